@@ -1,0 +1,3 @@
+"""An evaluation leaderboard for retrieval campaigns."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,148 @@
+"""Every error that the product raises on purpose.
+
+    LeaderboardError
+    ├── BadInput                 400  what the person gave can't be used as it is
+    │   ├── InvalidFields        400  one or more named fields, each with its messages
+    │   ├── FileRejected         400  a file, each problem with its line
+    │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
+    ├── NotAllowed               403  this person may not do this
+    ├── NotFound                 404  nothing there, or nothing this person may know of
+    ├── Conflict                 409  true of the request, but not of the state it meets
+    │   └── PriorLocked          409  the campaign has results; its prior can't change
+    ├── TooLarge                 413  over a cap
+    ├── QuotaSpent               429  no submission left for now
+    └── Unavailable              503  ours: a part that we need does not answer; try again
+
+A class's docstring is its default message. `status` is the HTTP status; `retry` says whether the same request may
+succeed later without a change. Commands print the message on stderr and leave with exit status 2.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+__all__ = [
+    "BadInput",
+    "Conflict",
+    "FileRejected",
+    "InvalidFields",
+    "LeaderboardError",
+    "NotAllowed",
+    "NotFound",
+    "PriorLocked",
+    "Problem",
+    "QuotaSpent",
+    "TooLarge",
+    "Unavailable",
+    "UnknownMeasure",
+]
+
+
+class LeaderboardError(Exception):
+    """Something went wrong."""
+
+    status: ClassVar[int] = 500
+    retry: ClassVar[bool] = False
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip())
+
+    @property
+    def message(self) -> str:
+        return str(self.args[0])
+
+
+class BadInput(LeaderboardError):
+    """This input can't be used."""
+
+    status = 400
+
+
+class InvalidFields(BadInput):
+    """Some fields need another value."""
+
+    def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
+        self.fields = {name: list(messages) for name, messages in fields.items()}
+        super().__init__(
+            "; ".join(f"{name}: {message}" for name, messages in self.fields.items() for message in messages)
+        )
+
+    def __reduce__(self) -> tuple[type["InvalidFields"], tuple[dict[str, list[str]]]]:
+        return type(self), (self.fields,)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a file. `line` is 1-based; None when it is the file as a whole."""
+
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return self.message if self.line is None else f"line {self.line}: {self.message}"
+
+
+class FileRejected(BadInput):
+    """This file can't be used.
+
+    `problems` holds the first ones in line order, `count` how many there are in all, `name` what the file is called.
+    """
+
+    def __init__(self, problems: Sequence[Problem], count: int | None = None, name: str = "file") -> None:
+        self.problems = tuple(problems)
+        self.count = len(self.problems) if count is None else count
+        self.name = name
+        more = self.count - len(self.problems)
+        lines = [f"{name}: {problem}" for problem in self.problems]
+        if more > 0:
+            lines.append(f"{name}: and {more:,} more problems")
+        super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type["FileRejected"], tuple[tuple[Problem, ...], int, str]]:
+        return type(self), (self.problems, self.count, self.name)
+
+
+class UnknownMeasure(BadInput):
+    """There is no measure of this name."""
+
+
+class NotAllowed(LeaderboardError):
+    """You may not do this."""
+
+    status = 403
+
+
+class NotFound(LeaderboardError):
+    """There is nothing here."""
+
+    status = 404
+
+
+class Conflict(LeaderboardError):
+    """This no longer fits the state of things; look again."""
+
+    status = 409
+
+
+class PriorLocked(Conflict):
+    """This campaign has scored submissions: its cost, value, prior, β and policy are fixed for good."""
+
+
+class TooLarge(LeaderboardError):
+    """This is larger than allowed."""
+
+    status = 413
+
+
+class QuotaSpent(LeaderboardError):
+    """No submission is left for now."""
+
+    status = 429
+    retry = True
+
+
+class Unavailable(LeaderboardError):
+    """A part that is needed does not answer; try again in a moment."""
+
+    status = 503
+    retry = True
