@@ -1,0 +1,167 @@
+"""The ground of all tables: base class, column types, the database's clock, and sessions on both engines."""
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from leaderboard.errors import BadInput
+
+__all__ = [
+    "Base",
+    "Database",
+    "Json",
+    "Key",
+    "Text",
+    "UtcDateTime",
+    "choice",
+    "clock",
+]
+
+NAMING = {
+    "ix": "ix_%(column_0_N_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
+    """A moment. Naive values are refused; what comes back is in UTC."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: dt.datetime | None, dialect: Dialect) -> dt.datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"a moment needs its time zone: {value!r}")
+        moment = value.astimezone(dt.UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: dt.datetime | None, dialect: Dialect) -> dt.datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
+        if value is None:
+            return None
+        return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+
+
+Json = sa.JSON().with_variant(sa.dialects.postgresql.JSONB(), "postgresql")
+
+Key = Annotated[int, mapped_column(primary_key=True)]
+Text = Annotated[str, mapped_column(sa.Text)]
+
+
+class Base(DeclarativeBase):
+    metadata = sa.MetaData(naming_convention=NAMING)
+    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it from the class
+        dt.datetime: UtcDateTime(),
+        dict[str, Any]: Json,
+        list[Any]: Json,
+        list[str]: Json,
+        str: sa.Text(),
+    }
+
+
+def choice(kind: type[StrEnum], name: str) -> sa.Enum:
+    """A column of one of `kind`'s values, kept as text under a check of that name (the same on both engines)."""
+    return sa.Enum(
+        kind,
+        name=name,
+        native_enum=False,
+        create_constraint=True,
+        validate_strings=True,
+        length=32,
+        values_callable=lambda members: [member.value for member in members],
+    )
+
+
+class clock(sa.sql.expression.ColumnElement[dt.datetime]):  # noqa: N801  # reads as an SQL function
+    """The database's own clock now, plus some seconds: `clock()`, `clock(30)`.
+
+    Leases are compared by it, because the clocks of several hosts differ. On PostgreSQL it moves within a transaction.
+    """
+
+    type = UtcDateTime()
+    inherit_cache = False
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = float(seconds)
+
+
+@compiles(clock, "postgresql")
+def _clock_postgresql(element: clock, compiler: Any, **_: Any) -> str:
+    return f"(clock_timestamp() + interval '{element.seconds!r} seconds')"
+
+
+@compiles(clock, "sqlite")
+def _clock_sqlite(element: clock, compiler: Any, **_: Any) -> str:
+    # Six digits after the point, as SQLAlchemy writes moments: strftime gives three.
+    return f"(strftime('%Y-%m-%d %H:%M:%f', 'now', '{element.seconds:+.3f} seconds') || '000')"
+
+
+class Database:
+    """One engine. `read()` and `write()` are the only ways to a session.
+
+    The caller of `write()` owns the transaction: it commits when the block ends and rolls back when it raises. On SQLite
+    it opens with BEGIN IMMEDIATE, since a transaction that reads first and writes later fails at once when another one
+    wrote in between, whatever the busy timeout says.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+        self._writing = engine.execution_options(writing=True)
+
+    @classmethod
+    def connect(cls, url: str) -> "Database":
+        """Raises BadInput when the URL is neither SQLite's nor PostgreSQL's."""
+        try:
+            parsed = sa.make_url(url)
+        except sa.exc.ArgumentError:
+            raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
+        if parsed.get_backend_name() == "postgresql":
+            parsed = parsed.set(drivername="postgresql+psycopg")
+            return cls(sa.create_engine(parsed, pool_pre_ping=True, pool_recycle=1800))
+        if parsed.get_backend_name() == "sqlite":
+            engine = sa.create_engine(parsed, connect_args={"timeout": 30})
+            sa.event.listen(engine, "connect", _set_up_sqlite)
+            sa.event.listen(engine, "begin", _begin_sqlite)
+            return cls(engine)
+        raise BadInput(f"{parsed.get_backend_name()} is no database that is supported; use sqlite:///FILE or postgresql://…")
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        with Session(self.engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+            yield session
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+    connection.isolation_level = None  # the driver must not open transactions of its own
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    # REPLACE deletes rows; without this it does so past every DELETE trigger.
+    cursor.execute("PRAGMA recursive_triggers = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
