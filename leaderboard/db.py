@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
@@ -54,7 +55,7 @@ class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
         return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
 
 
-Json = sa.JSON().with_variant(sa.dialects.postgresql.JSONB(), "postgresql")
+Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 Key = Annotated[int, mapped_column(primary_key=True)]
 Text = Annotated[str, mapped_column(sa.Text)]
@@ -98,12 +99,12 @@ class clock(sa.sql.expression.ColumnElement[dt.datetime]):  # noqa: N801  # read
 
 
 @compiles(clock, "postgresql")
-def _clock_postgresql(element: clock, compiler: Any, **_: Any) -> str:
+def _clock_postgresql(element: clock, _compiler: Any, **_: Any) -> str:
     return f"(clock_timestamp() + interval '{element.seconds!r} seconds')"
 
 
 @compiles(clock, "sqlite")
-def _clock_sqlite(element: clock, compiler: Any, **_: Any) -> str:
+def _clock_sqlite(element: clock, _compiler: Any, **_: Any) -> str:
     # Six digits after the point, as SQLAlchemy writes moments: strftime gives three.
     return f"(strftime('%Y-%m-%d %H:%M:%f', 'now', '{element.seconds:+.3f} seconds') || '000')"
 
@@ -111,9 +112,9 @@ def _clock_sqlite(element: clock, compiler: Any, **_: Any) -> str:
 class Database:
     """One engine. `read()` and `write()` are the only ways to a session.
 
-    The caller of `write()` owns the transaction: it commits when the block ends and rolls back when it raises. On SQLite
-    it opens with BEGIN IMMEDIATE, since a transaction that reads first and writes later fails at once when another one
-    wrote in between, whatever the busy timeout says.
+    The caller of `write()` owns the transaction: it commits when the block ends and rolls back when it raises. On
+    SQLite it opens with BEGIN IMMEDIATE, since a transaction that reads first and writes later fails at once when
+    another one wrote in between, whatever the busy timeout says.
     """
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -135,7 +136,9 @@ class Database:
             sa.event.listen(engine, "connect", _set_up_sqlite)
             sa.event.listen(engine, "begin", _begin_sqlite)
             return cls(engine)
-        raise BadInput(f"{parsed.get_backend_name()} is no database that is supported; use sqlite:///FILE or postgresql://…")
+        raise BadInput(
+            f"{parsed.get_backend_name()} is no database that is supported; use sqlite:///FILE or postgresql://…"
+        )
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -155,7 +158,7 @@ def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
     connection.isolation_level = None  # the driver must not open transactions of its own
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = NORMAL")
+    cursor.execute("PRAGMA synchronous = FULL")  # a receipt that was given survives a power cut
     cursor.execute("PRAGMA foreign_keys = ON")
     # REPLACE deletes rows; without this it does so past every DELETE trigger.
     cursor.execute("PRAGMA recursive_triggers = ON")

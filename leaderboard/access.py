@@ -1,0 +1,97 @@
+"""Who sees what, and who may do what: the one place that answers, for pages, API, exports and commands alike."""
+
+import datetime as dt
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.errors import NotAllowed
+from leaderboard.models import CampaignOrganiser, Evaluation, Membership, Opening, User
+
+__all__ = ["CONSOLE", "VISITOR", "Actor", "Sight", "actor_of", "is_closed", "is_open", "may_see", "require"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Somebody who asks. `user_id` is None for a visitor and for the command line; the latter is `all_powerful`."""
+
+    user_id: int | None = None
+    name: str = ""
+    all_powerful: bool = False
+    teams: frozenset[int] = frozenset()
+    organises: frozenset[int] = frozenset()
+
+    def may_organise(self, campaign_id: int) -> bool:
+        return self.all_powerful or campaign_id in self.organises
+
+    def is_in(self, team_id: int) -> bool:
+        return team_id in self.teams
+
+
+VISITOR = Actor()
+CONSOLE = Actor(name="command line", all_powerful=True)
+
+
+class Sight(Enum):
+    """Kinds of things that an evaluation shows or holds back."""
+
+    RESULTS = auto()  # means and ranks
+    DETAILS = auto()  # whatever shows single queries or documents: it reveals the judgments
+    JUDGMENTS = auto()  # the judgments themselves
+    NAMES = auto()  # which team and system a run is of
+
+
+def actor_of(session: Session, user_id: int | None) -> Actor:
+    """The actor behind a signed-in account; a visitor when there is none or it was closed."""
+    user = session.get(User, user_id) if user_id is not None else None
+    if user is None or not user.is_active:
+        return VISITOR
+    teams = session.scalars(sa.select(Membership.team_id).where(Membership.user_id == user.id))
+    organises = session.scalars(sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id))
+    return Actor(user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises))
+
+
+def is_open(evaluation: Evaluation, now: dt.datetime) -> bool:
+    """Whether runs are taken as being in time."""
+    started = evaluation.opens_at is None or evaluation.opens_at <= now
+    return started and not is_closed(evaluation, now)
+
+
+def is_closed(evaluation: Evaluation, now: dt.datetime) -> bool:
+    return evaluation.closes_at is not None and evaluation.closes_at <= now
+
+
+def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime, team_id: int | None = None) -> bool:
+    """Whether `actor` may see this of the evaluation, or of `team_id`'s own runs in it."""
+    if actor.may_organise(evaluation.campaign_id):
+        return True
+    own = team_id is not None and actor.is_in(team_id)
+    match sight:
+        case Sight.RESULTS:
+            return _opened(evaluation.results, evaluation, now) or (own and evaluation.own_results)
+        case Sight.DETAILS:
+            # The team's own runs are no exception: its per-query values would give the judgments away.
+            results = _opened(evaluation.results, evaluation, now) or own
+            return results and _opened(evaluation.details, evaluation, now)
+        case Sight.JUDGMENTS:
+            return evaluation.judgments_published
+        case Sight.NAMES:
+            return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
+
+
+def require(allowed: bool, message: str) -> None:
+    """Raises NotAllowed with `message` unless allowed."""
+    if not allowed:
+        raise NotAllowed(message)
+
+
+def _opened(opening: Opening, evaluation: Evaluation, now: dt.datetime) -> bool:
+    match opening:
+        case Opening.ALWAYS:
+            return True
+        case Opening.CLOSED:
+            return is_closed(evaluation, now)
+        case Opening.NEVER:
+            return False

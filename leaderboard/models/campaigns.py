@@ -1,0 +1,74 @@
+"""Campaigns: what is held fixed over their years."""
+
+import datetime as dt
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from leaderboard.db import Base, Key, choice
+
+__all__ = ["Campaign", "CampaignOrganiser", "NoRelevant", "RunChoice"]
+
+
+class NoRelevant(StrEnum):
+    """What becomes of a query without relevant documents in the detection measures."""
+
+    EXCLUDE = "exclude"
+    PFA_ONLY = "pfa_only"
+    PMISS_ZERO = "pmiss_zero"
+
+
+class RunChoice(StrEnum):
+    """Which run stands for a system on a board."""
+
+    PRIMARY = "primary"  # the team's primary run for its system, the latest scored one for every other
+    BEST = "best"
+    LATEST = "latest"
+
+
+class Campaign(Base):
+    """Several evaluations under one prior.
+
+    `beta` is stated, or derived from `cost`, `value` and `prior`; NULL when the campaign shows no detection measure.
+    From the first recorded scoring on, `locked_at` is set and triggers refuse any change of the prior (see the first
+    migration).
+    """
+
+    __tablename__ = "campaign"
+
+    id: Mapped[Key]
+    slug: Mapped[str] = mapped_column(unique=True)
+    title: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    simulated: Mapped[bool] = mapped_column(default=False)  # made-up runs, and labelled so wherever they show
+    cost: Mapped[float | None]
+    value: Mapped[float | None]
+    prior: Mapped[float | None]
+    beta: Mapped[float | None]
+    no_relevant: Mapped[NoRelevant] = mapped_column(choice(NoRelevant, "no_relevant"), default=NoRelevant.EXCLUDE)
+    compat: Mapped[int] = mapped_column(default=10)
+    measures: Mapped[list[str]]
+    primary_measure: Mapped[str]
+    run_choice: Mapped[RunChoice] = mapped_column(choice(RunChoice, "run_choice"), default=RunChoice.PRIMARY)
+    created_at: Mapped[dt.datetime]
+    locked_at: Mapped[dt.datetime | None]
+
+    __table_args__ = (
+        sa.CheckConstraint("cost > 0", "cost"),
+        sa.CheckConstraint('"value" > 0', "value"),
+        sa.CheckConstraint("prior > 0 AND prior < 1", "prior"),
+        sa.CheckConstraint("beta >= 0", "beta"),
+        sa.CheckConstraint("compat IN (9, 10)", "compat"),
+    )
+
+    organisers: Mapped[list["CampaignOrganiser"]] = relationship(back_populates="campaign")
+
+
+class CampaignOrganiser(Base):
+    __tablename__ = "campaign_organiser"
+
+    campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), primary_key=True, index=True)
+
+    campaign: Mapped[Campaign] = relationship(back_populates="organisers")

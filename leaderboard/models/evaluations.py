@@ -1,0 +1,155 @@
+"""Evaluations of a campaign: their queries and what was judged."""
+
+import datetime as dt
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from leaderboard.db import Base, Key, choice
+from leaderboard.models.campaigns import Campaign
+
+__all__ = [
+    "Evaluation",
+    "Judging",
+    "Judgment",
+    "JudgmentRevision",
+    "KnownDocument",
+    "Opening",
+    "Query",
+    "Split",
+    "SubtopicJudgment",
+]
+
+
+class Judging(StrEnum):
+    POOLED = "pooled"  # a query without judgments is left out and reported
+    COMPLETE = "complete"  # every query counts; what is not listed is not relevant
+
+
+class Opening(StrEnum):
+    """From when the public may see something."""
+
+    ALWAYS = "always"
+    CLOSED = "closed"  # once the evaluation has closed
+    NEVER = "never"  # organisers only
+
+
+class Split(StrEnum):
+    SHOWN = "shown"
+    HIDDEN = "hidden"
+
+
+class Evaluation(Base):
+    """One period (a year, or a round of it) and condition (a language, a task) of a campaign.
+
+    `results` says when the board opens to the public; `details` when whatever shows single queries or documents does,
+    because that reveals the judgments; `own_results` whether a team sees its own means before that.
+    """
+
+    __tablename__ = "evaluation"
+
+    id: Mapped[Key]
+    campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id"), index=True)
+    slug: Mapped[str]
+    title: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    period: Mapped[str]
+    period_key: Mapped[int]
+    condition: Mapped[str] = mapped_column(default="")
+    collection: Mapped[str] = mapped_column(default="")
+    documents: Mapped[int | None] = mapped_column(sa.BigInteger)
+    relevance_level: Mapped[int] = mapped_column(default=1)
+    judging: Mapped[Judging] = mapped_column(choice(Judging, "judging"), default=Judging.POOLED)
+    opens_at: Mapped[dt.datetime | None]
+    closes_at: Mapped[dt.datetime | None]
+    late_allowed: Mapped[bool] = mapped_column(default=False)
+    results: Mapped[Opening] = mapped_column(choice(Opening, "results"), default=Opening.ALWAYS)
+    details: Mapped[Opening] = mapped_column(choice(Opening, "details"), default=Opening.CLOSED)
+    own_results: Mapped[bool] = mapped_column(default=True)
+    judgments_published: Mapped[bool] = mapped_column(default=False)
+    anonymous_until: Mapped[dt.datetime | None]
+    daily_quota: Mapped[int | None]
+    total_quota: Mapped[int | None]
+    created_at: Mapped[dt.datetime]
+
+    __table_args__ = (
+        sa.UniqueConstraint("campaign_id", "slug"),
+        sa.CheckConstraint("documents > 0", "documents"),
+        sa.CheckConstraint("relevance_level >= 1", "relevance_level"),
+        sa.CheckConstraint("closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", "dates"),
+        sa.CheckConstraint("daily_quota >= 0", "daily_quota"),
+        sa.CheckConstraint("total_quota >= 0", "total_quota"),
+    )
+
+    campaign: Mapped[Campaign] = relationship()
+
+
+class Query(Base):
+    """One information need. Positions are handed out once, in order, and never given to another query."""
+
+    __tablename__ = "query"
+
+    id: Mapped[Key]
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
+    external_id: Mapped[str]
+    text: Mapped[str] = mapped_column(default="")
+    tags: Mapped[list[str]] = mapped_column(default=list)
+    position: Mapped[int]
+    split: Mapped[Split] = mapped_column(choice(Split, "split"), default=Split.SHOWN)
+    excluded_at: Mapped[dt.datetime | None]
+    excluded_because: Mapped[str] = mapped_column(default="")
+
+    __table_args__ = (
+        sa.UniqueConstraint("evaluation_id", "external_id"),
+        sa.UniqueConstraint("evaluation_id", "position"),
+    )
+
+
+class JudgmentRevision(Base):
+    """A numbered, hashed set of judgments. It never changes: another import makes another revision."""
+
+    __tablename__ = "judgment_revision"
+
+    id: Mapped[Key]
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
+    number: Mapped[int]
+    sha256: Mapped[str]
+    judgments: Mapped[int]  # how many there are
+    highest_grade: Mapped[int]
+    note: Mapped[str] = mapped_column(default="")
+    imported_at: Mapped[dt.datetime]
+    imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+
+    __table_args__ = (sa.UniqueConstraint("evaluation_id", "number"),)
+
+
+class Judgment(Base):
+    __tablename__ = "judgment"
+
+    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
+    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
+    document: Mapped[str] = mapped_column(primary_key=True)
+    grade: Mapped[int]
+
+
+class KnownDocument(Base):
+    """A document that the user already knew, for Coverage and Novelty."""
+
+    __tablename__ = "known_document"
+
+    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
+    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
+    document: Mapped[str] = mapped_column(primary_key=True)
+
+
+class SubtopicJudgment(Base):
+    """A judgment of one aspect of a query."""
+
+    __tablename__ = "subtopic_judgment"
+
+    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
+    query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
+    subtopic: Mapped[str] = mapped_column(primary_key=True)
+    document: Mapped[str] = mapped_column(primary_key=True)
+    grade: Mapped[int]

@@ -1,0 +1,107 @@
+"""Who takes part: accounts, teams and how one gets into them."""
+
+import datetime as dt
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from leaderboard.db import Base, Key, choice
+
+__all__ = ["ApiToken", "Invitation", "LoginFailure", "Membership", "Role", "Team", "User"]
+
+
+class Role(StrEnum):
+    OWNER = "owner"
+    MEMBER = "member"
+
+
+class User(Base):
+    """An account. `name_key` is what makes two names the same person; it is compared, never shown."""
+
+    __tablename__ = "user"
+
+    id: Mapped[Key]
+    name: Mapped[str]
+    name_key: Mapped[str] = mapped_column(unique=True)
+    email: Mapped[str | None]
+    email_key: Mapped[str | None] = mapped_column(unique=True)
+    password_hash: Mapped[str]
+    session_version: Mapped[int] = mapped_column(default=1)  # raising it ends every session of the account
+    is_admin: Mapped[bool] = mapped_column(default=False)
+    is_active: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[dt.datetime]
+    last_login_at: Mapped[dt.datetime | None]
+
+    memberships: Mapped[list["Membership"]] = relationship(back_populates="user")
+
+
+class LoginFailure(Base):
+    """A log-in that failed, counted by account and by address to slow guessing down. Old rows are swept."""
+
+    __tablename__ = "login_failure"
+
+    id: Mapped[Key]
+    subject: Mapped[str]
+    at: Mapped[dt.datetime]
+
+    __table_args__ = (sa.Index(None, "subject", "at"),)
+
+
+class Team(Base):
+    __tablename__ = "team"
+
+    id: Mapped[Key]
+    slug: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    name_key: Mapped[str] = mapped_column(unique=True)
+    description: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[dt.datetime]
+
+    memberships: Mapped[list["Membership"]] = relationship(back_populates="team")
+
+
+class Membership(Base):
+    __tablename__ = "membership"
+
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), primary_key=True, index=True)
+    role: Mapped[Role] = mapped_column(choice(Role, "role"), default=Role.MEMBER)
+    joined_at: Mapped[dt.datetime]
+
+    team: Mapped[Team] = relationship(back_populates="memberships")
+    user: Mapped[User] = relationship(back_populates="memberships")
+
+
+class Invitation(Base):
+    """A link that lets one person into a team, once. Only the hash of its token is kept."""
+
+    __tablename__ = "invitation"
+
+    id: Mapped[Key]
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), index=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    created_by_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
+    created_at: Mapped[dt.datetime]
+    expires_at: Mapped[dt.datetime]
+    revoked_at: Mapped[dt.datetime | None]
+    used_at: Mapped[dt.datetime | None]
+    used_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+
+    team: Mapped[Team] = relationship()
+
+
+class ApiToken(Base):
+    """A key for programs. Only its hash is kept; `hint` is its first characters, to tell one from another."""
+
+    __tablename__ = "api_token"
+
+    id: Mapped[Key]
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str]
+    hint: Mapped[str]
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[dt.datetime]
+    expires_at: Mapped[dt.datetime | None]
+    revoked_at: Mapped[dt.datetime | None]
+    last_used_at: Mapped[dt.datetime | None]

@@ -1,0 +1,155 @@
+"""What was computed, under which settings; the rows of `scoring` are the queue too."""
+
+import datetime as dt
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from leaderboard.db import Base, Key, choice
+from leaderboard.models.evaluations import JudgmentRevision
+from leaderboard.models.submissions import Submission
+
+__all__ = ["Board", "Score", "Scoring", "ScoringSet", "SetState", "State", "Subset"]
+
+
+class SetState(StrEnum):
+    BUILDING = "building"
+    CURRENT = "current"
+    SUPERSEDED = "superseded"
+
+
+class State(StrEnum):
+    """Where a scoring stands. The words are the same on every page."""
+
+    QUEUED = "queued"
+    SCORING = "scoring"
+    SCORED = "scored"
+    REJECTED = "rejected"
+    FAILED = "failed"
+
+
+class Subset(StrEnum):
+    """Over which queries a mean runs: those that everybody may see, or hidden ones too."""
+
+    SHOWN = "shown"
+    ALL = "all"
+
+
+class ScoringSet(Base):
+    """Everything that can change a figure, frozen. Boards read the evaluation's current set; there is at most one.
+
+    settings: beta, no_relevant, documents, relevance_level, judging, compat, highest_grade, queries (how many
+    positions a packed vector has), excluded (external ids), hidden (external ids), measures (canonical names, primary
+    first).
+    """
+
+    __tablename__ = "scoring_set"
+
+    id: Mapped[Key]
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
+    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"))
+    metric_version: Mapped[str]
+    settings: Mapped[dict[str, Any]]
+    settings_hash: Mapped[str]
+    state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
+    created_at: Mapped[dt.datetime]
+    switched_at: Mapped[dt.datetime | None]  # when it became the current one
+
+    __table_args__ = (
+        sa.UniqueConstraint(
+            "evaluation_id", "revision_id", "metric_version", "settings_hash", name="uq_scoring_set_key"
+        ),
+        sa.Index(
+            "uq_scoring_set_current",
+            "evaluation_id",
+            unique=True,
+            sqlite_where=sa.text("state = 'current'"),
+            postgresql_where=sa.text("state = 'current'"),
+        ),
+    )
+
+    revision: Mapped[JudgmentRevision] = relationship()
+
+
+class Scoring(Base):
+    """One submission in one set: the queue entry first, the record of the result after.
+
+    Only the worker whose name stands in `worker`, with `attempt` as it claimed it, may record a result; a lease that
+    ran out gives the row back to the queue.
+    """
+
+    __tablename__ = "scoring"
+
+    id: Mapped[Key]
+    submission_id: Mapped[int] = mapped_column(sa.ForeignKey("submission.id"))
+    scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id"), index=True)
+    state: Mapped[State] = mapped_column(choice(State, "state"), default=State.QUEUED)
+    priority: Mapped[int] = mapped_column(default=0)  # higher goes first
+    attempt: Mapped[int] = mapped_column(default=0)  # how often it was claimed
+    errors: Mapped[int] = mapped_column(default=0)  # attempts that raised
+    lost_leases: Mapped[int] = mapped_column(default=0)
+    worker: Mapped[str | None]
+    lease_until: Mapped[dt.datetime | None]
+    not_before: Mapped[dt.datetime | None]  # a failed attempt waits before the next one
+    queued_at: Mapped[dt.datetime]
+    started_at: Mapped[dt.datetime | None]
+    finished_at: Mapped[dt.datetime | None]
+    seconds: Mapped[float | None]
+    failure: Mapped[str] = mapped_column(default="")  # in words, when parked as failed or between attempts
+    beta: Mapped[float | None]  # β as used
+    missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of queries that the run lacks
+    unjudged: Mapped[list[str]] = mapped_column(default=list)  # left out for want of judgments (pooled judging)
+    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # lines, queries, MQWV's θ, run tag
+
+    __table_args__ = (
+        sa.UniqueConstraint("submission_id", "scoring_set_id"),
+        # The queue: small, because finished rows are not in it.
+        sa.Index(
+            "ix_scoring_queue",
+            "priority",
+            "id",
+            sqlite_where=sa.text("state IN ('queued', 'scoring')"),
+            postgresql_where=sa.text("state IN ('queued', 'scoring')"),
+        ),
+    )
+
+    submission: Mapped[Submission] = relationship()
+    scoring_set: Mapped[ScoringSet] = relationship()
+    scores: Mapped[list["Score"]] = relationship(back_populates="scoring")
+
+
+class Score(Base):
+    """One measure of one scoring.
+
+    `values` packs one little-endian float64 a position of the evaluation's queries, NaN where undefined or not counted;
+    page queries read 8 bytes of it, `substr(values, 8 · position + 1, 8)`. On PostgreSQL its storage is EXTERNAL, so
+    that a slice is read without the rest. `mean` is NULL when undefined.
+    """
+
+    __tablename__ = "score"
+
+    scoring_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring.id", ondelete="CASCADE"), primary_key=True)
+    measure: Mapped[str] = mapped_column(primary_key=True)
+    subset: Mapped[Subset] = mapped_column(choice(Subset, "subset"), primary_key=True)
+    mean: Mapped[float | None]
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    count: Mapped[int]  # queries that the mean runs over
+    values: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
+
+    scoring: Mapped[Scoring] = relationship(back_populates="scores")
+
+
+class Board(Base):
+    """What a board shows beyond means (intervals, rank ranges, groups), refreshed by the worker after a scoring."""
+
+    __tablename__ = "board"
+
+    scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id"), primary_key=True)
+    measure: Mapped[str] = mapped_column(primary_key=True)
+    subset: Mapped[Subset] = mapped_column(choice(Subset, "subset"), primary_key=True)
+    version: Mapped[int] = mapped_column(default=1)
+    figures: Mapped[dict[str, Any]]
+    refreshed_at: Mapped[dt.datetime]

@@ -1,0 +1,104 @@
+"""Systems, and the runs that their teams submit."""
+
+import datetime as dt
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from leaderboard.db import Base, Key, choice
+from leaderboard.models.evaluations import Evaluation
+from leaderboard.models.people import Team, User
+
+__all__ = ["Participation", "Standing", "Submission", "System", "SystemKind"]
+
+
+class SystemKind(StrEnum):
+    AUTOMATIC = "automatic"
+    MANUAL = "manual"
+    BASELINE = "baseline"
+
+
+class Standing(StrEnum):
+    """What a team submits a run as. The primary one takes effect when it has been scored (see Participation)."""
+
+    PRIMARY = "primary"
+    CONTRASTIVE = "contrastive"
+
+
+class System(Base):
+    """What a team works on over the years: this, with the team, is what progress follows."""
+
+    __tablename__ = "system"
+
+    id: Mapped[Key]
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
+    slug: Mapped[str]
+    name: Mapped[str]
+    name_key: Mapped[str]
+    description: Mapped[str] = mapped_column(default="")
+    kind: Mapped[SystemKind] = mapped_column(choice(SystemKind, "kind"), default=SystemKind.AUTOMATIC)
+    code_url: Mapped[str] = mapped_column(default="")
+    paper_url: Mapped[str] = mapped_column(default="")
+    created_at: Mapped[dt.datetime]
+
+    __table_args__ = (sa.UniqueConstraint("team_id", "slug"), sa.UniqueConstraint("team_id", "name_key"))
+
+    team: Mapped[Team] = relationship()
+
+
+class Submission(Base):
+    """One run as received. Its state is that of its scoring in the evaluation's current set, unless withdrawn.
+
+    sha256       of the bytes as received, the team's receipt; the store keeps them under it
+    text_sha256  of the text after decompression: two uploads of one run share it
+    problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
+    received_at  the start of the request: what a deadline counts from
+    """
+
+    __tablename__ = "submission"
+
+    id: Mapped[Key]
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
+    system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), index=True)
+    submitter_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
+    label: Mapped[str]
+    standing: Mapped[Standing] = mapped_column(choice(Standing, "standing"))
+    threshold: Mapped[float | None]
+    notes: Mapped[str] = mapped_column(default="")
+    filename: Mapped[str]
+    sha256: Mapped[str]
+    text_sha256: Mapped[str] = mapped_column(index=True)
+    size: Mapped[int] = mapped_column(sa.BigInteger)
+    text_size: Mapped[int] = mapped_column(sa.BigInteger)
+    received_at: Mapped[dt.datetime]
+    late: Mapped[bool] = mapped_column(default=False)
+    problems: Mapped[list[Any]] = mapped_column(default=list)
+    problem_count: Mapped[int] = mapped_column(default=0)
+    withdrawn_at: Mapped[dt.datetime | None]
+    withdrawn_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+    withdrawn_because: Mapped[str] = mapped_column(default="")
+
+    evaluation: Mapped[Evaluation] = relationship()
+    system: Mapped[System] = relationship()
+    team: Mapped[Team] = relationship()
+    submitter: Mapped[User] = relationship(foreign_keys=[submitter_id])
+
+
+class Participation(Base):
+    """A team in an evaluation: what it has used of its quota, and which of its runs is the primary one.
+
+    Locked while a submission is inserted, because counting rows first and inserting after races.
+    """
+
+    __tablename__ = "participation"
+
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), primary_key=True)
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), primary_key=True, index=True)
+    day: Mapped[dt.date]  # in UTC; `used_today` and `rejected_today` count this day
+    used_today: Mapped[int] = mapped_column(default=0)
+    rejected_today: Mapped[int] = mapped_column(default=0)
+    used: Mapped[int] = mapped_column(default=0)
+    primary_submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id"))

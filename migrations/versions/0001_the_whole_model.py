@@ -1,0 +1,574 @@
+"""The whole model"""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+JSON = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
+
+
+def upgrade() -> None:
+    op.create_table(
+        "campaign",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("simulated", sa.Boolean(), nullable=False),
+        sa.Column("cost", sa.Double(), nullable=True),
+        sa.Column("value", sa.Double(), nullable=True),
+        sa.Column("prior", sa.Double(), nullable=True),
+        sa.Column("beta", sa.Double(), nullable=True),
+        sa.Column(
+            "no_relevant",
+            sa.Enum(
+                "exclude",
+                "pfa_only",
+                "pmiss_zero",
+                name="no_relevant",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("compat", sa.Integer(), nullable=False),
+        sa.Column("measures", JSON, nullable=False),
+        sa.Column("primary_measure", sa.Text(), nullable=False),
+        sa.Column(
+            "run_choice",
+            sa.Enum(
+                "primary",
+                "best",
+                "latest",
+                name="run_choice",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("locked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.CheckConstraint('"value" > 0', name=op.f("ck_campaign_value")),
+        sa.CheckConstraint("beta >= 0", name=op.f("ck_campaign_beta")),
+        sa.CheckConstraint("compat IN (9, 10)", name=op.f("ck_campaign_compat")),
+        sa.CheckConstraint("cost > 0", name=op.f("ck_campaign_cost")),
+        sa.CheckConstraint("prior > 0 AND prior < 1", name=op.f("ck_campaign_prior")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_campaign")),
+        sa.UniqueConstraint("slug", name=op.f("uq_campaign_slug")),
+    )
+    op.create_table(
+        "login_failure",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_login_failure")),
+    )
+    with op.batch_alter_table("login_failure", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_login_failure_subject_login_failure_at"), ["subject", "at"], unique=False)
+
+    op.create_table(
+        "team",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
+        sa.UniqueConstraint("name_key", name=op.f("uq_team_name_key")),
+        sa.UniqueConstraint("slug", name=op.f("uq_team_slug")),
+    )
+    op.create_table(
+        "user",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("email", sa.Text(), nullable=True),
+        sa.Column("email_key", sa.Text(), nullable=True),
+        sa.Column("password_hash", sa.Text(), nullable=False),
+        sa.Column("session_version", sa.Integer(), nullable=False),
+        sa.Column("is_admin", sa.Boolean(), nullable=False),
+        sa.Column("is_active", sa.Boolean(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("last_login_at", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_user")),
+        sa.UniqueConstraint("email_key", name=op.f("uq_user_email_key")),
+        sa.UniqueConstraint("name_key", name=op.f("uq_user_name_key")),
+    )
+    op.create_table(
+        "api_token",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("hint", sa.Text(), nullable=False),
+        sa.Column("token_hash", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_api_token_user_id_user"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_api_token")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_api_token_token_hash")),
+    )
+    with op.batch_alter_table("api_token", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_api_token_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "campaign_organiser",
+        sa.Column("campaign_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["campaign_id"],
+            ["campaign.id"],
+            name=op.f("fk_campaign_organiser_campaign_id_campaign"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["user.id"], name=op.f("fk_campaign_organiser_user_id_user"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("campaign_id", "user_id", name=op.f("pk_campaign_organiser")),
+    )
+    with op.batch_alter_table("campaign_organiser", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_campaign_organiser_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "evaluation",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("campaign_id", sa.Integer(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("period", sa.Text(), nullable=False),
+        sa.Column("period_key", sa.Integer(), nullable=False),
+        sa.Column("condition", sa.Text(), nullable=False),
+        sa.Column("collection", sa.Text(), nullable=False),
+        sa.Column("documents", sa.BigInteger(), nullable=True),
+        sa.Column("relevance_level", sa.Integer(), nullable=False),
+        sa.Column(
+            "judging",
+            sa.Enum("pooled", "complete", name="judging", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("opens_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("closes_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("late_allowed", sa.Boolean(), nullable=False),
+        sa.Column(
+            "results",
+            sa.Enum(
+                "always",
+                "closed",
+                "never",
+                name="results",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column(
+            "details",
+            sa.Enum(
+                "always",
+                "closed",
+                "never",
+                name="details",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("own_results", sa.Boolean(), nullable=False),
+        sa.Column("judgments_published", sa.Boolean(), nullable=False),
+        sa.Column("anonymous_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("daily_quota", sa.Integer(), nullable=True),
+        sa.Column("total_quota", sa.Integer(), nullable=True),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.CheckConstraint(
+            "closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", name=op.f("ck_evaluation_dates")
+        ),
+        sa.CheckConstraint("daily_quota >= 0", name=op.f("ck_evaluation_daily_quota")),
+        sa.CheckConstraint("documents > 0", name=op.f("ck_evaluation_documents")),
+        sa.CheckConstraint("relevance_level >= 1", name=op.f("ck_evaluation_relevance_level")),
+        sa.CheckConstraint("total_quota >= 0", name=op.f("ck_evaluation_total_quota")),
+        sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"], name=op.f("fk_evaluation_campaign_id_campaign")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_evaluation")),
+        sa.UniqueConstraint("campaign_id", "slug", name=op.f("uq_evaluation_campaign_id_slug")),
+    )
+    with op.batch_alter_table("evaluation", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_evaluation_campaign_id"), ["campaign_id"], unique=False)
+
+    op.create_table(
+        "event",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("actor_id", sa.Integer(), nullable=True),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        sa.Column("subject_id", sa.Integer(), nullable=False),
+        sa.Column("facts", JSON, nullable=False),
+        sa.ForeignKeyConstraint(["actor_id"], ["user.id"], name=op.f("fk_event_actor_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_event")),
+    )
+    with op.batch_alter_table("event", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_event_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_event_subject_event_subject_id"), ["subject", "subject_id"], unique=False)
+
+    op.create_table(
+        "invitation",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("token_hash", sa.Text(), nullable=False),
+        sa.Column("created_by_id", sa.Integer(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("used_by_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["created_by_id"], ["user.id"], name=op.f("fk_invitation_created_by_id_user")),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_invitation_team_id_team"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["used_by_id"], ["user.id"], name=op.f("fk_invitation_used_by_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_invitation")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_invitation_token_hash")),
+    )
+    with op.batch_alter_table("invitation", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_invitation_team_id"), ["team_id"], unique=False)
+
+    op.create_table(
+        "membership",
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "role",
+            sa.Enum("owner", "member", name="role", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("joined_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_membership_team_id_team"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_membership_user_id_user"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("team_id", "user_id", name=op.f("pk_membership")),
+    )
+    with op.batch_alter_table("membership", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_membership_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "system",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("slug", sa.Text(), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
+        sa.Column(
+            "kind",
+            sa.Enum(
+                "automatic",
+                "manual",
+                "baseline",
+                name="kind",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("code_url", sa.Text(), nullable=False),
+        sa.Column("paper_url", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_system_team_id_team")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_system")),
+        sa.UniqueConstraint("team_id", "name_key", name=op.f("uq_system_team_id_name_key")),
+        sa.UniqueConstraint("team_id", "slug", name=op.f("uq_system_team_id_slug")),
+    )
+    op.create_table(
+        "judgment_revision",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("sha256", sa.Text(), nullable=False),
+        sa.Column("judgments", sa.Integer(), nullable=False),
+        sa.Column("highest_grade", sa.Integer(), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("imported_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("imported_by_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_judgment_revision_evaluation_id_evaluation")
+        ),
+        sa.ForeignKeyConstraint(["imported_by_id"], ["user.id"], name=op.f("fk_judgment_revision_imported_by_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_judgment_revision")),
+        sa.UniqueConstraint("evaluation_id", "number", name=op.f("uq_judgment_revision_evaluation_id_number")),
+    )
+    op.create_table(
+        "query",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("external_id", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("tags", JSON, nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column(
+            "split",
+            sa.Enum("shown", "hidden", name="split", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("excluded_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("excluded_because", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["evaluation_id"], ["evaluation.id"], name=op.f("fk_query_evaluation_id_evaluation")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_query")),
+        sa.UniqueConstraint("evaluation_id", "external_id", name=op.f("uq_query_evaluation_id_external_id")),
+        sa.UniqueConstraint("evaluation_id", "position", name=op.f("uq_query_evaluation_id_position")),
+    )
+    op.create_table(
+        "submission",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("system_id", sa.Integer(), nullable=False),
+        sa.Column("submitter_id", sa.Integer(), nullable=False),
+        sa.Column("label", sa.Text(), nullable=False),
+        sa.Column(
+            "standing",
+            sa.Enum(
+                "primary",
+                "contrastive",
+                name="standing",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("threshold", sa.Double(), nullable=True),
+        sa.Column("notes", sa.Text(), nullable=False),
+        sa.Column("filename", sa.Text(), nullable=False),
+        sa.Column("sha256", sa.Text(), nullable=False),
+        sa.Column("text_sha256", sa.Text(), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("text_size", sa.BigInteger(), nullable=False),
+        sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("late", sa.Boolean(), nullable=False),
+        sa.Column("problems", JSON, nullable=False),
+        sa.Column("problem_count", sa.Integer(), nullable=False),
+        sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("withdrawn_by_id", sa.Integer(), nullable=True),
+        sa.Column("withdrawn_because", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_submission_evaluation_id_evaluation")
+        ),
+        sa.ForeignKeyConstraint(["submitter_id"], ["user.id"], name=op.f("fk_submission_submitter_id_user")),
+        sa.ForeignKeyConstraint(["system_id"], ["system.id"], name=op.f("fk_submission_system_id_system")),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_submission_team_id_team")),
+        sa.ForeignKeyConstraint(["withdrawn_by_id"], ["user.id"], name=op.f("fk_submission_withdrawn_by_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_submission")),
+    )
+    with op.batch_alter_table("submission", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_submission_evaluation_id"), ["evaluation_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_submission_system_id"), ["system_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_submission_team_id"), ["team_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_submission_text_sha256"), ["text_sha256"], unique=False)
+
+    op.create_table(
+        "judgment",
+        sa.Column("revision_id", sa.Integer(), nullable=False),
+        sa.Column("query_id", sa.Integer(), nullable=False),
+        sa.Column("document", sa.Text(), nullable=False),
+        sa.Column("grade", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["query_id"], ["query.id"], name=op.f("fk_judgment_query_id_query")),
+        sa.ForeignKeyConstraint(
+            ["revision_id"], ["judgment_revision.id"], name=op.f("fk_judgment_revision_id_judgment_revision")
+        ),
+        sa.PrimaryKeyConstraint("revision_id", "query_id", "document", name=op.f("pk_judgment")),
+    )
+    op.create_table(
+        "known_document",
+        sa.Column("revision_id", sa.Integer(), nullable=False),
+        sa.Column("query_id", sa.Integer(), nullable=False),
+        sa.Column("document", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["query_id"], ["query.id"], name=op.f("fk_known_document_query_id_query")),
+        sa.ForeignKeyConstraint(
+            ["revision_id"],
+            ["judgment_revision.id"],
+            name=op.f("fk_known_document_revision_id_judgment_revision"),
+        ),
+        sa.PrimaryKeyConstraint("revision_id", "query_id", "document", name=op.f("pk_known_document")),
+    )
+    op.create_table(
+        "participation",
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("used_today", sa.Integer(), nullable=False),
+        sa.Column("rejected_today", sa.Integer(), nullable=False),
+        sa.Column("used", sa.Integer(), nullable=False),
+        sa.Column("primary_submission_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_participation_evaluation_id_evaluation")
+        ),
+        sa.ForeignKeyConstraint(
+            ["primary_submission_id"],
+            ["submission.id"],
+            name=op.f("fk_participation_primary_submission_id_submission"),
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_participation_team_id_team")),
+        sa.PrimaryKeyConstraint("team_id", "evaluation_id", name=op.f("pk_participation")),
+    )
+    with op.batch_alter_table("participation", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_participation_evaluation_id"), ["evaluation_id"], unique=False)
+
+    op.create_table(
+        "scoring_set",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("revision_id", sa.Integer(), nullable=False),
+        sa.Column("metric_version", sa.Text(), nullable=False),
+        sa.Column("settings", JSON, nullable=False),
+        sa.Column("settings_hash", sa.Text(), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "building",
+                "current",
+                "superseded",
+                name="state",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("switched_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_scoring_set_evaluation_id_evaluation")
+        ),
+        sa.ForeignKeyConstraint(
+            ["revision_id"],
+            ["judgment_revision.id"],
+            name=op.f("fk_scoring_set_revision_id_judgment_revision"),
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_scoring_set")),
+        sa.UniqueConstraint(
+            "evaluation_id", "revision_id", "metric_version", "settings_hash", name="uq_scoring_set_key"
+        ),
+    )
+    with op.batch_alter_table("scoring_set", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_scoring_set_evaluation_id"), ["evaluation_id"], unique=False)
+        batch_op.create_index(
+            "uq_scoring_set_current",
+            ["evaluation_id"],
+            unique=True,
+            sqlite_where=sa.text("state = 'current'"),
+            postgresql_where=sa.text("state = 'current'"),
+        )
+
+    op.create_table(
+        "subtopic_judgment",
+        sa.Column("revision_id", sa.Integer(), nullable=False),
+        sa.Column("query_id", sa.Integer(), nullable=False),
+        sa.Column("subtopic", sa.Text(), nullable=False),
+        sa.Column("document", sa.Text(), nullable=False),
+        sa.Column("grade", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["query_id"], ["query.id"], name=op.f("fk_subtopic_judgment_query_id_query")),
+        sa.ForeignKeyConstraint(
+            ["revision_id"],
+            ["judgment_revision.id"],
+            name=op.f("fk_subtopic_judgment_revision_id_judgment_revision"),
+        ),
+        sa.PrimaryKeyConstraint("revision_id", "query_id", "subtopic", "document", name=op.f("pk_subtopic_judgment")),
+    )
+    op.create_table(
+        "board",
+        sa.Column("scoring_set_id", sa.Integer(), nullable=False),
+        sa.Column("measure", sa.Text(), nullable=False),
+        sa.Column(
+            "subset",
+            sa.Enum("shown", "all", name="subset", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("figures", JSON, nullable=False),
+        sa.Column("refreshed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["scoring_set_id"], ["scoring_set.id"], name=op.f("fk_board_scoring_set_id_scoring_set")
+        ),
+        sa.PrimaryKeyConstraint("scoring_set_id", "measure", "subset", name=op.f("pk_board")),
+    )
+    op.create_table(
+        "scoring",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("submission_id", sa.Integer(), nullable=False),
+        sa.Column("scoring_set_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "state",
+            sa.Enum(
+                "queued",
+                "scoring",
+                "scored",
+                "rejected",
+                "failed",
+                name="state",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("priority", sa.Integer(), nullable=False),
+        sa.Column("attempt", sa.Integer(), nullable=False),
+        sa.Column("errors", sa.Integer(), nullable=False),
+        sa.Column("lost_leases", sa.Integer(), nullable=False),
+        sa.Column("worker", sa.Text(), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("not_before", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("queued_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("seconds", sa.Double(), nullable=True),
+        sa.Column("failure", sa.Text(), nullable=False),
+        sa.Column("beta", sa.Double(), nullable=True),
+        sa.Column("missing", JSON, nullable=False),
+        sa.Column("unjudged", JSON, nullable=False),
+        sa.Column("facts", JSON, nullable=False),
+        sa.ForeignKeyConstraint(
+            ["scoring_set_id"], ["scoring_set.id"], name=op.f("fk_scoring_scoring_set_id_scoring_set")
+        ),
+        sa.ForeignKeyConstraint(["submission_id"], ["submission.id"], name=op.f("fk_scoring_submission_id_submission")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_scoring")),
+        sa.UniqueConstraint("submission_id", "scoring_set_id", name=op.f("uq_scoring_submission_id_scoring_set_id")),
+    )
+    with op.batch_alter_table("scoring", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_scoring_queue",
+            ["priority", "id"],
+            unique=False,
+            sqlite_where=sa.text("state IN ('queued', 'scoring')"),
+            postgresql_where=sa.text("state IN ('queued', 'scoring')"),
+        )
+        batch_op.create_index(batch_op.f("ix_scoring_scoring_set_id"), ["scoring_set_id"], unique=False)
+
+    op.create_table(
+        "score",
+        sa.Column("scoring_id", sa.Integer(), nullable=False),
+        sa.Column("measure", sa.Text(), nullable=False),
+        sa.Column(
+            "subset",
+            sa.Enum("shown", "all", name="subset", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("mean", sa.Double(), nullable=True),
+        sa.Column("low", sa.Double(), nullable=True),
+        sa.Column("high", sa.Double(), nullable=True),
+        sa.Column("count", sa.Integer(), nullable=False),
+        sa.Column("values", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["scoring_id"], ["scoring.id"], name=op.f("fk_score_scoring_id_scoring"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("scoring_id", "measure", "subset", name=op.f("pk_score")),
+    )
