@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import shared
 
-pytest_plugins = ["tests.support.databases"]
+pytest_plugins = ["tests.support.databases", "tests.support.browser"]
 
 REAL = Path(__file__).parent / "real"
 

@@ -101,9 +101,7 @@ def engine_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def new_database_url(
-    engine_name: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Callable[[], str]]:
+def new_database_url(engine_name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], str]]:
     """Makes databases without any table, for the tests of the migrations themselves."""
     if engine_name == "sqlite":
         yield lambda: f"sqlite:///{tmp_path / uuid.uuid4().hex}.sqlite"

@@ -95,8 +95,10 @@ def _programs(folder: Path, step_down: dict[str, Any]) -> Path:
             **step_down,
         )
     except (PermissionError, subprocess.CalledProcessError):
-        copy = folder / INSTALLATION
-        shutil.copytree(installed, copy)
-        subprocess.run(["chmod", "-R", "a+rX", copy], check=True)
-        return copy
+        # The wheel keeps some libraries beside the package, and the programs find them by their place.
+        copies = folder / "programs"
+        for part in (installed, *installed.parent.parent.glob(f"{PACKAGE}.libs")):
+            shutil.copytree(part, copies / part.relative_to(installed.parent.parent))
+        subprocess.run(["chmod", "-R", "a+rX", copies], check=True)
+        return copies / PACKAGE / INSTALLATION
     return installed

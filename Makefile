@@ -1,0 +1,49 @@
+# The commands of development. `make` alone lists them. Everything is installed into .venv and nowhere else.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo test check trials bench constraints clean
+
+help:
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1|/' | column -t -s '|'
+
+install: $(INSTALLED) ## the environment, with everything that development needs
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    f"Python 3.11 or later is needed and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test,check,bench]'
+	@touch $@
+
+demo: install ## the site, a worker and the demonstration campaigns at http://127.0.0.1:8000
+	@exec $(BIN)/leaderboard demo
+
+test: install ## all tests, with a real PostgreSQL and a real browser
+	@$(BIN)/python -m scripts.browser
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+check: install ## ruff, mypy, the import contracts, the migrations; seconds
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m scripts.check_migrations
+
+trials: install ## the long trials: kill storms, load, big files
+	@$(BIN)/python -m trials
+
+bench: install ## the benchmarks, each as a ratio against a named peer of the same run
+	@$(BIN)/python -m bench
+
+constraints: ## constraints.txt anew, from the newest versions that pyproject.toml allows
+	@$(PYTHON) scripts/refresh_constraints.py
+
+clean: ## removes the environment and everything that was built or cached
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,125 @@
+"""What the other tests stand on: two real engines, programs that are waited for, a browser that is listened to."""
+
+import http.server
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import Page
+
+from leaderboard.db import Database
+from tests.support.browser import Console, assert_accessible
+from tests.support.postgres import postgres_server
+from tests.support.processes import Process, free_port
+
+PAGES = {
+    "/": '<!doctype html><html lang="en"><title>Plain</title><main><h1>Plain</h1></main></html>',
+    "/loud": '<!doctype html><html lang="en"><title>Loud</title><script>console.warn("a wrong word")</script></html>',
+    "/mute": "<!doctype html><html><img src='data:,'></html>",
+}
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = PAGES.get(self.path, "").encode()
+            self.send_response(200 if self.path in PAGES else 204)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_every_engine_gives_a_migrated_database_without_rows(database: Database, engine_name: str) -> None:
+    with database.read() as session:
+        assert session.get_bind().dialect.name == engine_name
+        assert "campaign" in sa.inspect(session.connection()).get_table_names()
+        assert session.execute(sa.text("SELECT count(*) FROM campaign")).scalar_one() == 0
+
+
+def test_our_own_postgresql_stops_when_the_tests_let_go_of_it() -> None:
+    with postgres_server() as url:
+        engine = sa.create_engine(sa.make_url(url).set(drivername="postgresql+psycopg"))
+        with engine.connect() as connection:
+            assert connection.execute(sa.text("SELECT 1")).scalar_one() == 1
+        engine.dispose()
+        folder = Path(str(sa.make_url(url).query["host"]))
+        assert folder.is_dir()
+    assert not folder.exists()
+
+
+def test_our_own_postgresql_runs_from_an_environment_that_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = subprocess.run
+    refused = []
+
+    def refuse_the_installed_one(command: list[object], *args: object, **options: object) -> object:
+        if command[-1] == "--version":
+            refused.append(command[0])
+            raise PermissionError(command[0])
+        return found(command, *args, **options)  # type: ignore[call-overload]  # the same arguments, untyped
+
+    monkeypatch.setattr(subprocess, "run", refuse_the_installed_one)
+    with postgres_server() as url:
+        folder = Path(str(sa.make_url(url).query["host"]))
+        assert any(folder.glob("programs/**/bin/postgres"))
+    assert refused
+
+
+def test_a_program_is_waited_for_by_what_it_says() -> None:
+    program = "import time; print('one', flush=True); print('ready on 17', flush=True); time.sleep(60)"
+    with Process([sys.executable, "-c", program]) as process:
+        assert process.wait_for_output(r"ready on (\d+)", seconds=30)[1] == "17"
+        assert process.returncode is None
+    assert process.returncode == -15
+
+
+def test_a_program_that_ends_too_early_is_shown_with_what_it_said() -> None:
+    with (
+        Process([sys.executable, "-c", "import sys; sys.exit('no such port')"]) as process,
+        pytest.raises(AssertionError, match="no such port"),
+    ):
+        process.wait_for_output("ready", seconds=30)
+    assert process.returncode == 1
+
+
+def test_a_program_is_waited_for_until_it_answers() -> None:
+    port = free_port()
+    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", str(port)]
+    with Process(command, cwd=Path(__file__).parent / "support") as process:
+        assert "postgres.py" in process.wait_for_url(f"http://127.0.0.1:{port}/", seconds=30)
+        process.wait_for_url(f"http://127.0.0.1:{port}/nowhere", seconds=30, status=404)
+
+
+def test_a_quiet_page_leaves_the_console_empty(site: str, page: Page, console: Console) -> None:
+    page.goto(f"{site}/")
+    assert page.title() == "Plain"
+    assert_accessible(page)
+    assert console.complaints == []
+
+
+def test_a_warning_on_the_console_is_a_complaint(site: str, page: Page, console: Console) -> None:
+    page.goto(f"{site}/loud")
+    assert len(console.complaints) == 1
+    assert "a wrong word" in console.complaints[0]
+    console.expect("a wrong word")
+    assert console.complaints == []
+
+
+def test_an_image_without_words_is_not_accessible(site: str, page: Page) -> None:
+    page.goto(f"{site}/mute")
+    with pytest.raises(AssertionError, match="image-alt"):
+        assert_accessible(page)
