@@ -17,8 +17,9 @@ install: $(INSTALLED) ## the environment, with everything that development needs
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 	    f"Python 3.11 or later is needed and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.12")'
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test,check,bench]'
+	@echo "installing into .venv (half a minute)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test,check,bench]'
 	@touch $@
 
 demo: install ## the site, a worker and the demonstration campaigns at http://127.0.0.1:8000

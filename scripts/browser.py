@@ -45,8 +45,9 @@ def main() -> int:
 
 
 def _install() -> None:
-    as_root = [] if os.geteuid() == 0 else [shutil.which("sudo")]
-    if _is_debian() and None not in as_root:
+    sudo = shutil.which("sudo")
+    if _is_debian() and (os.geteuid() == 0 or sudo):
+        as_root = [sudo] if sudo and os.geteuid() != 0 else []
         apt = [*as_root, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "--quiet"]
         subprocess.run([*apt, "update"], check=True)
         subprocess.run([*apt, "install", "--yes", "--no-install-recommends", "chromium"], check=True)
