@@ -27,13 +27,13 @@ demo: install ## the site, a worker and the demonstration campaigns at http://12
 
 test: install ## all tests, with a real PostgreSQL and a real browser
 	@$(BIN)/python -m scripts.browser
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 check: install ## ruff, mypy, the import contracts, the migrations; seconds
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m scripts.check_migrations
 
 trials: install ## the long trials: kill storms, load, big files

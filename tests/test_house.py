@@ -1,0 +1,89 @@
+"""The rules of the house that no tool checks: read CONTRIBUTING.md for the reasons."""
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.shared import REPOSITORY
+
+LARGEST_KIB = 700
+LONGEST_LINES = 300
+
+# Written so that this file does not name what it looks for.
+FOLDERS = ("home", "opt", "private", "root", "tmp", "Users", "work")
+A_PATH_OF_SOMEBODYS_MACHINE = re.compile(rf"(?<![\w.)}}/-])/({'|'.join(FOLDERS)})/\w")
+REGISTRIES = (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("deb", "debian", "org"), ("jsdelivr", "net"))
+A_REGISTRY = re.compile("|".join(re.escape(".".join(parts)) for parts in REGISTRIES))
+UNFINISHED = re.compile("|".join((r"\bTO" + "DO", r"\bFIX" + "ME", r"\bX" + "XX", "NotImplemented" + "Error")))
+SKIPPED = re.compile(r"pytest\.(mark\.)?(skip|xfail|importor" + "skip)")
+AN_EXCEPTION = re.compile(r"# *(no" + r"qa|type: *ign" + "ore)")
+AN_EXPLAINED_EXCEPTION = re.compile(r"# (no" + r"qa: [A-Z]+\d+(, [A-Z]+\d+)*|type: ign" + r"ore\[[\w, -]+\])  # \w")
+
+
+def _tracked(*patterns: str) -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--", *patterns], cwd=REPOSITORY, check=True, capture_output=True, text=True
+    )
+    paths = [REPOSITORY / name for name in listed.stdout.split("\0") if name]
+    return [path for path in paths if path.exists()]  # one that is deleted but not yet committed is no concern
+
+
+def _lines_with(pattern: re.Pattern[str], paths: list[Path]) -> list[str]:
+    found = []
+    for path in paths:
+        content = path.read_bytes()
+        if b"\0" in content:
+            continue
+        found += [
+            f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()}"
+            for number, line in enumerate(content.decode("utf-8").splitlines(), 1)
+            if pattern.search(line)
+        ]
+    return found
+
+
+def test_the_rules_are_applied_to_something() -> None:
+    assert len(_tracked()) > 50
+    assert len(_tracked("leaderboard/*.py")) > 20
+
+
+@pytest.mark.parametrize("path", [f"/{folder}/x" for folder in FOLDERS])
+def test_a_path_of_a_machine_is_recognised(path: str) -> None:
+    assert A_PATH_OF_SOMEBODYS_MACHINE.search(f"open('{path}')")
+    assert not A_PATH_OF_SOMEBODYS_MACHINE.search(f"https://example.org{path}")
+
+
+@pytest.mark.parametrize(
+    "pattern", [A_PATH_OF_SOMEBODYS_MACHINE, A_REGISTRY, UNFINISHED], ids=["path", "registry", "stub"]
+)
+def test_no_file_names_a_machine_or_a_registry_or_is_unfinished(pattern: re.Pattern[str]) -> None:
+    assert _lines_with(pattern, _tracked()) == []
+
+
+def test_no_test_is_skipped() -> None:
+    assert _lines_with(SKIPPED, _tracked("tests/*.py")) == []
+
+
+def test_every_exception_to_a_check_names_the_check_and_the_reason() -> None:
+    paths = _tracked("*.py")
+    explained = set(_lines_with(AN_EXPLAINED_EXCEPTION, paths))
+    assert [line for line in _lines_with(AN_EXCEPTION, paths) if line not in explained] == []
+
+
+def test_no_file_is_large() -> None:
+    sizes = {path.relative_to(REPOSITORY): path.stat().st_size for path in _tracked()}
+    assert {path: size for path, size in sizes.items() if size > LARGEST_KIB * 1024} == {}
+
+
+def test_every_module_has_one_subject() -> None:
+    lengths = {path.relative_to(REPOSITORY): len(path.read_text().splitlines()) for path in _tracked("*.py")}
+    assert {path: length for path, length in lengths.items() if length > LONGEST_LINES} == {}
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    modules = _tracked("leaderboard/*.py", "bench/*.py", "scripts/*.py", "trials/*.py", "tests/*.py")
+    silent = [path for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]
+    assert [str(path.relative_to(REPOSITORY)) for path in silent] == []

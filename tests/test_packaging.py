@@ -1,0 +1,75 @@
+"""What a stranger gets: the wheel, installed into an empty environment and used from another folder."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.shared import REPOSITORY
+
+JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n"
+RUN = "q1 Q0 d1 1 3.0 tag\nq1 Q0 d2 2 2.0 tag\nq1 Q0 d3 3 1.0 tag\n"
+
+# One process builds and installs; the tests of this module share it.
+pytestmark = pytest.mark.xdist_group("packaging")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    _run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, REPOSITORY)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
+    environment = tmp_path_factory.mktemp("installed") / "environment"
+    venv.create(environment, with_pip=True, symlinks=True)
+    python = environment / "bin" / "python"
+    _run(python, "-m", "pip", "install", "--quiet", "--constraint", REPOSITORY / "constraints.txt", wheel)
+    return environment / "bin"
+
+
+def _run(*command: str | os.PathLike[str], cwd: Path | None = None) -> str:
+    # PYTHONPATH would let the checkout stand in for what the wheel lacks.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def _tracked(folder: str) -> set[str]:
+    listed = _run("git", "ls-files", "-z", "--", folder, cwd=REPOSITORY)
+    return {name for name in listed.split("\0") if name}
+
+
+def test_the_wheel_carries_every_module_template_migration_and_seed(wheel: Path) -> None:
+    inside = {f"leaderboard/{name}" for folder in ("templates", "migrations", "seeds") for name in _tracked(folder)}
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert (_tracked("leaderboard") | inside) - names == set()
+
+
+def test_the_wheel_carries_nothing_outside_the_package(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        tops = {name.split("/")[0] for name in archive.namelist()}
+    assert tops == {"leaderboard", f"{wheel.name.removesuffix('-py3-none-any.whl')}.dist-info"}
+
+
+def test_the_installed_command_tells_what_it_can_do(programs: Path, tmp_path: Path) -> None:
+    assert "score" in _run(programs / "leaderboard", "--help", cwd=tmp_path)
+
+
+def test_the_installed_command_scores_files_in_another_folder(programs: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text(RUN)
+    (tmp_path / "judgments.txt").write_text(JUDGMENTS)
+    command = [programs / "leaderboard", "score", "run.txt", "--judgments", "judgments.txt", "--measures", "AP"]
+    # Relevant documents at ranks 1 and 3: (1/1 + 2/3) / 2.
+    assert "0.8333" in _run(*command, cwd=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"run.txt", "judgments.txt"}
