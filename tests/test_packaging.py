@@ -1,10 +1,12 @@
 """What a stranger gets: the wheel, installed into an empty environment and used from another folder."""
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,13 +29,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
     venv.create(environment, with_pip=True, symlinks=True)
     python = environment / "bin" / "python"
     _run(python, "-m", "pip", "install", "--quiet", "--constraint", REPOSITORY / "constraints.txt", wheel)
-    return environment / "bin"
+    yield environment / "bin"
+    shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
 
 
 def _run(*command: str | os.PathLike[str], cwd: Path | None = None) -> str:
