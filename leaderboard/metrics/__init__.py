@@ -1,0 +1,44 @@
+"""The shared metric module: pure numpy, no files, no database. One registry; one module per family of measures.
+
+ranking = Ranking(...)                    # a run joined with its judgments, all queries at once
+measure = parse("nDCG@10")                # or trec_eval's ndcg_cut_10
+evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .mean, .count, .columns
+"""
+
+from leaderboard.metrics.aggregation import Aggregation, Columns
+from leaderboard.metrics.measure import Evaluated, Family, Measure
+from leaderboard.metrics.names import parse, parse_all
+from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting
+from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.registry import families, family
+from leaderboard.metrics.sweep import Sweep, sweep
+from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
+
+__all__ = [
+    "ALL_TREC",
+    "BUNDLES",
+    "NEW_IN_10",
+    "VERSION",
+    "Aggregation",
+    "Bools",
+    "Columns",
+    "Evaluated",
+    "Family",
+    "Floats",
+    "Ints",
+    "Measure",
+    "NoRelevant",
+    "Printed",
+    "Ranking",
+    "Reference",
+    "Setting",
+    "Sweep",
+    "families",
+    "family",
+    "parse",
+    "parse_all",
+    "requested",
+    "sweep",
+]
+
+VERSION = "1.0"

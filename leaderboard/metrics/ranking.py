@@ -3,16 +3,29 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "NoRelevant", "Ranking", "Setting"]
+__all__ = [
+    "Bools",
+    "Floats",
+    "Ints",
+    "NoRelevant",
+    "Ranking",
+    "Relevant",
+    "Setting",
+    "count",
+    "starts",
+    "total",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+T = TypeVar("T")
 
 NoRelevant = Literal["exclude", "pfa_only", "pmiss_zero"]
 
@@ -35,12 +48,55 @@ class Setting:
     highest_grade: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """The hits that are relevant at one level, and what binary measures ask of them again and again.
+
+    query   int64[n]    0 .. Q-1, never falling
+    rank    int64[n]    1-based, rising within a query
+    nth     int64[n]    1 for a query's first relevant hit, 2 for its second ...
+    start   int64[Q+1]  query q's relevant hits are start[q] .. start[q + 1] - 1
+    judged  int64[Q]    judged relevant documents, retrieved or not: R
+    """
+
+    query: Ints
+    rank: Ints
+    nth: Ints
+    start: Ints
+    judged: Ints
+
+    @property
+    def found(self) -> Ints:
+        """int64[Q]: relevant documents retrieved."""
+        return np.diff(self.start)
+
+    @cached_property
+    def precision(self) -> Floats:
+        """float64[n]: precision at the rank of each relevant hit."""
+        return self.nth / self.rank
+
+    @cached_property
+    def _span(self) -> int:
+        """More than any rank, so that query · span + rank sorts as (query, rank) does."""
+        return int(self.rank.max(initial=0)) + 1
+
+    @cached_property
+    def _place(self) -> Ints:
+        return self.query * self._span + self.rank
+
+    def within(self, k: int | Ints) -> Ints:
+        """int64[Q]: relevant documents in the top k; k is one number or one for every query."""
+        last = np.arange(len(self.judged)) * self._span + np.minimum(k, self._span - 1)
+        return np.searchsorted(self._place, last, side="right") - self.start[:-1]
+
+
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """One run's judged documents in rank order, and per query what else the measures ask for.
 
-    Q queries, H hits (retrieved documents that have a judgment), J judgments, L lines of the run on these queries.
-    Ranks of unjudged documents are never materialised: a rank between two hits holds an unjudged document.
+    Q queries, H hits (retrieved documents that have a judgment), J judgments, L lines of the run on these queries,
+    K documents known to the user. Ranks of unjudged documents are never materialised: a rank between two hits holds
+    an unjudged document.
 
     retrieved     int64[Q]    documents the run lists (0 for a missing query)
     returned      int64[Q]    those that count as returned: decision Y, else score >= θ, else all
@@ -53,9 +109,12 @@ class Ranking:
     judged_grade  int64[J]    falling within a query: the ideal order
     setting       what the evaluation fixes
     load_scores   gives float64[L], every line's score in rank order, query after query (query q's lines start at
-                  line_start[q]); asked for only by sweeps and tie-aware measures
-    known         int64[Q] documents known to the user and bool[H], this hit is one, and int64[Q] those of the known
-                  that are relevant at grade >= 1 is derived from `known_grade`; None when the evaluation lists none
+                  line_start[q]); asked for only by sweeps and tie-aware measures; None when joined without scores
+    known_start   int64[Q+1]  query q's documents known to the user are known_grade[known_start[q]:known_start[q + 1]]
+    known_grade   int64[K]    their judged grades; 0 for a known document without judgment
+    is_known      bool[H]     this hit is known to the user
+
+    The three columns of known documents are None together when the evaluation lists none.
     """
 
     retrieved: Ints
@@ -72,6 +131,7 @@ class Ranking:
     known_start: Ints | None = None
     known_grade: Ints | None = None
     is_known: Bools | None = None
+    _kept: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def queries(self) -> int:
@@ -88,3 +148,55 @@ class Ranking:
         if self.load_scores is None:
             raise ValueError("this ranking was joined without scores")
         return self.load_scores()
+
+    @cached_property
+    def hit_start(self) -> Ints:
+        """int64[Q+1]: where each query's hits start."""
+        return starts(self.query, self.queries)
+
+    @cached_property
+    def judged_query(self) -> Ints:
+        """int64[J]: the query of each judgment."""
+        return np.repeat(np.arange(self.queries), np.diff(self.judged_start))
+
+    @cached_property
+    def judged_place(self) -> Ints:
+        """int64[J]: 1 for a query's highest judgment, 2 for the next: the ranks of the ideal order."""
+        return np.arange(len(self.judged_grade)) - self.judged_start[self.judged_query] + 1
+
+    def relevant(self, level: int = 1) -> Relevant:
+        """The hits with grade >= level."""
+        return self.keep(("relevant", level), lambda: self._relevant(level))
+
+    def keep(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, made once: measures of one run ask for the same intermediate many times."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast("T", self._kept[key])
+
+    def _relevant(self, level: int) -> Relevant:
+        hits = np.flatnonzero(self.grade >= level)
+        query = self.query[hits]
+        start = starts(query, self.queries)
+        return Relevant(
+            query=query,
+            rank=self.rank[hits],
+            nth=np.arange(len(hits)) - start[query] + 1,
+            start=start,
+            judged=count(self.judged_query[self.judged_grade >= level], self.queries),
+        )
+
+
+def count(query: Ints, queries: int) -> Ints:
+    """int64[Q]: how often each query occurs in `query`."""
+    return np.bincount(query, minlength=queries).astype(np.int64, copy=False)
+
+
+def total(query: Ints, amount: Floats, queries: int) -> Floats:
+    """float64[Q]: the sum of `amount` over each query, added in order (as trec_eval adds; pairwise sums differ)."""
+    return np.bincount(query, weights=amount, minlength=queries).astype(np.float64, copy=False)
+
+
+def starts(query: Ints, queries: int) -> Ints:
+    """int64[Q+1]: where each query's run of equal numbers starts in `query`, which never falls."""
+    return np.searchsorted(query, np.arange(queries + 1))

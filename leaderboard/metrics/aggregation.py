@@ -1,0 +1,85 @@
+"""How a measure's columns over queries become one figure.
+
+An aggregation takes columns (each float64[Q], NaN where a query has no value) and weights (float64[Q], how often each
+query counts; None: once), so that an interval over resampled queries calls the very same code as the board. Sums run
+in query order, one after the other, as trec_eval's do.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.metrics.ranking import Floats
+
+__all__ = ["GEOMETRIC_MEAN", "MEAN", "SUM", "VALUE_OF_MEANS", "WHOLE_RUN", "Aggregation", "Columns"]
+
+Columns = tuple[Floats, ...]
+
+GEOMETRIC_FLOOR = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregation:
+    """name: as shown to a reader. combine: (columns, weights) -> the figure, NaN when undefined. values: columns ->
+    float64[Q], each query's own value. has_interval: whether resampling queries means anything."""
+
+    name: str
+    combine: Callable[[Columns, Floats | None], float]
+    values: Callable[[Columns], Floats]
+    has_interval: bool = True
+
+
+def mean(column: Floats, weights: Floats | None = None) -> float:
+    """The mean over the queries that have a value; NaN when none has."""
+    defined = ~np.isnan(column)
+    values = column[defined]
+    if weights is None:
+        return in_order(values) / len(values) if len(values) else math.nan
+    kept = np.asarray(weights, dtype=np.float64)[defined]
+    size = float(kept.sum())
+    return float(kept @ values) / size if size > 0 else math.nan
+
+
+def in_order(values: Floats) -> float:
+    """The sum, one value after the other."""
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
+
+
+def _mean(columns: Columns, weights: Floats | None) -> float:
+    return mean(columns[0], weights)
+
+
+def _sum(columns: Columns, weights: Floats | None) -> float:
+    return in_order(columns[0] if weights is None else columns[0] * weights)
+
+
+def _geometric_mean(columns: Columns, weights: Floats | None) -> float:
+    return math.exp(mean(np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)), weights))
+
+
+def _value_of_means(columns: Columns, weights: Floats | None) -> float:
+    p_miss, weighted_p_fa = columns
+    return 1.0 - mean(p_miss, weights) - mean(weighted_p_fa, weights)
+
+
+def _undefined(_columns: Columns, _weights: Floats | None) -> float:
+    return math.nan
+
+
+def _first(columns: Columns) -> Floats:
+    return columns[0]
+
+
+MEAN = Aggregation("mean over queries", _mean, _first)
+SUM = Aggregation("sum over queries", _sum, _first)
+GEOMETRIC_MEAN = Aggregation("geometric mean over queries, values below 0.00001 raised to it", _geometric_mean, _first)
+VALUE_OF_MEANS = Aggregation(
+    "1 − mean P_miss − β · mean P_fa, each mean over the queries that the policy counts",
+    _value_of_means,
+    lambda columns: 1.0 - columns[0] - columns[1],
+)
+WHOLE_RUN = Aggregation(
+    "defined on the whole run, not on its queries", _undefined, lambda columns: columns[0], has_interval=False
+)

@@ -1,0 +1,268 @@
+"""What a measure is: a family (the record that the registry lists) with its parameters and cutoff filled in."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from leaderboard.errors import BadInput, UnknownMeasure
+from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
+from leaderboard.metrics.ranking import Floats, Ranking, Setting
+from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.values import Parameter, Value
+
+__all__ = ["LEVEL", "RATIO", "Evaluated", "Family", "Measure", "TrecEval"]
+
+Direction = Literal["higher", "lower", "none"]
+Need = Literal["documents", "beta", "scores", "known"]
+Range = tuple[float, float]
+
+RATIO: Range = (0.0, 1.0)
+COUNT: Range = (0.0, math.inf)
+
+LEVEL = Parameter("rel", "int", 1, low=1, meaning="the lowest grade that counts as relevant")
+
+NEEDED: Mapping[Need, str] = {
+    "documents": "the number of documents in the collection",
+    "beta": "β (or the cost, the value and the prior that give it)",
+    "scores": "the run's scores",
+    "known": "the evaluation's list of documents known to the user",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrecEval:
+    """The name under which trec_eval prints a family with these parameters.
+
+    name     trec_eval's name, as given to its -m
+    given    our parameters that its name stands for
+    values   what it takes after a dot when nothing is given there: cutoffs, or values of the parameter `takes`
+    takes    "cutoff" or one of our parameters, which gets one value each; "" when it takes no list
+    form     how one value is printed in the output name: "{}" or "{:.2f}"
+    read     for a name whose list makes one measure: what follows its dot -> our parameters
+    write    the other way round: our arguments -> what follows the name in the output
+    """
+
+    name: str
+    given: tuple[tuple[str, Value], ...] = ()
+    takes: str = ""
+    values: tuple[Value, ...] = ()
+    form: str = "{}"
+    read: Callable[[str], dict[str, Value]] | None = None
+    write: Callable[[Mapping[str, Any]], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """One measure of one run.
+
+    values   float64[Q], NaN where a query has no value
+    columns  what the measure's aggregate takes: float64[Q] each; none for a measure of the whole run
+    mean     the figure for the run, NaN when undefined
+    count    queries that count towards it
+    theta    the threshold at which it is reached (MQWV); +inf: nothing returned; None for other measures
+    """
+
+    values: Floats
+    columns: Columns
+    mean: float
+    count: int
+    theta: float | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Family:
+    """A measure as the registry lists it, before parameters and cutoff are filled in.
+
+    compute  (ranking, *, one keyword per parameter, cutoff when it takes one) -> float64[Q], or the columns that the
+             aggregation takes, or an Evaluated for a measure of the whole run
+    span     (lowest, highest) value, or a function of (setting, measure) that gives them
+    check    (names of the parameters given) -> what is wrong with them taken together, or None
+    """
+
+    name: str
+    title: str
+    summary: str
+    group: str
+    compute: Callable[..., Floats | Columns | Evaluated]
+    reference: Reference
+    parameters: tuple[Parameter, ...] = ()
+    cutoff: Parameter | None = None
+    span: Range | Callable[[Setting, "Measure"], Range] = RATIO
+    unit: str = "share"
+    direction: Direction = "higher"
+    aggregation: Aggregation = MEAN
+    needs: frozenset[Need] = frozenset()
+    trec_eval: tuple[TrecEval, ...] = ()
+    check: Callable[[frozenset[str]], str | None] | None = None
+
+    def __reduce__(self) -> tuple[Callable[[str], "Family"], tuple[str]]:
+        from leaderboard.metrics.registry import family  # the registry imports this module
+
+        return family, (self.name,)
+
+    def __call__(self, *, cutoff: Value = None, **given: Value) -> "Measure":
+        """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise UnknownMeasure(self._unknown_parameter(name))
+        values = {name: parameter.read(given[name], self.name) for name, parameter in known.items() if name in given}
+        measure = Measure(
+            self,
+            tuple((name, value) for name, value in values.items() if value != known[name].default),
+            self._read_cutoff(cutoff),
+        )
+        problem = self.check(frozenset(given)) if self.check else None
+        if problem:
+            raise UnknownMeasure(f"{self.name}: {problem}")
+        return measure
+
+    def _read_cutoff(self, cutoff: Value) -> Value:
+        if cutoff is None:
+            if self.cutoff is not None and self.cutoff.required:
+                raise UnknownMeasure(f"{self.name} needs a cutoff, for example {self.name}@{self.cutoff.example}")
+            return None
+        if self.cutoff is None:
+            raise UnknownMeasure(f"{self.name} takes no cutoff (@{cutoff})")
+        return self.cutoff.read(cutoff, self.name)
+
+    def _unknown_parameter(self, name: str) -> str:
+        takes = ", ".join(parameter.name for parameter in self.parameters)
+        return f"{self.name} takes no parameter {name!r}; it takes {takes or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A family with its parameters: `str(measure)` is its one canonical name, and parse gives it back.
+
+    given   (name, value) of each parameter that is not at its default, in the family's order
+    cutoff  the rank (IPrec: the recall) after the @, or None
+    """
+
+    family: Family
+    given: tuple[tuple[str, Value], ...] = ()
+    cutoff: Value = None
+
+    def __str__(self) -> str:
+        known = {parameter.name: parameter for parameter in self.family.parameters}
+        inside = ", ".join(f"{name}={known[name].write(value)}" for name, value in self.given)
+        name = f"{self.family.name}({inside})" if inside else self.family.name
+        if self.cutoff is None or self.family.cutoff is None:
+            return name
+        return f"{name}@{self.family.cutoff.write(self.cutoff)}"
+
+    def __repr__(self) -> str:
+        return f"<Measure {self}>"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Every parameter with its value, the cutoff too when the family takes one."""
+        values: dict[str, Any] = {parameter.name: parameter.default for parameter in self.family.parameters}
+        values.update(self.given)
+        if self.family.cutoff is not None:
+            values["cutoff"] = self.cutoff
+        return values
+
+    @property
+    def title(self) -> str:
+        return self.family.title
+
+    @property
+    def summary(self) -> str:
+        return self.family.summary
+
+    @property
+    def unit(self) -> str:
+        return self.family.unit
+
+    @property
+    def direction(self) -> Direction:
+        return self.family.direction
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        return self.family.needs
+
+    @property
+    def source(self) -> str:
+        return self.family.reference.source
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether a confidence interval over resampled queries can be given."""
+        return self.family.aggregation.has_interval
+
+    @property
+    def is_count(self) -> bool:
+        """Whether trec_eval prints it as a whole number."""
+        return self.family.unit in {"documents", "queries"} and self.family.aggregation.name.startswith("sum")
+
+    @property
+    def doc(self) -> str:
+        """The whole reference text."""
+        return self.family.reference.text(self.family)
+
+    @property
+    def trec_eval(self) -> str | None:
+        """The name that trec_eval prints it under, None when it has none; the relevance level (its -l) is no part."""
+        given = {name: value for name, value in self.given if name != "rel"}
+        arguments = self.arguments
+        for form in self.family.trec_eval:
+            fixed = dict(form.given)
+            free = {name: value for name, value in given.items() if fixed.pop(name, None) != value}
+            if fixed or (self.cutoff is None) == (form.takes == "cutoff"):
+                continue
+            if form.read is not None and form.write is not None and free:
+                suffix = form.write(arguments)
+                again = self.family(**dict(form.given), **form.read(suffix))
+                if {name: value for name, value in self.given if name != "rel"} == dict(again.given):
+                    return f"{form.name}_{suffix}"
+            elif form.takes and set(free) <= {form.takes} and arguments[form.takes] is not None:
+                return f"{form.name}_{form.form.format(arguments[form.takes])}"
+            elif not form.takes and not free:
+                return form.name
+        return None
+
+    def range(self, setting: Setting | None = None) -> Range:
+        """The lowest and the highest value possible; ±inf where there is no bound."""
+        span = self.family.span
+        return span(setting or Setting(), self) if callable(span) else span
+
+    def at_relevance(self, level: int) -> "Measure":
+        """With rel=level written in, when the measure takes rel and does not name it."""
+        takes = any(parameter.name == "rel" for parameter in self.family.parameters)
+        if not takes or "rel" in dict(self.given):
+            return self
+        return self.family(cutoff=self.cutoff, **dict(self.given), rel=level)
+
+    def evaluate(self, ranking: Ranking) -> Evaluated:
+        """The measure on one run, all queries at once. Raises BadInput when the evaluation lacks what it needs."""
+        self._require(ranking)
+        result = self.family.compute(ranking, **self.arguments)
+        if isinstance(result, Evaluated):
+            return result
+        columns = result if isinstance(result, tuple) else (result,)
+        return Evaluated(
+            values=self.family.aggregation.values(columns),
+            columns=columns,
+            mean=self.aggregate(columns),
+            count=int(np.count_nonzero(~np.isnan(columns[-1]))),
+        )
+
+    def aggregate(self, columns: Columns, weights: Floats | None = None) -> float:
+        """The run's figure from the columns of an Evaluated; weights int or float[Q], how often each query counts."""
+        return self.family.aggregation.combine(columns, weights)
+
+    def _require(self, ranking: Ranking) -> None:
+        has = {
+            "documents": ranking.setting.documents is not None,
+            "beta": ranking.setting.beta is not None,
+            "scores": ranking.load_scores is not None,
+            "known": ranking.known_start is not None,
+        }
+        missing = [NEEDED[need] for need in NEEDED if need in self.needs and not has[need]]
+        if missing:
+            raise BadInput(f"{self} needs {' and '.join(missing)}")

@@ -1,0 +1,157 @@
+"""Measure names: `Name(parameter=value, …)@cutoff`, and trec_eval's names beside them."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics.measure import Measure
+from leaderboard.metrics.registry import families, find
+from leaderboard.metrics.trec_names import BUNDLES, FORMS, expand
+from leaderboard.metrics.values import Value, read_value
+
+__all__ = ["parse", "parse_all"]
+
+OURS = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z", re.DOTALL)
+NUMBERS = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z")
+
+# What else the field calls them.
+ALIASES = {
+    "Accuracy": "Success",
+    "MAP": "AP",
+    "MRR": "RR",
+    "NDCG": "nDCG",
+    "Precision": "P",
+    "Recall": "R",
+}
+
+# ir_measures' way to say the same: its name and value of a parameter -> ours.
+PARAMETER_ALIASES: dict[tuple[str, Value], tuple[str, Value]] = {
+    ("dcg", "exp-log2"): ("gain", "exp"),
+    ("dcg", "log2"): ("gain", "linear"),
+}
+
+
+def parse(name: str) -> Measure:
+    """The measure of this name, ours or trec_eval's. Raises UnknownMeasure, which lists the nearest names.
+
+    >>> str(parse("nDCG(gain=linear)@10")), str(parse("ndcg_cut_10"))
+    ('nDCG@10', 'nDCG@10')
+    """
+    measures = _resolve(name.strip())
+    if len(measures) > 1:
+        listed = ", ".join(map(str, measures))
+        raise UnknownMeasure(f"{name.strip()!r} stands for {len(measures)} measures; choose one: {listed}")
+    return measures[0]
+
+
+def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
+    """Measures separated by blanks or commas, bundles (all_trec, official, set) opened, doubles dropped.
+
+    Raises UnknownMeasure.
+
+    >>> [str(measure) for measure in parse_all("AP, P.5,10 nDCG(gains={1:3.5,2:9})@10")]
+    ['AP', 'P@5', 'P@10', 'nDCG(gains={1:3.5,2:9})@10']
+    """
+    parts = _split(text) if isinstance(text, str) else [part for each in text for part in _split(each)]
+    measures: dict[Measure, None] = {}
+    for part in parts:
+        for name in BUNDLES.get(part, (part,)):
+            measures.update(dict.fromkeys(_resolve(name)))
+    return tuple(measures)
+
+
+def _split(text: str) -> Iterator[str]:
+    """The names in a list. A number after a comma goes on with the parameters of trec_eval's name before it."""
+    for chunk in _outside_brackets(text, " \t\r\n"):
+        name = ""
+        for part in _outside_brackets(chunk, ","):
+            if "." in name and "(" not in name and NUMBERS.match(part):
+                name += f",{part}"
+                continue
+            if name:
+                yield name
+            name = part
+        if name:
+            yield name
+
+
+def _outside_brackets(text: str, separators: str) -> Iterator[str]:
+    depth = 0
+    part = ""
+    for sign in text:
+        depth += (sign in "({") - (sign in ")}")
+        if sign in separators and depth <= 0:
+            if part:
+                yield part
+            part = ""
+        else:
+            part += sign
+    if part:
+        yield part
+
+
+def _resolve(text: str) -> tuple[Measure, ...]:
+    match = OURS.match(text)
+    family = find(ALIASES.get(match["name"], match["name"])) if match else None
+    needs_more = family is not None and family.cutoff is not None and family.cutoff.required
+    if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
+        inside = dict(_parameters(match["inside"] or "", text))
+        return (family(cutoff=_cutoff(match["cutoff"], text), **inside),)
+    measures = _trec_eval(text)
+    if not measures:
+        raise UnknownMeasure(f"no measure is called {text!r}; {_nearest(text)}")
+    return measures
+
+
+def _cutoff(text: str | None, name: str) -> Value:
+    value = None if text is None else read_value(text)
+    if isinstance(value, (str, tuple)):
+        raise UnknownMeasure(f"{name}: the cutoff after @ must be a number, not {text!r}")
+    return value
+
+
+def _parameters(inside: str, name: str) -> Iterator[tuple[str, Value]]:
+    seen: set[str] = set()
+    for part in _outside_brackets(inside, ","):
+        key, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or not key.isidentifier():
+            raise UnknownMeasure(f"{name}: {part.strip()!r} is no parameter; expected parameter=value")
+        pair = (key, read_value(value))
+        key, read = PARAMETER_ALIASES.get(pair, pair)
+        if key in seen:
+            raise UnknownMeasure(f"{name} gives {key} twice")
+        seen.add(key)
+        yield key, read
+
+
+def _trec_eval(text: str) -> tuple[Measure, ...]:
+    """What one of trec_eval's names stands for, as its -m takes it (P.5,10) or as it prints it (P_5)."""
+    for name in sorted(FORMS, key=len, reverse=True):
+        if text == name:
+            return tuple(printed.measure for printed in expand(name))
+        if text.startswith((f"{name}.", f"{name}_")) and NUMBERS.match(text[len(name) + 1 :].partition(",")[0]):
+            return tuple(printed.measure for printed in expand(name, text[len(name) + 1 :]))
+    return ()
+
+
+def _nearest(text: str) -> str:
+    """The names most like it, as a clause of a message."""
+    from difflib import get_close_matches  # slow to import, and only a wrong name needs it
+
+    cutoff = text.partition("@")[2]
+    word = re.split(r"[(@.]", text, maxsplit=1)[0].casefold()
+    names = {family.name.casefold(): _example(family.name, cutoff) for family in families()}
+    names |= {alias.casefold(): _example(ours, cutoff) for alias, ours in ALIASES.items()}
+    for name in FORMS:
+        names.setdefault(name.casefold(), name)
+    close = get_close_matches(word, names, n=4, cutoff=0.5)
+    if not close:
+        return f"there are {', '.join(family.name for family in families())}, and trec_eval's names"
+    return "nearest: " + ", ".join(dict.fromkeys(names[each] for each in close))
+
+
+def _example(name: str, cutoff: str) -> str:
+    family = find(name)
+    if family is None or family.cutoff is None or not (cutoff or family.cutoff.required):
+        return name
+    return f"{name}@{cutoff if cutoff.isdigit() else family.cutoff.example}"

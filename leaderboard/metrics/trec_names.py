@@ -1,0 +1,149 @@
+"""trec_eval's names: what its -m takes, what it prints, and in which order.
+
+Each family carries its own `TrecEval` records; this module only reads requests against them.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics.measure import Family, Measure, TrecEval
+from leaderboard.metrics.registry import families
+from leaderboard.metrics.values import Value, read_value
+
+__all__ = ["ALL_TREC", "BUNDLES", "NEW_IN_10", "Printed", "expand", "requested", "trec_eval_names"]
+
+# The order in which trec_eval prints, whatever the order of its -m.
+ALL_TREC = (
+    "num_q",
+    "num_ret",
+    "num_rel",
+    "num_rel_ret",
+    "map",
+    "gm_map",
+    "Rprec",
+    "bpref",
+    "recip_rank",
+    "iprec_at_recall",
+    "P",
+    "recall",
+    "infAP",
+    "gm_bpref",
+    "Rprec_mult",
+    "utility",
+    "11pt_avg",
+    "binG",
+    "G",
+    "ndcg",
+    "ndcg_rel",
+    "Rndcg",
+    "ndcg_cut",
+    "map_cut",
+    "relative_P",
+    "success",
+    "set_P",
+    "set_relative_P",
+    "set_recall",
+    "set_map",
+    "set_F",
+    "num_nonrel_judged_ret",
+    "rbp",
+    "rbp_resid",
+    "unj",
+)
+NEW_IN_10 = frozenset({"rbp", "rbp_resid", "unj"})
+BUNDLES = {
+    "all_trec": ALL_TREC,
+    "official": ALL_TREC[: ALL_TREC.index("P") + 1],
+    "set": (
+        "num_q",
+        "num_ret",
+        "num_rel",
+        "num_rel_ret",
+        "utility",
+        "set_P",
+        "set_relative_P",
+        "set_recall",
+        "set_map",
+        "set_F",
+    ),
+}
+
+
+class Printed(NamedTuple):
+    """One line of trec_eval's output: the name there, and the measure whose figure it is."""
+
+    name: str
+    measure: Measure
+
+
+def _forms() -> dict[str, tuple[Family, TrecEval]]:
+    return {form.name: (family, form) for family in families() for form in family.trec_eval}
+
+
+FORMS = _forms()
+
+
+def trec_eval_names() -> tuple[str, ...]:
+    """Every name that trec_eval's -m takes and we compute, without bundles."""
+    return tuple(FORMS)
+
+
+def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
+    """What trec_eval prints for these -m arguments, in its order. Raises UnknownMeasure.
+
+    The first parameters given for a name hold, as in trec_eval. runid and relstring are no measures: strip them first.
+    """
+    asked: dict[str, str | None] = {}
+    for request in requests:
+        name, _, parameters = request.partition(".")
+        for single in BUNDLES.get(request, (name,)):
+            if single not in FORMS:
+                raise UnknownMeasure(f"trec_eval has no measure {request!r}")
+            asked[single] = asked.get(single) or parameters or None
+    order = {name: place for place, name in enumerate(ALL_TREC)}
+    return tuple(
+        printed
+        for name in sorted(asked, key=lambda name: order.get(name, len(order)))
+        for printed in expand(name, asked[name])
+    )
+
+
+def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
+    """The lines that one of trec_eval's names stands for; parameters: what follows its dot, None: the defaults."""
+    family, form = FORMS[name]
+    fixed = dict(form.given)
+    if form.read is not None:
+        if parameters is None:
+            return (Printed(name, family(**fixed)),)
+        return (Printed(f"{name}_{parameters}", family(**fixed, **form.read(parameters))),)
+    if not form.takes:
+        if parameters is not None:
+            raise UnknownMeasure(f"trec_eval's {name} takes no parameters ({name}.{parameters})")
+        return (Printed(name, family(**fixed)),)
+    values = form.values if parameters is None else tuple(_each(name, form, parameters))
+    return tuple(
+        Printed(f"{name}_{form.form.format(value)}", family(**fixed, **{form.takes: value})) for value in values
+    )
+
+
+def _each(name: str, form: TrecEval, parameters: str) -> Iterator[Value]:
+    """The values of a comma-separated list in rising order; whole numbers are cut off as C's atol does."""
+    whole = isinstance(form.values[0], int)
+    values = sorted(_number(name, text) for text in parameters.split(","))
+    values = [int(value) for value in values] if whole else values
+    if len(set(values)) < len(values):
+        raise UnknownMeasure(f"{name}.{parameters} names a value twice")
+    yield from values
+
+
+def _number(name: str, text: str) -> float:
+    value = read_value(text)
+    if not isinstance(value, (int, float)):
+        raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {text!r}")
+    return value
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """The numbers of a comma-separated list. Raises UnknownMeasure."""
+    return tuple(_number(text, part) for part in text.split(","))
