@@ -1,0 +1,88 @@
+"""Small rankings for tests, built the obvious way from lists: documents in rank order, judgments as a dictionary."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from leaderboard.metrics import Ranking, Setting
+
+
+@dataclass(frozen=True)
+class Line:
+    document: str
+    score: float
+    returned: bool = True
+
+
+@dataclass(frozen=True)
+class Query:
+    """lines in any order; judged: document -> grade; known: documents known to the user."""
+
+    lines: Sequence[Line] = ()
+    judged: Mapping[str, int] = field(default_factory=dict)
+    known: Sequence[str] | None = None
+
+    @property
+    def ranked(self) -> list[Line]:
+        """Score descending, equal scores by document id descending."""
+        by_document = sorted(self.lines, key=lambda line: line.document.encode(), reverse=True)
+        return sorted(by_document, key=lambda line: -line.score)
+
+    @property
+    def grades(self) -> list[int | None]:
+        """The grade at each rank, None where unjudged."""
+        return [self.judged.get(line.document) for line in self.ranked]
+
+
+def of_grades(grades: Sequence[int | None], unretrieved: Sequence[int] = ()) -> Query:
+    """A query whose ranks hold these grades (None: unjudged), and further judged documents that were not retrieved."""
+    lines = [Line(f"d{rank:04}", float(-rank)) for rank in range(len(grades))]
+    judged = {line.document: grade for line, grade in zip(lines, grades, strict=True) if grade is not None}
+    return Query(lines, judged | {f"n{number:04}": grade for number, grade in enumerate(unretrieved)})
+
+
+def relevant_at(ranks: Sequence[int], retrieved: int, relevant: int, grade: int = 1) -> Query:
+    """A query with relevant documents at these ranks, other documents unjudged, and `relevant` of them in all."""
+    grades = [grade if rank in ranks else None for rank in range(1, retrieved + 1)]
+    return of_grades(grades, [grade] * (relevant - len(ranks)))
+
+
+def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = True) -> Ranking:
+    query, rank, grade, is_returned, is_known = [], [], [], [], []
+    judged_start, judged_grade = [0], []
+    known_start, known_grade = [0], []
+    for number, each in enumerate(queries):
+        for place, line in enumerate(each.ranked, start=1):
+            if line.document in each.judged:
+                query.append(number)
+                rank.append(place)
+                grade.append(each.judged[line.document])
+                is_returned.append(line.returned)
+                is_known.append(line.document in (each.known or ()))
+        judged_grade.extend(sorted(each.judged.values(), reverse=True))
+        judged_start.append(len(judged_grade))
+        known_grade.extend(each.judged.get(document, 0) for document in each.known or ())
+        known_start.append(len(known_grade))
+    has_known = any(each.known is not None for each in queries)
+    all_scores = np.array([line.score for each in queries for line in each.ranked], dtype=np.float64)
+    return Ranking(
+        retrieved=_ints([len(each.lines) for each in queries]),
+        returned=_ints([sum(line.returned for line in each.lines) for each in queries]),
+        in_run=np.array([bool(each.lines) for each in queries], dtype=bool),
+        query=_ints(query),
+        rank=_ints(rank),
+        grade=_ints(grade),
+        is_returned=np.array(is_returned, dtype=bool),
+        judged_start=_ints(judged_start),
+        judged_grade=_ints(judged_grade),
+        setting=setting or Setting(),
+        load_scores=(lambda: all_scores) if scores else None,
+        known_start=_ints(known_start) if has_known else None,
+        known_grade=_ints(known_grade) if has_known else None,
+        is_known=np.array(is_known, dtype=bool) if has_known else None,
+    )
+
+
+def _ints(values: Sequence[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
