@@ -1,0 +1,137 @@
+"""Cuts a text into blocks of whole lines, each as plain as the fast reader needs it.
+
+A clean block has lines ended by one newline and fields parted by one separator, no comment and no empty line. Most
+files are clean as they come; the others (tabs and blanks mixed, several blanks, CRLF, comments) are made so here,
+without losing track of line numbers.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.formats.limits import MIB, Limits
+from leaderboard.formats.plain import CappedReader, refuse
+
+__all__ = ["Block", "Lines", "read_blocks"]
+
+BLOCK_BYTES = 8 * MIB
+WINDOW_BYTES = MIB // 4  # one scan's working set stays in the processor's cache
+
+NEWLINE, BLANK = 10, 32
+BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
+
+Lines = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some lines of a file; comments and empty lines are left out, each run of blanks is one separator.
+
+    text       ends with a newline, or is empty
+    separator  what parts the fields; None: some control character is left, the block must be read line by line
+    separators how many of them there are
+    first      1-based number of its first line in the file
+    numbers    int64[rows], each row's line number; None: row i is line first + i
+    """
+
+    text: bytes
+    separator: str | None
+    separators: int
+    first: int
+    numbers: Lines | None
+
+
+def read_blocks(text: CappedReader, limits: Limits, name: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
+    """The text in blocks of about `size` bytes. Raises FileRejected past the caps on lines or on one line."""
+    rest = b""
+    first = 1
+    while True:
+        piece = text.read(size)
+        end = piece.rfind(b"\n") + 1
+        if piece and not end:
+            rest += piece
+            if len(rest) > limits.line_bytes:
+                raise refuse(name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
+            continue
+        whole = rest + piece[:end]
+        rest = piece[end:]
+        if not piece and whole:
+            whole += b"\n"
+        if whole:
+            look = _look(whole)
+            yield _tidy(whole, look, first)
+            first += look.lines
+            if first - 1 > limits.lines:
+                raise refuse(name, f"more than {limits.lines:,} lines, the most allowed")
+        if not piece:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one pass over a text finds. `separator` is None unless single ones part all fields and no line is empty."""
+
+    lines: int
+    separator: str | None
+    separators: int
+
+
+def _look(text: bytes) -> Look:
+    codes = np.frombuffer(text, np.uint8)
+    lines = controls = lows = 0
+    clean = codes[0] > BLANK
+    for start in range(0, len(codes), WINDOW_BYTES):
+        window = codes[start : start + WINDOW_BYTES + 1]
+        inner = window[:WINDOW_BYTES]
+        lines += int(np.count_nonzero(inner == NEWLINE))
+        if clean:
+            low = window <= BLANK
+            clean = not (low[1:] & low[:-1]).any()
+            controls += int(np.count_nonzero(inner < BLANK))
+            lows += int(np.count_nonzero(low[:WINDOW_BYTES]))
+    separators = lows - lines
+    if clean and controls == lines:
+        return Look(lines, " ", separators)
+    if clean and controls == lows and separators == text.count(b"\t"):
+        return Look(lines, "\t", separators)
+    return Look(lines, None, 0)
+
+
+def _tidy(text: bytes, look: Look, first: int) -> Block:
+    if look.separator is None:
+        text = _with_single_blanks(text)
+        look = _look(text)
+    if look.separator is not None and not _has_comments(text):
+        return Block(text, look.separator, look.separators, first, None)
+    text, numbers = _without_empty_lines(text, first)
+    look = _look(text) if text else Look(0, " ", 0)
+    return Block(text, look.separator, look.separators, first, numbers)
+
+
+def _has_comments(text: bytes) -> bool:
+    return b"#" in text and (text.startswith(b"#") or b"\n#" in text)
+
+
+def _with_single_blanks(text: bytes) -> bytes:
+    """Every blank as a space, runs of them as one, none at the start or the end of a line."""
+    codes = np.frombuffer(text.translate(BLANKS_TO_SPACE), np.uint8)
+    space = codes == BLANK
+    low = space | (codes == NEWLINE)
+    space[:-1] &= low[1:]
+    codes = codes[~space]
+    space = codes == BLANK
+    space[1:] &= codes[:-1] == NEWLINE
+    if space.any():
+        codes = codes[~space]
+    return bytes(codes)
+
+
+def _without_empty_lines(text: bytes, first: int) -> tuple[bytes, Lines]:
+    """Leaves comments and empty lines out; int64[rows], the line numbers of what is left."""
+    kept = [
+        (number, line) for number, line in enumerate(text.split(b"\n"), first) if line and not line.startswith(b"#")
+    ]
+    joined = b"".join([line + b"\n" for _, line in kept])
+    return joined, np.array([number for number, _ in kept], np.int64)

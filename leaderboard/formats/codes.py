@@ -1,0 +1,40 @@
+"""Numbers query ids as they come, block after block."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+__all__ = ["Codes"]
+
+MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
+
+
+class Codes:
+    """Query ids in the order of their first appearance, and each row's index among them."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def encode(self, queries: pl.Series) -> NDArray[np.uint32]:
+        """uint32[rows]: each row's query as its index in `ids`."""
+        changes = (queries != queries.shift()).fill_null(value=True)
+        starts = changes.arg_true()
+        if len(starts) * MOSTLY_GROUPED <= len(queries):
+            heads = self._encode_each(queries.gather(starts).to_list())
+            lengths = np.diff(starts.to_numpy(), append=len(queries))
+            return np.repeat(heads, lengths)
+        different = queries.unique(maintain_order=True)
+        codes = pl.DataFrame({"query": different, "code": self._encode_each(different.to_list())})
+        rows = pl.DataFrame({"query": queries}).join(codes, on="query", how="left", maintain_order="left")
+        return rows["code"].to_numpy()
+
+    def _encode_each(self, queries: list[str]) -> NDArray[np.uint32]:
+        index = self._index
+        return np.array([index.setdefault(query, len(index)) for query in queries], np.uint32)

@@ -1,0 +1,78 @@
+"""Judgments: TREC's four columns, query, iteration, document, grade."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from leaderboard.formats import values
+from leaderboard.formats.columns import Column, Layout
+from leaderboard.formats.limits import Limits
+from leaderboard.formats.plain import ByteSource
+from leaderboard.formats.repeats import repeated_rows
+from leaderboard.formats.rows import read_rows, source_name
+
+__all__ = ["Judgments", "read_judgments"]
+
+QRELS = Layout(
+    "query iteration document grade",
+    (
+        Column("query", pl.String, values.identifier),
+        Column("iteration"),
+        Column("document", pl.String, values.identifier),
+        Column("grade", pl.Int64, values.grade),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgments:
+    """Judged documents, in the order of the file.
+
+    queries   ids in the order of their first appearance
+    query     uint32[J], index into `queries`
+    document  String[J], ids; no query has one twice
+    grade     int64[J]: 0 judged not relevant, >= 1 relevant, < 0 counts as unjudged where a measure says so
+    repeated  lines left out because they say again what an earlier one says
+    """
+
+    queries: tuple[str, ...]
+    query: NDArray[np.uint32]
+    document: pl.Series
+    grade: NDArray[np.int64]
+    repeated: int = 0
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+def read_judgments(
+    source: Path | ByteSource,
+    *,
+    queries: Collection[str] | None = None,
+    name: str | None = None,
+    limits: Limits | None = None,
+) -> Judgments:
+    """Reads judgments, parted by any blanks, plain or gzipped; `#` starts a comment line.
+
+    queries  the evaluation's query ids: any other is a problem; None: every id is welcome
+    name     what messages call the file
+
+    Raises FileRejected with the first problems by line and their full count. Two lines that judge one document for
+    one query differently are a problem; a line that repeats another one is counted and left out.
+    """
+    rows = read_rows(
+        source, lambda _: QRELS, queries=queries, name=source_name(source, name), limits=limits or Limits()
+    )
+    query, document = rows.query, rows.column("document")
+    grade = rows.column("grade").to_numpy()
+    repeats = repeated_rows(query, document.hash().to_numpy(), document)
+    later, first = repeats["row"].to_numpy(), repeats["first"].to_numpy()
+    rows.tell(repeats.filter(grade[later] != grade[first]), "is judged again with another grade")
+    rows.problems.raise_if_any()
+    kept = np.ones(len(rows), np.bool_)
+    kept[later] = False
+    return Judgments(rows.queries, query[kept], document.filter(kept), grade[kept], len(later))

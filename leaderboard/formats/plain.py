@@ -1,0 +1,111 @@
+"""Opens a file as plain text: decompresses gzip, refuses what is no text, and stops at a cap while reading."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.limits import MIB, Limits
+
+__all__ = ["GZIP_MAGIC", "ByteSource", "CappedReader", "open_plain", "refuse"]
+
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FOREIGN_STARTS = {
+    GZIP_MAGIC: "is compressed twice; compress it once",
+    b"PK\x03\x04": "is a zip archive; give plain text or gzip",
+    b"BZh": "is compressed with bzip2; give plain text or gzip",
+    b"\xfd7zXZ\x00": "is compressed with xz; give plain text or gzip",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; give plain text or gzip",
+    b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
+    b"PAR1": "is a Parquet file; give plain text or gzip",
+}
+LONGEST_START = max(map(len, FOREIGN_STARTS))
+NO_CAP = 1 << 62
+
+
+class ByteSource(Protocol):
+    """Anything that bytes can be read from."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+def refuse(name: str, message: str, line: int | None = None) -> FileRejected:
+    """A rejection for one reason."""
+    return FileRejected([Problem(line, message)], name=name)
+
+
+class CappedReader(io.RawIOBase):
+    """Reads `source`, whose first bytes were already taken as `start`, and refuses to give more than `cap` bytes.
+
+    What a decompressor finds wrong is raised as FileRejected.
+    """
+
+    def __init__(self, source: ByteSource, cap: int, name: str, start: bytes = b"") -> None:
+        super().__init__()
+        self._source = source
+        self._cap = cap
+        self._name = name
+        self._start = start
+        self._given = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes, all that is left when negative; b"" at the end. Raises FileRejected past the cap."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(MIB), b""))
+        if self._start:
+            piece, self._start = self._start[:size], self._start[size:]
+        else:
+            piece = self._pull(size)
+        self._given += len(piece)
+        if self._given > self._cap:
+            raise refuse(self._name, f"holds more than {self._cap:,} bytes of text, the most allowed")
+        return piece
+
+    def _pull(self, size: int) -> bytes:
+        try:
+            return self._source.read(size)
+        except EOFError:
+            raise refuse(self._name, "ends in the middle of its gzip data; send it again") from None
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise refuse(self._name, f"is damaged gzip data ({error}); compress it again") from None
+
+
+@contextmanager
+def open_plain(
+    source: Path | ByteSource, limits: Limits | None = None, name: str | None = None
+) -> Iterator[CappedReader]:
+    """The text of a plain or gzipped file as bytes, without a byte order mark.
+
+    Raises FileRejected for another compression, UTF-16, damaged gzip data, or, while it is being read, when the
+    text grows past `limits.expanded_bytes`.
+    """
+    limits = limits or Limits()
+    if isinstance(source, Path):
+        with source.open("rb", buffering=0) as stream, open_plain(stream, limits, name or source.name) as text:
+            yield text
+        return
+    name = name or "file"
+    magic = source.read(len(GZIP_MAGIC))
+    given = CappedReader(source, NO_CAP, name, magic)
+    if magic == GZIP_MAGIC:
+        with gzip.GzipFile(fileobj=given, mode="rb") as unpacked:
+            yield _text(unpacked, limits, name)
+    else:
+        yield _text(given, limits, name)
+
+
+def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:
+    start = CappedReader(stream, NO_CAP, name).read(LONGEST_START)
+    for magic, message in FOREIGN_STARTS.items():
+        if start.startswith(magic):
+            raise refuse(name, message)
+    return CappedReader(stream, limits.expanded_bytes, name, start.removeprefix(BYTE_ORDER_MARK))

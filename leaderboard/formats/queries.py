@@ -1,0 +1,71 @@
+"""Queries: an id, its text and its tags, parted by tabs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaderboard.formats import values
+from leaderboard.formats.limits import Limits
+from leaderboard.formats.plain import ByteSource, open_plain, refuse
+from leaderboard.formats.problems import Problems
+from leaderboard.formats.rows import source_name
+
+__all__ = ["QueryRow", "read_queries"]
+
+MOST_COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """One query: its id, its text ("" where the file gives none) and its tags."""
+
+    id: str
+    text: str
+    tags: tuple[str, ...]
+
+
+def read_queries(
+    source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None
+) -> tuple[QueryRow, ...]:
+    """Reads queries, one a line: `id TAB text TAB tags`. Text and tags may be left out; commas part the tags.
+
+    Blanks around a field don't count, `#` starts a comment line. Raises FileRejected with every problem's line.
+    """
+    limits = limits or Limits()
+    name = source_name(source, name)
+    problems = Problems(name, limits.problems)
+    rows: dict[str, QueryRow] = {}
+    lines: dict[str, int] = {}
+    with open_plain(source, limits, name) as text:
+        for number, line in enumerate(text.readlines(), 1):
+            if not line.strip() or line.startswith(b"#"):
+                continue
+            try:
+                row = _read_line(line, limits)
+            except ValueError as error:
+                problems.add(number, str(error))
+                continue
+            if row.id in rows:
+                problems.add(number, f"query {values.shown(row.id)} is there twice (first on line {lines[row.id]})")
+            else:
+                rows[row.id] = row
+                lines[row.id] = number
+    problems.raise_if_any()
+    if not rows:
+        raise refuse(name, "is empty")
+    return tuple(rows.values())
+
+
+def _read_line(line: bytes, limits: Limits) -> QueryRow:
+    try:
+        fields = [field.strip() for field in line.decode().split("\t")]
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8") from None
+    if len(fields) > MOST_COLUMNS:
+        raise ValueError(f"expected up to {MOST_COLUMNS} columns, found {len(fields)} (id TAB text TAB tags)")
+    query, text, tags = [*fields, "", ""][:MOST_COLUMNS]
+    if not query or len(query.split()) != 1:
+        raise ValueError(f"query id {values.shown(query)!r} is empty or holds blanks (id TAB text TAB tags)")
+    if len(query.encode()) > limits.id_bytes:
+        raise ValueError(f"query id longer than {limits.id_bytes} bytes: {values.shown(query)}")
+    values.identifier(query)
+    return QueryRow(query, text, tuple(tag for tag in map(str.strip, tags.split(",")) if tag))

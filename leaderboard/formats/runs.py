@@ -1,0 +1,101 @@
+"""Runs: what one system returned, as TREC's six columns or as decisions on single documents."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from leaderboard.formats import values
+from leaderboard.formats.columns import Column, Layout
+from leaderboard.formats.limits import Limits
+from leaderboard.formats.plain import ByteSource
+from leaderboard.formats.repeats import repeated_rows
+from leaderboard.formats.rows import read_rows, source_name
+
+__all__ = ["Run", "RunFormat", "read_run"]
+
+RunFormat = Literal["auto", "trec", "decisions"]
+
+QUERY = Column("query", pl.String, values.identifier)
+DOCUMENT = Column("document", pl.String, values.identifier)
+SCORE = Column("score", pl.Float64, values.score)
+DECISION = Column("decision", pl.String, values.decision, values.DECISIONS)
+
+TREC = Layout("query Q0 document rank score tag", (QUERY, Column("Q0"), DOCUMENT, Column("rank"), SCORE, Column("tag")))
+DECISIONS = Layout("query document Y|N score", (QUERY, DOCUMENT, DECISION, SCORE))
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one system returned, line by line in the order of the file.
+
+    queries   ids in the order of their first appearance
+    query     uint32[L], index into `queries`
+    document  String[L], ids; no query has one twice
+    score     float64[L], finite
+    decision  bool[L], returned or not; None when the file holds no decisions
+    tag       the run's own name, from the first line; "" when the file holds none
+    """
+
+    queries: tuple[str, ...]
+    query: NDArray[np.uint32]
+    document: pl.Series
+    score: NDArray[np.float64]
+    decision: NDArray[np.bool_] | None
+    tag: str
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def key(self) -> NDArray[np.uint64]:
+        """uint64[L]: a hash of each document id, good within this process only."""
+        return self.document.hash().to_numpy()
+
+
+def read_run(
+    source: Path | ByteSource,
+    *,
+    queries: Collection[str] | None = None,
+    name: str | None = None,
+    format: RunFormat = "auto",  # noqa: A002  (the word of the whole product)
+    limits: Limits | None = None,
+) -> Run:
+    """Reads a run: TREC's columns or decisions, parted by any blanks, plain or gzipped; `#` starts a comment line.
+
+    queries  the evaluation's query ids: any other is a problem; None: every id is welcome
+    name     what messages call the file
+    format   "auto" goes by the first line
+
+    Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
+    is a problem; nothing is dropped or changed.
+    """
+    rows = read_rows(
+        source,
+        lambda start: _layout(start, format),
+        queries=queries,
+        name=source_name(source, name),
+        limits=limits or Limits(),
+    )
+    run = Run(
+        queries=rows.queries,
+        query=rows.query,
+        document=rows.column("document"),
+        score=rows.numbers("score"),
+        decision=(rows.column("decision") == "Y").to_numpy() if rows.layout is DECISIONS else None,
+        tag=rows.start[-1] if rows.layout is TREC else "",
+    )
+    rows.tell(repeated_rows(run.query, run.key, run.document), "is listed twice")
+    rows.problems.raise_if_any()
+    return run
+
+
+def _layout(start: list[str], wanted: RunFormat) -> Layout:
+    if wanted == "auto":
+        return DECISIONS if len(start) == DECISIONS.width else TREC
+    return DECISIONS if wanted == "decisions" else TREC
