@@ -8,9 +8,20 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import NotAllowed
-from leaderboard.models import CampaignOrganiser, Evaluation, Membership, Opening, User
+from leaderboard.models import CampaignOrganiser, Evaluation, Membership, Opening, Subset, User
 
-__all__ = ["CONSOLE", "VISITOR", "Actor", "Sight", "actor_of", "is_closed", "is_open", "may_see", "require"]
+__all__ = [
+    "CONSOLE",
+    "VISITOR",
+    "Actor",
+    "Sight",
+    "actor_of",
+    "is_closed",
+    "is_open",
+    "may_see",
+    "require",
+    "subset_seen",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,13 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
             return evaluation.judgments_published
         case Sight.NAMES:
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
+
+
+def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subset:
+    """Over which queries `actor` sees means: hidden ones count for organisers, and for all once it has closed."""
+    if actor.may_organise(evaluation.campaign_id) or is_closed(evaluation, now):
+        return Subset.ALL
+    return Subset.SHOWN
 
 
 def require(allowed: bool, message: str) -> None:

@@ -1,0 +1,251 @@
+"""The board of an evaluation: a row a system, ranked by one measure, and the terms that its figures rest on."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.errors import BadInput
+from leaderboard.models import (
+    Board,
+    Evaluation,
+    Query,
+    Scoring,
+    ScoringSet,
+    Split,
+    State,
+    Submission,
+    Subset,
+)
+from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.entries import Entry, Figure, load_entries
+from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, find_evaluation, terms
+from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
+from leaderboard.reads.vectors import figures_over, load_vectors
+
+__all__ = ["BoardPage", "BoardRow", "Tag", "board"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A run on the board. `figures` stand in the columns' order. rank: None for baselines, late runs and what has no
+    mean; rank_range: the lowest and highest rank in resamples, where statistics are there."""
+
+    rank: int | None
+    rank_range: tuple[int, int] | None
+    leads: bool
+    entry: Entry
+    figures: tuple[Figure, ...]
+    ranked_by: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    name: str
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoardPage:
+    """`terms` is None before the first judgments. `results_open`: whether this reader sees everybody's rows.
+
+    waiting  runs queued or being scored
+    tag      the tag whose queries alone the figures run over, `tag_queries` of them
+    leaders  names of the systems that statistics can't tell from the first, itself included; none without statistics
+    """
+
+    evaluation: EvaluationHeading
+    terms: Terms | None
+    results_open: bool
+    details_open: bool
+    organises: bool
+    columns: tuple[Column, ...]
+    ranked_by: Column | None
+    show: Show
+    sort: str
+    tag: str
+    tag_queries: int
+    tags: tuple[Tag, ...]
+    rows: tuple[BoardRow, ...]
+    baselines: tuple[BoardRow, ...]
+    leaders: tuple[str, ...]
+    waiting: int
+
+    @property
+    def ranked(self) -> tuple[BoardRow, ...]:
+        return tuple(row for row in self.rows if row.rank is not None)
+
+
+def board(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    now: dt.datetime,
+    *,
+    measure: str | None = None,
+    tag: str | None = None,
+    show: str | None = None,
+    sort: str | None = None,
+) -> BoardPage:
+    """Raises NotFound for no such evaluation, BadInput for a measure or tag that it does not have."""
+    evaluation = find_evaluation(session, campaign_slug, slug)
+    scoring_set = current_set(session, evaluation.id)
+    shown = show_of(show, evaluation.campaign.run_choice)
+    page = BoardPage(
+        evaluation=evaluation_heading(evaluation, now),
+        terms=None,
+        results_open=may_see(actor, evaluation, Sight.RESULTS, now),
+        details_open=may_see(actor, evaluation, Sight.DETAILS, now),
+        organises=actor.may_organise(evaluation.campaign_id),
+        columns=(),
+        ranked_by=None,
+        show=shown,
+        sort=sort or "",
+        tag="",
+        tag_queries=0,
+        tags=(),
+        rows=(),
+        baselines=(),
+        leaders=(),
+        waiting=0,
+    )
+    if scoring_set is None:
+        # Runs may be in already; they wait for the judgments.
+        names = evaluation.campaign.measures
+        return replace(page, columns=tuple(column(name) for name in names), waiting=_received(session, evaluation))
+    return _with_rows(session, actor, evaluation, scoring_set, now, page, measure, tag)
+
+
+def _with_rows(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    page: BoardPage,
+    measure: str | None,
+    tag: str | None,
+) -> BoardPage:
+    subset = subset_seen(actor, evaluation, now)
+    held = terms(session, evaluation.campaign, scoring_set, subset)
+    ranked_by = pick(held.columns, measure)
+    positions = _positions_by_tag(session, evaluation, scoring_set, subset)
+    if tag and tag not in positions:
+        raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {', '.join(positions) or 'none'}")
+    names = [column.name for column in held.columns]
+    seen = load_entries(session, actor, [evaluation], now, names)
+    entries = choose(seen, page.show, ranked_by)
+    if tag:
+        entries = _over_tag(session, entries, positions[tag], held, subset)
+    derived = _derived(session, scoring_set, ranked_by, subset) if not tag else {}
+    places = ranks(entries, ranked_by) if page.results_open else {}
+    leading = set(derived.get("leaders", ()))
+    ordered = sort_entries(entries, ranked_by, held.columns, page.sort)
+    rows = [_row(entry, held.columns, ranked_by, places, derived, leading) for entry in ordered]
+    return replace(
+        page,
+        terms=held,
+        columns=held.columns,
+        ranked_by=ranked_by,
+        tag=tag or "",
+        tag_queries=len(positions[tag]) if tag else 0,
+        tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
+        rows=tuple(row for row in rows if not row.entry.system.is_baseline),
+        baselines=tuple(row for row in rows if row.entry.system.is_baseline),
+        leaders=tuple(row.entry.system.name for row in rows if row.leads),
+        waiting=_waiting(session, scoring_set),
+    )
+
+
+def _row(
+    entry: Entry,
+    columns: Sequence[Column],
+    ranked_by: Column,
+    places: dict[int, int],
+    derived: dict[str, Any],
+    leading: set[int],
+) -> BoardRow:
+    found = derived.get("ranks", {}).get(str(entry.scoring_id))
+    rank = places.get(entry.submission_id)
+    return BoardRow(
+        rank=rank,
+        rank_range=(found[0], found[1]) if found and rank is not None else None,
+        leads=rank is not None and entry.scoring_id in leading,
+        entry=entry,
+        figures=tuple(entry.figure(column.name) for column in columns),
+        ranked_by=entry.figure(ranked_by.name),
+    )
+
+
+def _positions_by_tag(
+    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, subset: Subset
+) -> dict[str, list[int]]:
+    """Tag -> positions of its queries that may count, tags in the order of their first query."""
+    excluded = set(scoring_set.settings.get("excluded", ()))
+    rows = session.execute(
+        sa.select(Query.position, Query.tags, Query.external_id, Query.split)
+        .where(Query.evaluation_id == evaluation.id, Query.position < scoring_set.settings["queries"])
+        .order_by(Query.position)
+    )
+    positions: dict[str, list[int]] = {}
+    for position, tags, external_id, split in rows:
+        if external_id in excluded or (split == Split.HIDDEN and subset == Subset.SHOWN):
+            continue
+        for tag in tags:
+            positions.setdefault(tag, []).append(position)
+    return positions
+
+
+def _over_tag(
+    session: Session, entries: Sequence[Entry], positions: Sequence[int], held: Terms, subset: Subset
+) -> list[Entry]:
+    """The same runs with figures over the tag's queries only, reckoned here from the packed values."""
+    names = [column.name for column in held.columns]
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], names, subset)
+    where = np.array(positions, dtype=np.int64)
+    over = []
+    for entry in entries:
+        own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
+        over.append(replace(entry, figures=figures_over(own, where, names, held.no_relevant, held.beta)))
+    return over
+
+
+def _derived(session: Session, scoring_set: ScoringSet, column: Column, subset: Subset) -> dict[str, Any]:
+    """What the worker worked out over the whole board: {"ranks": {scoring: [low, high]}, "leaders": [scorings]}."""
+    figures = session.scalar(
+        sa.select(Board.figures).where(
+            Board.scoring_set_id == scoring_set.id, Board.measure == column.name, Board.subset == subset
+        )
+    )
+    return figures or {}
+
+
+def _waiting(session: Session, scoring_set: ScoringSet) -> int:
+    states = session.scalars(
+        sa.select(Scoring.state)
+        .join(Scoring.submission)
+        .where(
+            Scoring.scoring_set_id == scoring_set.id,
+            Submission.withdrawn_at.is_(None),
+            Scoring.state.in_([State.QUEUED, State.SCORING]),
+        )
+    )
+    return Counter(states).total()
+
+
+def _received(session: Session, evaluation: Evaluation) -> int:
+    return (
+        session.scalar(
+            sa.select(sa.func.count()).where(
+                Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
+            )
+        )
+        or 0
+    )

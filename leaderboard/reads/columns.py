@@ -1,0 +1,60 @@
+"""The measures as a page's columns: name, title, which way is better, and how to find the one a reader asks for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard import metrics
+from leaderboard.errors import BadInput, UnknownMeasure
+
+__all__ = ["Column", "column", "pick"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One measure. `direction` is "higher", "lower" or "none"; `lowest` and `highest` bound it without a setting."""
+
+    name: str
+    title: str
+    summary: str
+    unit: str
+    direction: str
+    lowest: float
+    highest: float
+    has_interval: bool
+
+    def key(self, mean: float | None) -> tuple[bool, float]:
+        """Sorts the best first and what is undefined last, on every database alike."""
+        if mean is None:
+            return True, 0.0
+        return False, mean if self.direction == "lower" else -mean
+
+
+def column(name: str) -> Column:
+    measure = metrics.parse(name)
+    lowest, highest = measure.range()
+    return Column(
+        name, measure.title, measure.summary, measure.unit, measure.direction, lowest, highest, measure.has_interval
+    )
+
+
+def pick(columns: Sequence[Column], asked: str | None) -> Column:
+    """The column that the reader names, in any of its spellings; the first when none is named.
+
+    Raises BadInput that lists the columns when it isn't among them.
+    """
+    if not asked:
+        return columns[0]
+    by_name = {column.name: column for column in columns}
+    if asked in by_name:
+        return by_name[asked]
+    try:
+        wanted = metrics.parse(asked)
+    except UnknownMeasure as error:
+        raise BadInput(f"{error.message}; this page shows {', '.join(by_name)}") from None
+    for column in columns:
+        shown = metrics.parse(column.name)
+        # The evaluation's relevance level is part of the names it keeps: AP stands for AP(rel=2) there.
+        level = dict(shown.given).get("rel")
+        if shown == wanted or (isinstance(level, int) and shown == wanted.at_relevance(level)):
+            return column
+    raise BadInput(f"{wanted} isn't shown here; this page shows {', '.join(by_name)}")

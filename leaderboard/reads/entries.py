@@ -1,0 +1,188 @@
+"""Scored runs as boards and progress see them: who may see which, under which name, with which figures.
+
+Whatever the number of runs, of systems or of evaluations, it takes two statements.
+"""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.models import (
+    Evaluation,
+    Participation,
+    Score,
+    Scoring,
+    ScoringSet,
+    SetState,
+    Standing,
+    State,
+    Submission,
+    Subset,
+    System,
+    SystemKind,
+    Team,
+)
+
+__all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_entries"]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure's mean over `count` queries, None when undefined; `low` and `high` bound it at 95 % where known."""
+
+    mean: float | None
+    low: float | None = None
+    high: float | None = None
+    count: int = 0
+
+
+NO_FIGURE = Figure(None)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemLabel:
+    """A system as a page names it. `slug`, `team` and `team_slug` are empty in an anonymous period."""
+
+    id: int
+    name: str
+    slug: str
+    team: str
+    team_slug: str
+    kind: SystemKind
+
+    @property
+    def is_anonymous(self) -> bool:
+        return not self.slug
+
+    @property
+    def is_baseline(self) -> bool:
+        return self.kind == SystemKind.BASELINE
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One scored run. `is_primary`: the team's one primary run of the evaluation; `own`: of a team of the reader's."""
+
+    evaluation_id: int
+    submission_id: int
+    scoring_id: int
+    system: SystemLabel
+    label: str
+    standing: Standing
+    is_primary: bool
+    late: bool
+    own: bool
+    received_at: dt.datetime
+    missing: int
+    figures: dict[str, Figure]
+
+    def figure(self, measure: str) -> Figure:
+        return self.figures.get(measure, NO_FIGURE)
+
+
+def load_entries(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    measures: Iterable[str] | None = None,
+) -> list[Entry]:
+    """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
+
+    `measures`: canonical names whose figures are wanted; None for all.
+    """
+    if not evaluations:
+        return []
+    by_id = {evaluation.id: evaluation for evaluation in evaluations}
+    rows = session.execute(
+        sa.select(Submission, System, Team, Scoring.id, Scoring.missing, Participation.primary_submission_id)
+        .join(System, System.id == Submission.system_id)
+        .join(Team, Team.id == Submission.team_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .outerjoin(
+            Participation,
+            sa.and_(
+                Participation.team_id == Submission.team_id,
+                Participation.evaluation_id == Submission.evaluation_id,
+            ),
+        )
+        .where(
+            Submission.evaluation_id.in_(by_id),
+            Submission.withdrawn_at.is_(None),
+            ScoringSet.state == SetState.CURRENT,
+            Scoring.state == State.SCORED,
+        )
+        .order_by(Submission.received_at, Submission.id)
+    ).all()
+    figures = _figures(session, actor, evaluations, now, measures)
+    entries = []
+    first_runs: dict[tuple[int, int], str] = {}
+    for run, system, team, scoring_id, missing, primary_id in rows:
+        evaluation = by_id[run.evaluation_id]
+        secret = first_runs.setdefault((run.evaluation_id, run.system_id), run.sha256)
+        if not may_see(actor, evaluation, Sight.RESULTS, now, run.team_id):
+            continue
+        label = SystemLabel(system.id, system.name, system.slug, team.name, team.slug, system.kind)
+        named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id) or label.is_baseline
+        entries.append(
+            Entry(
+                evaluation_id=run.evaluation_id,
+                submission_id=run.id,
+                scoring_id=scoring_id,
+                system=label if named else anonymous(label, secret),
+                label=run.label if named else "",
+                standing=run.standing,
+                is_primary=primary_id == run.id,
+                late=run.late,
+                own=actor.is_in(run.team_id),
+                received_at=run.received_at,
+                missing=len(missing),
+                figures=figures.get(scoring_id, {}),
+            )
+        )
+    return entries
+
+
+def anonymous(label: SystemLabel, secret: str) -> SystemLabel:
+    """The system under a name that stays the same within the evaluation and says nothing.
+
+    `secret`: the hash of its first run there, which only its team knows; a hash of anything public could be searched.
+    """
+    digest = hashlib.sha256(secret.encode()).hexdigest()
+    return replace(label, name=f"Anonymous {digest[:4]}", slug="", team="", team_slug="")
+
+
+def _figures(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    measures: Iterable[str] | None,
+) -> dict[int, dict[str, Figure]]:
+    """Scoring -> measure -> figure, over the queries that `actor` sees means of in each evaluation."""
+    seen: dict[Subset, list[int]] = {}
+    for evaluation in evaluations:
+        seen.setdefault(subset_seen(actor, evaluation, now), []).append(evaluation.id)
+    statement = (
+        sa.select(Score.scoring_id, Score.measure, Score.mean, Score.low, Score.high, Score.count)
+        .join(Scoring, Scoring.id == Score.scoring_id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .where(
+            ScoringSet.state == SetState.CURRENT,
+            sa.or_(
+                *(sa.and_(ScoringSet.evaluation_id.in_(ids), Score.subset == subset) for subset, ids in seen.items())
+            ),
+        )
+    )
+    if measures is not None:
+        statement = statement.where(Score.measure.in_(list(measures)))
+    figures: dict[int, dict[str, Figure]] = {}
+    for scoring_id, measure, mean, low, high, count in session.execute(statement):
+        figures.setdefault(scoring_id, {})[measure] = Figure(mean, low, high, count)
+    return figures

@@ -1,0 +1,206 @@
+"""What heads a page: which campaign and evaluation it is, and what is held constant there."""
+
+import datetime as dt
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import is_closed, is_open
+from leaderboard.errors import NotFound
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    Judging,
+    Judgment,
+    JudgmentRevision,
+    NoRelevant,
+    Opening,
+    Query,
+    ScoringSet,
+    SetState,
+    Split,
+    Subset,
+)
+from leaderboard.reads.columns import Column, column
+
+__all__ = [
+    "CampaignHeading",
+    "EvaluationHeading",
+    "Phase",
+    "Terms",
+    "campaign_heading",
+    "current_set",
+    "evaluation_heading",
+    "find_campaign",
+    "find_evaluation",
+    "terms",
+]
+
+
+class Phase(StrEnum):
+    UPCOMING = "upcoming"
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignHeading:
+    slug: str
+    title: str
+    description: str
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationHeading:
+    """`results` and `details` are the rules; whether this reader sees them is said by the page's own fields."""
+
+    id: int
+    campaign: CampaignHeading
+    slug: str
+    title: str
+    description: str
+    period: str
+    period_key: int
+    condition: str
+    collection: str
+    phase: Phase
+    opens_at: dt.datetime | None
+    closes_at: dt.datetime | None
+    late_allowed: bool
+    results: Opening
+    details: Opening
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What every figure of an evaluation rests on; equal terms make figures comparable.
+
+    cost, value, prior  as the campaign gives them; None when it states β itself
+    documents           N_total
+    queries             positions there are; counted + excluded + unjudged + hidden
+    counted             queries that the means run over
+    unjudged            left out for want of judgments (pooled judging)
+    hidden              left out until the evaluation closes
+    """
+
+    beta: float | None
+    cost: float | None
+    value: float | None
+    prior: float | None
+    no_relevant: NoRelevant
+    compat: int
+    documents: int | None
+    relevance_level: int
+    judging: Judging
+    metric_version: str
+    revision: int
+    revision_at: dt.datetime
+    judgments: int
+    queries: int
+    counted: int
+    excluded: int
+    unjudged: int
+    hidden: int
+    columns: tuple[Column, ...]
+
+    @property
+    def primary(self) -> Column:
+        return self.columns[0]
+
+
+def find_campaign(session: Session, slug: str) -> Campaign:
+    """Raises NotFound."""
+    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug))
+    if campaign is None:
+        raise NotFound(f"there is no campaign {slug}")
+    return campaign
+
+
+def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluation:
+    """The evaluation with its campaign, in one statement. Raises NotFound."""
+    evaluation = session.scalar(
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug)
+    )
+    if evaluation is None:
+        raise NotFound(f"there is no evaluation {slug} in a campaign {campaign_slug}")
+    return evaluation
+
+
+def campaign_heading(campaign: Campaign) -> CampaignHeading:
+    return CampaignHeading(campaign.slug, campaign.title, campaign.description, campaign.simulated)
+
+
+def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
+    begun = Phase.OPEN if is_open(evaluation, now) else Phase.UPCOMING
+    return EvaluationHeading(
+        id=evaluation.id,
+        campaign=campaign_heading(evaluation.campaign),
+        slug=evaluation.slug,
+        title=evaluation.title,
+        description=evaluation.description,
+        period=evaluation.period,
+        period_key=evaluation.period_key,
+        condition=evaluation.condition,
+        collection=evaluation.collection,
+        phase=Phase.CLOSED if is_closed(evaluation, now) else begun,
+        opens_at=evaluation.opens_at,
+        closes_at=evaluation.closes_at,
+        late_allowed=evaluation.late_allowed,
+        results=evaluation.results,
+        details=evaluation.details,
+    )
+
+
+def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
+    """The set that the evaluation's board reads, with its judgment revision; None before the first judgments."""
+    return session.scalar(
+        sa.select(ScoringSet)
+        .join(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
+    )
+
+
+def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset: Subset) -> Terms:
+    """The set's terms, with its queries counted as `subset` counts them."""
+    settings = scoring_set.settings
+    revision: JudgmentRevision = scoring_set.revision
+    excluded = set(settings.get("excluded", ()))
+    judged = sa.exists().where(Judgment.revision_id == revision.id, Judgment.query_id == Query.id)
+    # A query that came after the set was made has no place in its vectors.
+    rows = session.execute(
+        sa.select(Query.external_id, Query.split, judged).where(
+            Query.evaluation_id == scoring_set.evaluation_id, Query.position < settings["queries"]
+        )
+    ).all()
+    left = [row for row in rows if row[0] not in excluded]
+    hidden = [row for row in left if row[1] == Split.HIDDEN and subset == Subset.SHOWN]
+    seen = [row for row in left if not (row[1] == Split.HIDDEN and subset == Subset.SHOWN)]
+    counted = [row for row in seen if row[2] or settings["judging"] == Judging.COMPLETE]
+    return Terms(
+        beta=settings.get("beta"),
+        cost=campaign.cost,
+        value=campaign.value,
+        prior=campaign.prior,
+        no_relevant=NoRelevant(settings["no_relevant"]),
+        compat=settings["compat"],
+        documents=settings.get("documents"),
+        relevance_level=settings["relevance_level"],
+        judging=Judging(settings["judging"]),
+        metric_version=scoring_set.metric_version,
+        revision=revision.number,
+        revision_at=revision.imported_at,
+        judgments=revision.judgments,
+        queries=len(rows),
+        counted=len(counted),
+        excluded=len(rows) - len(left),
+        unjudged=len(seen) - len(counted),
+        hidden=len(hidden),
+        columns=tuple(column(name) for name in settings["measures"]),
+    )

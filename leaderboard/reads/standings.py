@@ -1,0 +1,100 @@
+"""Which run stands for a system, and which rank it takes."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from typing import Any
+
+from leaderboard.models import RunChoice
+from leaderboard.reads.columns import Column
+from leaderboard.reads.entries import Entry
+
+__all__ = ["Show", "choose", "ranks", "show_of", "sort_entries"]
+
+
+class Show(StrEnum):
+    """Which runs a board lists: one of each system, by the campaign's rule or another, or all."""
+
+    PRIMARY = "primary"
+    BEST = "best"
+    LATEST = "latest"
+    ALL = "all"
+
+
+def show_of(asked: str | None, rule: RunChoice) -> Show:
+    """What the reader asks for; the campaign's rule when that is nothing known."""
+    return Show(asked) if asked in set(Show) else Show(rule.value)
+
+
+def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
+    """The runs that stand for their systems in each evaluation: one in time, and one late, since those aren't ranked.
+
+    Under `best` the best mean of `column` decides; otherwise the team's primary run if the system made it (not under
+    `latest`), else the one that came last.
+    """
+    if show == Show.ALL:
+        return list(entries)
+    runs: dict[tuple[int, int, bool], list[Entry]] = {}
+    for entry in entries:
+        runs.setdefault((entry.evaluation_id, entry.system.id, entry.late), []).append(entry)
+    return [_stands(of_system, show, column) for of_system in runs.values()]
+
+
+def _stands(runs: Sequence[Entry], show: Show, column: Column) -> Entry:
+    latest = max(runs, key=_arrival)
+    if show == Show.BEST:
+        latest_first = sorted(runs, key=_arrival, reverse=True)
+        return min(latest_first, key=lambda run: column.key(run.figure(column.name).mean))
+    if show == Show.PRIMARY:
+        return next((run for run in runs if run.is_primary), latest)
+    return latest
+
+
+def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
+    """Submission -> rank among those that are ranked, ties shared as 1-1-3.
+
+    Two runs tie when their means are equal to the last bit. No rank have baselines, late runs, undefined means, and all
+    of them under a measure that has no better end.
+    """
+    if column.direction == "none":
+        return {}
+    means = {
+        entry.submission_id: mean
+        for entry in entries
+        if not entry.late and not entry.system.is_baseline and (mean := entry.figure(column.name).mean) is not None
+    }
+    ordered = sorted(means.values(), reverse=column.direction == "higher")
+    first: dict[float, int] = {}
+    for place, mean in enumerate(ordered, start=1):
+        first.setdefault(mean, place)
+    return {submission: first[mean] for submission, mean in means.items()}
+
+
+def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Column], sort: str = "") -> list[Entry]:
+    """Best first by `column`; or by `sort`: system, team, kind, date or one of the columns, with "-" the other way.
+
+    Undefined means and late runs stay last either way. Equal ones stand by name, then by arrival.
+    """
+    backwards = sort.startswith("-")
+    wanted = sort.removeprefix("-")
+    by_name: dict[str, Column] = {other.name: other for other in columns}
+    keys: dict[str, Callable[[Entry], Any]] = {
+        "system": lambda entry: entry.system.name.casefold(),
+        "team": lambda entry: entry.system.team.casefold(),
+        "kind": lambda entry: entry.system.kind.value,
+        "date": lambda entry: entry.received_at,
+    }
+    ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *_arrival(entry)))
+    if wanted in keys:
+        ordered.sort(key=keys[wanted], reverse=backwards)
+        return ordered
+    by = by_name.get(wanted, column)
+    ordered.sort(key=lambda entry: by.key(entry.figure(by.name).mean)[1], reverse=backwards)
+    ordered.sort(key=lambda entry: entry.figure(by.name).mean is None)
+    if wanted not in by_name:
+        ordered.sort(key=lambda entry: entry.late)
+    return ordered
+
+
+def _arrival(entry: Entry) -> tuple[dt.datetime, int]:
+    return entry.received_at, entry.submission_id

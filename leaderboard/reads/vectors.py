@@ -1,0 +1,91 @@
+"""Per-query values as the database keeps them: one packed vector a measure, one float64 a query's position."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.metrics.aggregation import VALUE_OF_MEANS
+from leaderboard.metrics.ranking import Floats, Ints
+from leaderboard.models import NoRelevant, Score, Subset
+from leaderboard.reads.entries import Figure
+
+__all__ = ["figures_over", "load_slices", "load_vectors", "unpack"]
+
+VALUE_BYTES = 8
+
+
+def unpack(packed: bytes) -> Floats:
+    """float64[positions], NaN where there is no value."""
+    return np.frombuffer(packed, dtype="<f8")
+
+
+def load_vectors(
+    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset
+) -> dict[tuple[int, str], Floats]:
+    """(scoring, measure) -> float64[positions], in one statement."""
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, Score.values).where(
+            Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
+        )
+    )
+    return {(scoring, measure): unpack(packed) for scoring, measure, packed in rows}
+
+
+def load_slices(
+    session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
+) -> dict[tuple[int, str], float | None]:
+    """(scoring, measure) -> the value at one position, None where undefined: 8 bytes a row leave the database."""
+    eight = sa.func.substr(Score.values, VALUE_BYTES * position + 1, VALUE_BYTES, type_=sa.LargeBinary)
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, eight).where(
+            Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
+        )
+    )
+    found: dict[tuple[int, str], float | None] = {}
+    for scoring, measure, packed in rows:
+        # A query that came after the set was made has no place in its vectors.
+        value = float(unpack(packed)[0]) if packed else np.nan
+        found[scoring, measure] = None if np.isnan(value) else value
+    return found
+
+
+def figures_over(
+    vectors: dict[str, Floats], positions: Ints, measures: Sequence[str], no_relevant: NoRelevant, beta: float | None
+) -> dict[str, Figure]:
+    """One run's figures over the queries at `positions` only, by each measure's own aggregate.
+
+    What no per-query values give (MQWV has one threshold for all queries; AQWV under `pfa_only` without P_miss and P_fa
+    beside it) has no figure there.
+    """
+    figures = {}
+    for name in measures:
+        columns = _columns(name, vectors, no_relevant, beta)
+        if columns is None:
+            figures[name] = Figure(None)
+            continue
+        chosen = tuple(values[positions] for values in columns)
+        mean = metrics.parse(name).aggregate(chosen) if len(positions) else np.nan
+        count = int(np.count_nonzero(~np.isnan(chosen[-1])))
+        figures[name] = Figure(None if np.isnan(mean) else float(mean), count=count)
+    return figures
+
+
+def _columns(
+    name: str, vectors: dict[str, Floats], no_relevant: NoRelevant, beta: float | None
+) -> tuple[Floats, ...] | None:
+    """What the measure's aggregate takes, from the values that are kept; None when they don't give it."""
+    values = vectors.get(name)
+    measure = metrics.parse(name)
+    if values is None or not measure.has_interval:
+        return None
+    if measure.family.aggregation is not VALUE_OF_MEANS:
+        return (values,)
+    if no_relevant != NoRelevant.PFA_ONLY:
+        # Every query that counts has both of its parts: mean(1 − value) − mean(0) is the aggregate.
+        return 1.0 - values, np.where(np.isnan(values), np.nan, 0.0)
+    level = dict(measure.given)
+    p_miss, p_fa = (vectors.get(str(metrics.parse(part).family(**level))) for part in ("Pmiss", "Pfa"))
+    return None if p_miss is None or p_fa is None else (p_miss, (beta or 0.0) * p_fa)
