@@ -1,0 +1,51 @@
+"""The site: `create_app` puts its parts together; a page family is a module with one blueprint."""
+
+import datetime as dt
+
+from flask import Flask
+from flask_bootstrap import Bootstrap5
+from jinja2 import StrictUndefined
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from leaderboard import __version__
+from leaderboard.config import Config, folder
+from leaderboard.db import Database
+from leaderboard.errors import BadInput
+from leaderboard.web import errors, formatting, pages, security, sessions
+
+__all__ = ["create_app"]
+
+FORM_BYTES = 2**20  # a form without a file; the submission form sets the upload's own cap
+
+
+def create_app(config: Config) -> Flask:
+    """The site of one installation, for gunicorn: `gunicorn 'leaderboard.web:create_app(...)'`.
+
+    Raises BadInput when there is no secret key to sign sessions with.
+    """
+    if not config.secret_key:
+        raise BadInput("LEADERBOARD_SECRET_KEY: set it to a long random text; it signs the sessions of the site")
+    app = Flask("leaderboard.web", template_folder=str(folder("templates")))
+    app.config.update(
+        SECRET_KEY=config.secret_key,
+        MAX_CONTENT_LENGTH=FORM_BYTES,
+        PERMANENT_SESSION_LIFETIME=dt.timedelta(days=14),
+        SESSION_COOKIE_NAME="leaderboard",
+        SESSION_COOKIE_SECURE=config.secure_cookies,
+        SESSION_COOKIE_SAMESITE="Lax",
+        WTF_CSRF_TIME_LIMIT=None,  # a form stays good as long as its session
+        BOOTSTRAP_SERVE_LOCAL=True,
+    )
+    app.extensions["config"] = config
+    app.extensions["database"] = Database.connect(config.database_url)
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = True
+    app.jinja_env.lstrip_blocks = True
+    app.jinja_env.globals["version"] = __version__
+    Bootstrap5(app)
+    for part in (security, sessions, formatting, errors, pages):
+        part.init_app(app)
+    if config.trusted_proxies:
+        hops = config.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, hops, hops, hops, hops, hops)  # type: ignore[method-assign]  # Flask's own advice
+    return app

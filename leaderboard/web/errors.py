@@ -1,0 +1,65 @@
+"""Every refusal is a page in words: what happened, and what to do next."""
+
+import logging
+from http import HTTPStatus
+
+from flask import Flask, render_template
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException
+
+from leaderboard.errors import LeaderboardError
+
+__all__ = ["init_app"]
+
+log = logging.getLogger(__name__)
+
+# (heading, what to say when the error itself says nothing better)
+WORDS = {
+    400: ("This can't be used as it is", "Go back, correct it and send it again."),
+    403: ("You may not do this", "Log in with an account that may, or ask the organisers."),
+    404: ("There is nothing here", "The address may be mistyped, or what is there is not open to you."),
+    405: ("This page can't be used like that", "Open it from the site's own pages."),
+    409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
+    413: ("This is too large", "Send something smaller; run files may be compressed with gzip."),
+    429: ("Too many for now", "Wait, then try again."),
+    500: (
+        "Something went wrong here",
+        "It is our fault and it is in the log. Try again; tell the organisers if it stays.",
+    ),
+    503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
+}
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(LeaderboardError, _refusal)
+    app.register_error_handler(CSRFError, _stale_form)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(500, _fault)
+
+
+def page(status: int, message: str | None = None) -> ResponseReturnValue:
+    heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
+    return render_template("error.html", status=status, heading=heading, message=message or words), status
+
+
+def _refusal(error: LeaderboardError) -> ResponseReturnValue:
+    if error.status == HTTPStatus.NOT_FOUND:
+        return page(error.status)  # the same words for what is absent and what is hidden
+    if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("refused with status %d", error.status, exc_info=error)
+    return page(error.status, error.message)
+
+
+def _stale_form(_: CSRFError) -> ResponseReturnValue:
+    return page(400, "This form belongs to a session that has ended. Open the page again and repeat it.")
+
+
+def _http(error: HTTPException) -> ResponseReturnValue:
+    if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
+        return error.get_response()  # a redirect that routing asks for
+    return page(error.code)
+
+
+def _fault(_: Exception) -> ResponseReturnValue:
+    return page(500)  # Flask has logged it with its traceback

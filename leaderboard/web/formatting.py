@@ -1,0 +1,103 @@
+"""How figures, moments and sizes are written, the same on every page."""
+
+import datetime as dt
+import math
+
+from flask import Flask
+from markupsafe import Markup, escape
+
+from leaderboard.web.context import now
+
+__all__ = ["ago", "counted", "date", "figure", "init_app", "moment", "size", "when"]
+
+DIGITS = 3
+DASH = "–"
+MINUS = "−"
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+# (up to so many seconds, seconds in one, what one is called): 90 minutes are "2 h", 36 hours "36 h", 3 days "3 days"
+STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400, 86400, "days"))
+YEAR = 365.25 * 86400  # seconds
+MONTH = YEAR / 12  # seconds
+
+
+def init_app(app: Flask) -> None:
+    for written in (ago, counted, date, figure, moment, plain_figure, size, when):
+        app.jinja_env.filters[written.__name__] = written
+    app.jinja_env.globals["now"] = now
+
+
+def plain_figure(value: float | None, digits: int = DIGITS) -> str:
+    """`0.413`, `−0.413` or, when undefined, a dash. A value that rounds to zero has no sign."""
+    if value is None or math.isnan(value):
+        return DASH
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    text = f"{abs(value):,.{digits}f}"
+    return MINUS + text if value < 0 and float(text.replace(",", "")) else text
+
+
+def figure(value: float | None, digits: int = DIGITS) -> Markup:
+    """A figure for a table cell: rounded, with all its digits on hover."""
+    if value is None or math.isnan(value):
+        return Markup('<span class="undefined" title="undefined">{}</span>').format(DASH)
+    return Markup('<data value="{0!r}" title="{0!r}">{1}</data>').format(value, plain_figure(value, digits))
+
+
+def date(value: dt.datetime | None) -> Markup:
+    """`20 Nov 2026`, with the time of day on hover."""
+    if value is None:
+        return escape(DASH)
+    return _time(value, f"{value.day} {value:%b %Y}")
+
+
+def moment(value: dt.datetime | None) -> Markup:
+    """`20 Nov 2026, 14:05 UTC`."""
+    if value is None:
+        return escape(DASH)
+    return _time(value, f"{value.day} {value:%b %Y, %H:%M} UTC")
+
+
+def when(value: dt.datetime | None) -> Markup:
+    """A moment with the relative time beside it."""
+    if value is None:
+        return escape(DASH)
+    return Markup('{} <span class="muted">({})</span>').format(moment(value), ago(value))
+
+
+def ago(value: dt.datetime) -> str:
+    """`3 h ago`, `in 4 h`, `just now`, counted from the start of the request."""
+    seconds = (value - now()).total_seconds()
+    if abs(seconds) < 1:
+        return "just now"
+    length = span(abs(seconds))
+    return f"in {length}" if seconds > 0 else f"{length} ago"
+
+
+def span(seconds: float) -> str:
+    """A length of time in its largest fitting unit."""
+    for up_to, one, name in STEPS:
+        if seconds < up_to:
+            number = max(1, round(seconds / one))
+            return f"{number} {name}"
+    return f"{round(seconds / MONTH)} months" if seconds < 2 * YEAR else f"{round(seconds / YEAR)} years"
+
+
+def size(number: int) -> str:
+    """`283 MB`: in powers of a thousand, three digits."""
+    value = float(number)
+    for unit in UNITS:
+        if value < 999.5 or unit == UNITS[-1]:
+            break
+        value /= 1000
+    return f"{number:,} bytes" if unit == "bytes" else f"{value:.3g} {unit}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 query`, `2,000 queries`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _time(value: dt.datetime, text: str) -> Markup:
+    value = value.astimezone(dt.UTC)
+    exact = f"{value:%Y-%m-%dT%H:%M:%S}Z"
+    return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, text)

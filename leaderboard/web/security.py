@@ -1,0 +1,53 @@
+"""What every answer carries to keep its reader safe, and the token that proves a form to be ours."""
+
+from flask import Flask, Response, request
+from flask_wtf import CSRFProtect
+
+from leaderboard.web.context import config, now
+
+__all__ = ["csrf", "init_app"]
+
+csrf = CSRFProtect()
+
+# Everything comes from this site, and nothing inline runs. Bootstrap draws its ticks and arrows as data: images.
+POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "img-src 'self' data:",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",  # a link of a page must not carry an invitation's address elsewhere
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+A_YEAR = 365 * 24 * 3600  # seconds
+
+
+def init_app(app: Flask) -> None:
+    app.before_request(_note_the_time)  # first of all: reading the rest of the request may take minutes
+    csrf.init_app(app)
+    app.after_request(_protect)
+
+
+def _note_the_time() -> None:
+    now()
+
+
+def _protect(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    if config().secure_cookies:
+        response.headers.setdefault("Strict-Transport-Security", f"max-age={A_YEAR}")
+    if request.endpoint not in {"static", "bootstrap.static"}:
+        # What a page shows depends on who asks: no cache in between keeps it, the browser asks again.
+        response.headers.setdefault("Cache-Control", "private, no-cache")
+    return response
