@@ -1,6 +1,7 @@
 """What the other tests stand on: two real engines, programs that are waited for, a browser that is listened to."""
 
 import http.server
+import os
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from leaderboard.db import Database
 from tests.support.browser import Console, assert_accessible
 from tests.support.postgres import postgres_server
 from tests.support.processes import Process, free_port
+from tests.support.shared import REPOSITORY
 
 PAGES = {
     "/": '<!doctype html><html lang="en"><title>Plain</title><main><h1>Plain</h1></main></html>',
@@ -42,6 +44,24 @@ def site() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+def _collect(**environment: str) -> subprocess.CompletedProcess[str]:
+    given = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST")}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "tests/real"]
+    return subprocess.run(command, cwd=REPOSITORY, env=given | environment, capture_output=True, text=True)
+
+
+def test_without_the_real_data_its_tests_are_left_out_aloud(tmp_path: Path) -> None:
+    done = _collect(LEADERBOARD_SHARED=str(tmp_path))
+    assert "tests/real is NOT collected" in done.stdout
+    assert "no tests collected" in done.stdout
+
+
+def test_without_the_real_data_nothing_passes_under_ci(tmp_path: Path) -> None:
+    done = _collect(LEADERBOARD_SHARED=str(tmp_path), CI="true")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"tests/real must run, but {tmp_path / 'data'} is not there" in done.stderr
 
 
 def test_every_engine_gives_a_migrated_database_without_rows(database: Database, engine_name: str) -> None:
