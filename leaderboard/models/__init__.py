@@ -14,10 +14,12 @@ from leaderboard.models.evaluations import (
 )
 from leaderboard.models.events import Event
 from leaderboard.models.people import ApiToken, Invitation, LoginFailure, Membership, Role, Team, User
+from leaderboard.models.quotas import REJECTED_A_DAY, Quota, quota_of
 from leaderboard.models.scores import Board, Score, Scoring, ScoringSet, SetState, State, Subset
 from leaderboard.models.submissions import Participation, Standing, Submission, System, SystemKind
 
 __all__ = [
+    "REJECTED_A_DAY",
     "ApiToken",
     "Board",
     "Campaign",
@@ -35,6 +37,7 @@ __all__ = [
     "Opening",
     "Participation",
     "Query",
+    "Quota",
     "Role",
     "RunChoice",
     "Score",
@@ -51,4 +54,5 @@ __all__ = [
     "SystemKind",
     "Team",
     "User",
+    "quota_of",
 ]

@@ -81,7 +81,7 @@ class Invitation(Base):
     id: Mapped[Key]
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), index=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
-    created_by_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
+    created_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
     created_at: Mapped[dt.datetime]
     expires_at: Mapped[dt.datetime]
     revoked_at: Mapped[dt.datetime | None]

@@ -63,7 +63,7 @@ class Submission(Base):
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), index=True)
-    submitter_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
+    submitter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
     label: Mapped[str]
     standing: Mapped[Standing] = mapped_column(choice(Standing, "standing"))
     threshold: Mapped[float | None]
@@ -75,6 +75,7 @@ class Submission(Base):
     text_size: Mapped[int] = mapped_column(sa.BigInteger)
     received_at: Mapped[dt.datetime]
     late: Mapped[bool] = mapped_column(default=False)
+    charged: Mapped[bool] = mapped_column(default=True)  # counts against the quota; given back when rejected or failed
     problems: Mapped[list[Any]] = mapped_column(default=list)
     problem_count: Mapped[int] = mapped_column(default=0)
     withdrawn_at: Mapped[dt.datetime | None]
@@ -84,7 +85,7 @@ class Submission(Base):
     evaluation: Mapped[Evaluation] = relationship()
     system: Mapped[System] = relationship()
     team: Mapped[Team] = relationship()
-    submitter: Mapped[User] = relationship(foreign_keys=[submitter_id])
+    submitter: Mapped[User | None] = relationship(foreign_keys=[submitter_id])
 
 
 class Participation(Base):

@@ -1,0 +1,44 @@
+"""Adding and locking rows in ways that hold when others do the same at the same moment."""
+
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from leaderboard.db import Base
+from leaderboard.errors import LeaderboardError, NotFound
+
+__all__ = ["add_or_refuse", "insert_unless_there", "locked"]
+
+Row = TypeVar("Row", bound=Base)
+
+
+def add_or_refuse(session: Session, row: Base, refusal: LeaderboardError) -> None:
+    """Inserts `row`; raises `refusal` when a unique constraint is in its way (the transaction stays usable)."""
+    try:
+        with session.begin_nested():
+            session.add(row)
+            session.flush()
+    except sa.exc.IntegrityError as error:
+        raise refusal from error
+
+
+def insert_unless_there(session: Session, model: type[Base], **values: Any) -> None:
+    """Inserts a row, or nothing where its key is taken. Waits for another transaction that is just inserting it."""
+    dialect = session.get_bind().dialect.name
+    insert = postgresql.insert(model) if dialect == "postgresql" else sqlite.insert(model)
+    session.execute(insert.values(**values).on_conflict_do_nothing())
+
+
+def locked(session: Session, model: type[Row], key: Any, *, shared: bool = False) -> Row:
+    """The row as it stands now, locked until the transaction ends. Raises NotFound when it is gone.
+
+    shared: others may hold it shared at the same moment, nobody may change it. SQLite's writing transactions exclude
+    each other anyway.
+    """
+    clause: dict[str, bool] = {"read": True} if shared else {"key_share": True}
+    row = session.get(model, key, with_for_update=clause, populate_existing=True)
+    if row is None:
+        raise NotFound
+    return row

@@ -1,0 +1,107 @@
+"""Systems: what a team works on, kept over the years."""
+
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require
+from leaderboard.errors import InvalidFields
+from leaderboard.models import System, SystemKind, Team
+from leaderboard.services.events import present, record
+from leaderboard.services.names import checked_name, slug_of
+from leaderboard.services.rows import add_or_refuse
+
+__all__ = ["change_system", "create_system"]
+
+LONGEST_DESCRIPTION = 4000  # characters
+LONGEST_URL = 500
+
+
+def create_system(
+    session: Session,
+    actor: Actor,
+    team: Team,
+    name: str,
+    kind: SystemKind = SystemKind.AUTOMATIC,
+    description: str = "",
+    code_url: str = "",
+    paper_url: str = "",
+) -> System:
+    """A system of the team. Its name is its own within the team; a baseline is made by organisers only."""
+    _require_right(actor, team.id, kind)
+    fields = _problems(description, code_url, paper_url)
+    shown, key = name, ""
+    try:
+        shown, key = checked_name(name)
+        other = session.scalar(sa.select(System.name).where(System.team_id == team.id, System.name_key == key))
+        if other is not None:
+            fields["name"] = [f"{team.name} has a system {other!r}; choose it, or give another name"]
+    except InvalidFields as error:
+        fields.update(error.fields)
+    if fields:
+        raise InvalidFields(fields)
+    system = System(
+        team_id=team.id,
+        slug=_free_slug(session, team.id, shown),
+        name=shown,
+        name_key=key,
+        description=description.strip(),
+        kind=kind,
+        code_url=code_url.strip(),
+        paper_url=paper_url.strip(),
+        created_at=present(),
+    )
+    add_or_refuse(session, system, InvalidFields({"name": ["somebody of your team just made this system"]}))
+    record(session, actor, "create", system, name=system.name, team=team.id, kind=kind.value)
+    return system
+
+
+def change_system(
+    session: Session, actor: Actor, system: System, description: str, code_url: str = "", paper_url: str = ""
+) -> None:
+    """What the team says about a system. Its name and kind stay: boards of past years show them."""
+    _require_right(actor, system.team_id, system.kind)
+    fields = _problems(description, code_url, paper_url)
+    if fields:
+        raise InvalidFields(fields)
+    system.description = description.strip()
+    system.code_url = code_url.strip()
+    system.paper_url = paper_url.strip()
+    record(session, actor, "change", system)
+
+
+def _require_right(actor: Actor, team_id: int, kind: SystemKind) -> None:
+    organiser = actor.all_powerful or bool(actor.organises)
+    require(actor.is_in(team_id) or organiser, "Only members of the team may do this.")
+    require(kind is not SystemKind.BASELINE or organiser, "Only organisers make baselines.")
+
+
+def _problems(description: str, code_url: str, paper_url: str) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
+    if len(description) > LONGEST_DESCRIPTION:
+        fields["description"] = [f"use at most {LONGEST_DESCRIPTION:,} characters"]
+    for field, url in (("code_url", code_url), ("paper_url", paper_url)):
+        if url.strip() and not _is_web_address(url.strip()):
+            fields[field] = ["give a whole address, starting with https://"]
+    return fields
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    # Anything but these would run or open something else on a reader's click.
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and len(url) <= LONGEST_URL and url.isprintable()
+
+
+def _free_slug(session: Session, team_id: int, name: str) -> str:
+    stem = slug_of(name) or "system"
+    taken = set(session.scalars(sa.select(System.slug).where(System.team_id == team_id)))
+    number = 1
+    slug = stem
+    while slug in taken:
+        number += 1
+        slug = f"{stem[:50]}-{number}"
+    return slug

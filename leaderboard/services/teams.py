@@ -1,0 +1,198 @@
+"""Teams: made by anybody who is signed in, joined by a link that expires and works once."""
+
+import datetime as dt
+import hashlib
+import secrets
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require
+from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.models import Invitation, Membership, Role, Team, User
+from leaderboard.services.events import present, record
+from leaderboard.services.names import checked_name, checked_slug, slug_of
+from leaderboard.services.rows import add_or_refuse, locked
+
+__all__ = [
+    "accept_invitation",
+    "add_member",
+    "change_team",
+    "create_team",
+    "find_invitation",
+    "invite",
+    "leave_team",
+    "remove_member",
+    "revoke_invitation",
+]
+
+LONGEST_DESCRIPTION = 2000  # characters
+LONGEST_INVITATION = 90  # days
+
+
+def create_team(session: Session, actor: Actor, name: str, slug: str | None = None, description: str = "") -> Team:
+    """A team with the actor as its owner (none when made on the command line: add members there)."""
+    require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
+    shown, key = checked_name(name)
+    _check_description(description)
+    other = session.scalar(sa.select(Team.name).where(Team.name_key == key))
+    if other is not None:
+        taken = f"there is a team {other!r}"
+        raise InvalidFields({"name": [taken if other == shown else f"{taken}, which is too close to {shown!r}"]})
+    if slug:
+        checked_slug(slug)
+        if session.scalar(sa.select(Team.id).where(Team.slug == slug)) is not None:
+            raise InvalidFields({"slug": [f"{slug!r} is taken"]})
+    team = Team(
+        slug=slug or _free_slug(session, shown),
+        name=shown,
+        name_key=key,
+        description=description.strip(),
+        created_at=present(),
+    )
+    add_or_refuse(session, team, InvalidFields({"name": ["somebody just took this name"]}))
+    if actor.user_id is not None:
+        session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.OWNER, joined_at=present()))
+    record(session, actor, "create", team, name=team.name)
+    return team
+
+
+def change_team(session: Session, actor: Actor, team: Team, description: str) -> None:
+    """What the team says about itself. Its name stays: boards of past years show it."""
+    _require_owner(session, actor, team)
+    _check_description(description)
+    team.description = description.strip()
+    record(session, actor, "change", team)
+
+
+def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
+    """Puts somebody into a team, or gives a member another role, without asking: admins only."""
+    require(actor.all_powerful, "Only an admin adds people to a team; invite them instead.")
+    membership = session.get(Membership, (team.id, user.id))
+    if membership is None:
+        membership = Membership(team_id=team.id, user_id=user.id, role=role, joined_at=present())
+        session.add(membership)
+    membership.role = role
+    record(session, actor, "add member", team, user=user.id, role=role.value)
+    return membership
+
+
+def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
+    """The token of a link that lets one person into the team within `days` days. It is shown once, never kept."""
+    _require_owner(session, actor, team)
+    if not 1 <= days <= LONGEST_INVITATION:
+        raise InvalidFields({"days": [f"give a number of days from 1 to {LONGEST_INVITATION}"]})
+    token = secrets.token_urlsafe(24)
+    now = present()
+    invitation = Invitation(
+        team_id=team.id,
+        token_hash=_hash(token),
+        created_by_id=actor.user_id,
+        created_at=now,
+        expires_at=now + dt.timedelta(days=days),
+    )
+    session.add(invitation)
+    session.flush()
+    record(session, actor, "invite", team, invitation=invitation.id, days=days)
+    return token
+
+
+def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
+    """The invitation behind a link that still works. Raises NotFound or Conflict that says why it does not."""
+    invitation = session.scalar(sa.select(Invitation).where(Invitation.token_hash == _hash(token)))
+    if invitation is None:
+        raise NotFound("There is no such invitation; ask the team for a new link.")
+    if invitation.used_at is not None:
+        raise Conflict("This invitation was used already; ask the team for a new link.")
+    if invitation.revoked_at is not None:
+        raise Conflict("This invitation was taken back; ask the team for a new link.")
+    if invitation.expires_at <= (now or present()):
+        expired = f"{invitation.expires_at.day} {invitation.expires_at:%b %Y, %H:%M} UTC"
+        raise Conflict(f"This invitation expired on {expired}; ask the team for a new link.")
+    return invitation
+
+
+def accept_invitation(session: Session, actor: Actor, token: str, now: dt.datetime | None = None) -> Team:
+    """Joins the team that a link invites to, and uses the link up."""
+    if actor.user_id is None:
+        raise NotAllowed("Sign in or register first; then open the link again.")
+    now = now or present()
+    found = find_invitation(session, token, now)
+    # Looked at again under the lock: two people may follow one link at the same moment.
+    invitation = locked(session, Invitation, found.id)
+    find_invitation(session, token, now)
+    team = session.get_one(Team, invitation.team_id)
+    if session.get(Membership, (team.id, actor.user_id)) is not None:
+        raise Conflict(f"You are in {team.name} already; the link still works for somebody else.")
+    session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.MEMBER, joined_at=now))
+    invitation.used_at = now
+    invitation.used_by_id = actor.user_id
+    record(session, actor, "join", team, invitation=invitation.id)
+    return team
+
+
+def revoke_invitation(session: Session, actor: Actor, invitation: Invitation) -> None:
+    """Takes a link back that nobody has used."""
+    _require_owner(session, actor, session.get_one(Team, invitation.team_id))
+    invitation = locked(session, Invitation, invitation.id)
+    if invitation.used_at is not None:
+        raise Conflict("This invitation was used already; take the person out of the team instead.")
+    invitation.revoked_at = present()
+    record(session, actor, "revoke", invitation)
+
+
+def leave_team(session: Session, actor: Actor, team: Team) -> None:
+    """Takes the actor out of the team; its runs and systems stay. The last owner hands over first."""
+    if actor.user_id is None:
+        raise NotAllowed("Sign in first.")
+    _take_out(session, team, actor.user_id)
+    record(session, actor, "leave", team)
+
+
+def remove_member(session: Session, actor: Actor, team: Team, user: User) -> None:
+    """Takes somebody out of the team."""
+    _require_owner(session, actor, team)
+    _take_out(session, team, user.id)
+    record(session, actor, "remove member", team, user=user.id)
+
+
+def _take_out(session: Session, team: Team, user_id: int) -> None:
+    locked(session, Team, team.id)  # two owners who leave at the same moment would leave the team without one
+    members = list(session.scalars(sa.select(Membership).where(Membership.team_id == team.id)))
+    leaving = next((member for member in members if member.user_id == user_id), None)
+    if leaving is None:
+        raise NotFound(f"This account is not in {team.name}.")
+    owners = [member for member in members if member.role is Role.OWNER]
+    if owners == [leaving] and len(members) > 1:
+        raise Conflict(f"{team.name} would be left without an owner: ask an admin to make another member its owner.")
+    session.delete(leaving)
+
+
+def _require_owner(session: Session, actor: Actor, team: Team) -> None:
+    membership = session.get(Membership, (team.id, actor.user_id)) if actor.user_id is not None else None
+    owner = membership is not None and membership.role is Role.OWNER
+    require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
+
+
+def _check_description(description: str) -> None:
+    if len(description) > LONGEST_DESCRIPTION:
+        raise InvalidFields({"description": [f"use at most {LONGEST_DESCRIPTION:,} characters"]})
+
+
+def _free_slug(session: Session, name: str) -> str:
+    """A slug that no team has, made from the name."""
+    stem = slug_of(name) or "team"
+    taken = set(session.scalars(sa.select(Team.slug).where(Team.slug.startswith(stem, autoescape=True))))
+    number = 1
+    slug = stem
+    while slug in taken:
+        number += 1
+        slug = f"{stem[:50]}-{number}"
+    return slug
+
+
+def _hash(token: str) -> str:
+    # Of 24 random bytes: nothing to guess, so a fast hash is enough.
+    if not token.isascii():
+        raise BadInput("This is no invitation; copy the whole link.")
+    return hashlib.sha256(token.encode()).hexdigest()
