@@ -89,3 +89,17 @@ def test_every_module_says_what_it_is_for() -> None:
     modules = _tracked("leaderboard/*.py", "bench/*.py", "scripts/*.py", "trials/*.py", "tests/*.py")
     silent = [path for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]
     assert [str(path.relative_to(REPOSITORY)) for path in silent] == []
+
+
+def _recipes() -> dict[str, str]:
+    guide = (REPOSITORY / "CONTRIBUTING.md").read_text()
+    chapter = guide.partition("\n## Recipes\n")[2].partition("\n## ")[0]
+    return dict(part.split("\n", 1) for part in chapter.split("\n### ")[1:])
+
+
+@pytest.mark.parametrize("recipe", _recipes().values(), ids=_recipes().keys())
+def test_a_recipe_names_at_most_five_places_and_each_is_there(recipe: str) -> None:
+    assert 1 <= len(re.findall(r"^\d\. ", recipe, re.MULTILINE)) <= 5
+    places = re.findall(r"`([\w.]+/[\w./]+)`", recipe)
+    assert places
+    assert [place for place in places if not (REPOSITORY / place).exists()] == []
