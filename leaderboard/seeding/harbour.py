@@ -1,0 +1,228 @@
+"""The simulated campaign: the made-up field of `seeds/harbour/` turned into a plan for the loader."""
+
+import datetime as dt
+import gzip
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from leaderboard.formats import QueryRow, read_queries
+from leaderboard.seeding.field import Condition, Episode, Field, Sample, System, Team
+from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
+from leaderboard.seeding.simulation import (
+    Listing,
+    Pool,
+    best_threshold,
+    list_documents,
+    make_pool,
+    threshold_score,
+    write_run,
+)
+
+__all__ = ["Harbour", "SampleRun"]
+
+OPENED_DAYS_AGO = 30  # the newest year, when it is loaded
+CLOSES_IN_DAYS = 60
+FIRST_RUN_DAYS, LAST_RUN_DAYS = 3, 26  # after the opening
+DAILY_QUOTA, TOTAL_QUOTA = 5, 30
+
+
+@dataclass(frozen=True, slots=True)
+class SampleRun:
+    """A run for a visitor to submit, plain text, and the evaluation that takes it."""
+
+    name: str
+    text: bytes
+    evaluation: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Harbour:
+    """`latest` is the year that is open; the others lie before it, one a year. `now` is when it is loaded."""
+
+    folder: Path
+    latest: int
+    now: dt.datetime
+
+    @cached_property
+    def field(self) -> Field:
+        return Field.read(self.folder / "field.toml")
+
+    @cached_property
+    def _questions(self) -> tuple[QueryRow, ...]:
+        """All questions, shuffled, so that every year gets some of each domain."""
+        rows = read_queries(self.folder / "queries.tsv")
+        order = np.random.default_rng(self.field.seed).permutation(len(rows))
+        return tuple(rows[place] for place in order)
+
+    def plan(self) -> CampaignPlan:
+        settings = {name: value for name, value in self.field.campaign.items() if name != "slug"}
+        return CampaignPlan(
+            slug=self.field.campaign["slug"],
+            settings={**settings, "simulated": True},
+            teams=tuple(_team_plan(team) for team in self.field.teams),
+            evaluations=tuple(
+                self._evaluation(year, condition)
+                for year in range(1, self.field.years + 1)
+                for condition in self.field.conditions
+            ),
+        )
+
+    def sample(self) -> SampleRun:
+        sample: Sample = self.field.sample
+        condition = next(condition for condition in self.field.conditions if condition.slug == sample.condition)
+        year = self.field.years
+        system = System(slug=sample.name, name="", description="", format="decisions", scale="probability", quality={})
+        drawing = _Drawing(self.field, self._pool(year, condition), year, self._calendar_year(year), condition)
+        content = drawing.write(system, sample.quality)
+        return SampleRun(
+            sample.name, gzip.decompress(content), self._slug(year, condition), self._title(year, condition)
+        )
+
+    def _calendar_year(self, year: int) -> int:
+        return self.latest - self.field.years + year
+
+    def _slug(self, year: int, condition: Condition) -> str:
+        return f"{self._calendar_year(year)}-{condition.slug}"
+
+    def _title(self, year: int, condition: Condition) -> str:
+        return f"{condition.name} {self._calendar_year(year)}"
+
+    def _evaluation(self, year: int, condition: Condition) -> EvaluationPlan:
+        calendar = self._calendar_year(year)
+        newest = year == self.field.years
+        if newest:
+            midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
+            opens_at = midnight - dt.timedelta(days=OPENED_DAYS_AGO)
+            closes_at = midnight + dt.timedelta(days=CLOSES_IN_DAYS)
+        else:
+            opens_at, closes_at = (
+                dt.datetime(calendar, 9, 1, tzinfo=dt.UTC),
+                dt.datetime(calendar, 10, 1, tzinfo=dt.UTC),
+            )
+        pool = self._pool(year, condition)
+        return EvaluationPlan(
+            slug=self._slug(year, condition),
+            settings={
+                "title": self._title(year, condition),
+                "description": f"{condition.description} {condition.details_note if newest else ''}".strip(),
+                "period": str(calendar),
+                "period_key": calendar,
+                "condition": condition.name,
+                "collection": f"{condition.name} collection {calendar}, simulated",
+                "documents": condition.documents,
+                "judging": "complete",
+                "opens_at": opens_at,
+                "closes_at": closes_at,
+                "results": "always",
+                "details": condition.details if newest else "closed",
+                "daily_quota": DAILY_QUOTA,
+                "total_quota": TOTAL_QUOTA,
+            },
+            queries=pool.queries,
+            judgments=pool.judgments(),
+            runs=tuple(self._runs(pool, year, condition)),
+        )
+
+    def _pool(self, year: int, condition: Condition) -> Pool:
+        """The years share no question; the conditions of a year share all."""
+        calendar, size = self._calendar_year(year), self.field.queries.a_year
+        queries = tuple(
+            QueryRow(f"h{calendar % 100:02d}-{number:02d}", row.text, row.tags)
+            for number, row in enumerate(self._questions[(year - 1) * size : year * size], 1)
+        )
+        rng = _rng(self.field, year, condition, "pool")
+        prefix = f"{condition.slug}-{calendar}-"
+        return make_pool(rng, queries, self.field.queries, condition.documents, prefix)
+
+    def _runs(self, pool: Pool, year: int, condition: Condition) -> Iterator[RunPlan]:
+        drawing = _Drawing(self.field, pool, year, self._calendar_year(year), condition)
+        for team in self.field.teams:
+            standing = "primary"
+            for system in team.systems:
+                if year not in system.quality or (system.conditions and condition.slug not in system.conditions):
+                    continue
+                episodes = self.field.happened(system, year, condition)
+                usual = next((episode for episode in episodes if not episode.label), None)
+                yield drawing.plan(team, system, usual, standing)
+                standing = "contrastive"
+                for episode in episodes:
+                    if episode.label:
+                        yield drawing.plan(team, system, episode, standing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """The runs of one evaluation."""
+
+    field: Field
+    pool: Pool
+    year: int
+    calendar: int
+    condition: Condition
+
+    def plan(self, team: Team, system: System, episode: Episode | None, standing: str) -> RunPlan:
+        label = episode.label if episode is not None and episode.label else f"{system.slug}-{self.calendar}"
+        quality = self._quality(system)
+        threshold = None
+        if system.format == "trec":
+            threshold = threshold_score(self._threshold(quality, episode), system.scale)
+        return RunPlan(
+            team=team.slug,
+            system=system.slug,
+            label=label,
+            standing=standing,
+            threshold=threshold,
+            notes=episode.note if episode is not None else "",
+            filename=f"{label}.{'tsv' if system.format == 'decisions' else 'run'}.gz",
+            after_opening=self._after_opening(label),
+            content=partial(self.write, system, quality, episode),
+        )
+
+    def write(self, system: System, quality: float, episode: Episode | None = None) -> bytes:
+        threshold = self._threshold(quality, episode)
+        listing = self._listing(system, quality, episode)
+        return write_run(self.pool, listing, threshold, style=system.format, scale=system.scale, tag=system.slug)
+
+    def _listing(self, system: System, quality: float, episode: Episode | None) -> Listing:
+        if episode is not None and episode.same_as:
+            system = self.field.system(episode.same_as)
+            quality = self._quality(system)
+        rng = _rng(self.field, self.year, self.condition, system.slug)
+        missing = episode.missing if episode is not None else 0
+        return list_documents(rng, self.pool, quality, conceptual=system.conceptual, missing=missing)
+
+    def _quality(self, system: System) -> float:
+        return system.quality[self.year] + self.condition.quality + system.bonus.get(self.condition.slug, 0.0)
+
+    def _threshold(self, quality: float, episode: Episode | None) -> float:
+        """On the hidden values. `same_as` takes the other system's, so that the decisions are the same too."""
+        if episode is not None and episode.same_as:
+            quality = self._quality(self.field.system(episode.same_as))
+        campaign = self.field.campaign
+        beta = campaign["cost"] / campaign["value"] * (1 / campaign["prior"] - 1)
+        best = best_threshold(quality, self.field.queries, 1 / (beta * campaign["prior"]))
+        return best + (episode.threshold if episode is not None else 0.0)
+
+    def _after_opening(self, label: str) -> dt.timedelta:
+        """Some day and time of its own, always the same."""
+        minutes = (LAST_RUN_DAYS - FIRST_RUN_DAYS) * 24 * 60
+        chance = zlib.crc32(f"{label} {self.condition.slug}".encode())
+        return dt.timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes)
+
+
+def _rng(field: Field, year: int, condition: Condition, subject: str) -> np.random.Generator:
+    return np.random.default_rng([field.seed, year, zlib.crc32(condition.slug.encode()), zlib.crc32(subject.encode())])
+
+
+def _team_plan(team: Team) -> TeamPlan:
+    systems = tuple(
+        SystemPlan(system.slug, system.name, {"description": system.description, "kind": system.kind})
+        for system in team.systems
+    )
+    return TeamPlan(team.slug, team.name, team.description, systems)
