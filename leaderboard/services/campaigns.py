@@ -1,0 +1,186 @@
+"""Campaigns: what is held fixed over the years, above all the prior."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor, require
+from leaderboard.errors import InvalidFields, PriorLocked, UnknownMeasure
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, NoRelevant, RunChoice, User
+from leaderboard.services.events import present, record
+from leaderboard.services.names import checked_slug
+from leaderboard.services.rows import add_or_refuse, locked
+from leaderboard.services.scoring_sets import make_set
+
+__all__ = ["add_organiser", "change_campaign", "create_campaign", "derive_beta", "remove_organiser"]
+
+PRIOR = ("cost", "value", "prior", "beta", "no_relevant")
+SCORED_BY = ("measures", "primary_measure", "compat", *PRIOR)  # a change of these makes new scoring sets
+CHANGEABLE = ("title", "description", "simulated", "run_choice", *SCORED_BY)
+LONGEST_TITLE = 120  # characters
+
+
+def derive_beta(cost: float, value: float, prior: float) -> float:
+    """β = (C / V) · (1 / P_relevant − 1) of Value = 1 − (P_miss + β · P_fa)."""
+    return cost / value * (1 / prior - 1)
+
+
+def create_campaign(
+    session: Session,
+    actor: Actor,
+    slug: str,
+    title: str,
+    description: str = "",
+    *,
+    measures: Sequence[str],
+    primary_measure: str,
+    cost: float | None = None,
+    value: float | None = None,
+    prior: float | None = None,
+    beta: float | None = None,
+    no_relevant: NoRelevant = NoRelevant.EXCLUDE,
+    compat: int = 10,
+    run_choice: RunChoice = RunChoice.PRIMARY,
+    simulated: bool = False,
+) -> Campaign:
+    """A campaign; the actor, when signed in, becomes its organiser.
+
+    β is given, or derived from cost, value and prior; none of them when no shown measure needs it.
+    """
+    require(actor.all_powerful, "Only an admin makes campaigns.")
+    checked_slug(slug)
+    campaign = Campaign(
+        slug=slug,
+        created_at=present(),
+        **_checked(
+            {
+                "title": title,
+                "description": description,
+                "measures": measures,
+                "primary_measure": primary_measure,
+                "cost": cost,
+                "value": value,
+                "prior": prior,
+                "beta": beta,
+                "no_relevant": no_relevant,
+                "compat": compat,
+                "run_choice": run_choice,
+                "simulated": simulated,
+            }
+        ),
+    )
+    taken = InvalidFields({"slug": [f"there is a campaign {slug!r}"]})
+    if session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None:
+        raise taken
+    add_or_refuse(session, campaign, taken)
+    if actor.user_id is not None:
+        session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
+    record(session, actor, "create", campaign, slug=slug, beta=campaign.beta)
+    return campaign
+
+
+def change_campaign(session: Session, actor: Actor, campaign: Campaign, **changes: Any) -> Campaign:
+    """Changes some of CHANGEABLE; what changes figures makes new scoring sets.
+
+    Raises PriorLocked for cost, value, prior, β or policy once a submission of the campaign was scored. When cost,
+    value or prior is changed and β is not given, β is derived anew.
+    """
+    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    unknown = set(changes) - set(CHANGEABLE)
+    if unknown:
+        raise InvalidFields({name: ["can't be changed"] for name in sorted(unknown)})
+    campaign = locked(session, Campaign, campaign.id)
+    if {"cost", "value", "prior"} & set(changes) and "beta" not in changes:
+        changes["beta"] = None
+    before = {name: getattr(campaign, name) for name in CHANGEABLE}
+    after = _checked({**before, **changes})
+    changed = [name for name in CHANGEABLE if after[name] != before[name]]
+    if campaign.locked_at is not None and set(changed) & set(PRIOR):
+        raise PriorLocked
+    for name in changed:
+        setattr(campaign, name, after[name])
+    record(session, actor, "change", campaign, fields=changed)
+    if set(changed) & set(SCORED_BY):
+        evaluations = session.scalars(
+            sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+        )
+        for evaluation in list(evaluations):
+            make_set(session, actor, evaluation)
+    return campaign
+
+
+def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
+    """Lets somebody organise the campaign; does nothing when they do."""
+    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    if session.get(CampaignOrganiser, (campaign.id, user.id)) is None:
+        session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=user.id))
+        record(session, actor, "add organiser", campaign, user=user.id)
+
+
+def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
+    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    organiser = session.get(CampaignOrganiser, (campaign.id, user.id))
+    if organiser is not None:
+        session.delete(organiser)
+        record(session, actor, "remove organiser", campaign, user=user.id)
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """All columns that a caller sets, as they are stored. Raises InvalidFields with everything that is wrong."""
+    fields: dict[str, list[str]] = {}
+    values = dict(given)
+    values["title"] = " ".join(given["title"].split())
+    if not values["title"] or len(values["title"]) > LONGEST_TITLE:
+        fields["title"] = [f"give a title of at most {LONGEST_TITLE} characters"]
+    if given["compat"] not in (9, 10):
+        fields["compat"] = ["choose trec_eval's version 9 or 10"]
+    values["beta"] = _beta(given, fields)
+    measures = _parsed("measures", given["measures"], fields)
+    primary = _parsed("primary_measure", [given["primary_measure"]], fields)
+    if not measures and "measures" not in fields:
+        fields["measures"] = ["name at least one measure"]
+    if len(primary) == 1 and primary[0] not in measures:
+        measures = [primary[0], *measures]
+    needing = [str(measure) for measure in measures if "beta" in measure.needs]
+    if needing and values["beta"] is None and "beta" not in fields:
+        fields["beta"] = [f"{needing[0]} needs β: give it, or the cost, the value and the prior"]
+    if fields:
+        raise InvalidFields(fields)
+    values["measures"] = [str(measure) for measure in measures]
+    values["primary_measure"] = str(primary[0])
+    return values
+
+
+def _parsed(field: str, names: Sequence[str], fields: dict[str, list[str]]) -> list[metrics.Measure]:
+    try:
+        return list(metrics.parse_all(names))
+    except UnknownMeasure as error:
+        fields.setdefault(field, []).append(error.message)
+        return []
+
+
+def _beta(given: Mapping[str, Any], fields: dict[str, list[str]]) -> float | None:
+    """β as given or derived; None when there is none. Adds to `fields` what is wrong."""
+    cost, value, prior, beta = (given[name] for name in ("cost", "value", "prior", "beta"))
+    parts = {"cost": cost, "value": value, "prior": prior}
+    for name, number in parts.items():
+        if number is None:
+            if any(part is not None for part in parts.values()):
+                fields[name] = ["give cost, value and prior together, or none of them"]
+        elif not (math.isfinite(number) and number > 0):
+            fields[name] = ["give a number above 0"]
+    if prior is not None and not prior < 1:
+        fields["prior"] = ["give a share between 0 and 1: of all documents, those relevant to a query"]
+    if beta is not None and not (math.isfinite(beta) and beta >= 0):
+        fields["beta"] = ["give a number that is not negative"]
+    if fields.keys() & {*parts, "beta"} or cost is None:
+        return None if beta is None else float(beta)
+    derived = derive_beta(cost, value, prior)
+    # A rounded β beside its parts is how campaigns print it; a different one is a slip.
+    if beta is not None and not math.isclose(beta, derived, rel_tol=1e-3):
+        fields["beta"] = [f"cost, value and prior give {derived:.6g}; leave β out, or leave them out"]
+    return derived if beta is None else float(beta)

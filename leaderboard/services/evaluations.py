@@ -1,0 +1,155 @@
+"""Evaluations: one period and condition of a campaign, its dates, what it shows when, and its quotas."""
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor, require
+from leaderboard.errors import InvalidFields
+from leaderboard.models import Campaign, Evaluation, Judging, Opening
+from leaderboard.services.events import present, record
+from leaderboard.services.names import checked_slug
+from leaderboard.services.rows import add_or_refuse, locked
+from leaderboard.services.scoring_sets import make_set
+
+__all__ = ["change_evaluation", "create_evaluation"]
+
+SCORED_BY = ("documents", "relevance_level", "judging")  # a change of these makes a new scoring set
+CHANGEABLE = (
+    "title", "description", "period", "period_key", "condition", "collection", "opens_at", "closes_at", "late_allowed",
+    "results", "details", "own_results", "judgments_published", "anonymous_until", "daily_quota", "total_quota",
+    *SCORED_BY,
+)  # fmt: skip
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+LONGEST_TITLE = 120  # characters
+
+
+def create_evaluation(
+    session: Session,
+    actor: Actor,
+    campaign: Campaign,
+    slug: str,
+    title: str,
+    period: str,
+    *,
+    description: str = "",
+    period_key: int | None = None,
+    condition: str = "",
+    collection: str = "",
+    documents: int | None = None,
+    relevance_level: int = 1,
+    judging: Judging = Judging.POOLED,
+    opens_at: dt.datetime | None = None,
+    closes_at: dt.datetime | None = None,
+    late_allowed: bool = False,
+    results: Opening = Opening.ALWAYS,
+    details: Opening = Opening.CLOSED,
+    own_results: bool = True,
+    judgments_published: bool = False,
+    anonymous_until: dt.datetime | None = None,
+    daily_quota: int | None = None,
+    total_quota: int | None = None,
+) -> Evaluation:
+    """An evaluation of the campaign.
+
+    period      its label, such as "2020" or "2020 round 1"
+    period_key  what periods are sorted by; the year in the label when not given
+    documents   how many the collection has (N_total); detection measures need it
+    """
+    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    checked_slug(slug)
+    evaluation = Evaluation(
+        campaign_id=campaign.id,
+        slug=slug,
+        created_at=present(),
+        **_checked(
+            campaign,
+            {
+                "title": title, "description": description, "period": period, "period_key": period_key,
+                "condition": condition, "collection": collection, "documents": documents,
+                "relevance_level": relevance_level, "judging": judging, "opens_at": opens_at, "closes_at": closes_at,
+                "late_allowed": late_allowed, "results": results, "details": details, "own_results": own_results,
+                "judgments_published": judgments_published, "anonymous_until": anonymous_until,
+                "daily_quota": daily_quota, "total_quota": total_quota,
+            },
+        ),
+    )  # fmt: skip
+    taken = InvalidFields({"slug": [f"this campaign has an evaluation {slug!r}"]})
+    if session.scalar(sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id, Evaluation.slug == slug)):
+        raise taken
+    add_or_refuse(session, evaluation, taken)
+    record(session, actor, "create", evaluation, campaign=campaign.id, slug=slug)
+    return evaluation
+
+
+def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> Evaluation:
+    """Changes some of CHANGEABLE; what changes figures makes a new scoring set."""
+    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    unknown = set(changes) - set(CHANGEABLE)
+    if unknown:
+        raise InvalidFields({name: ["can't be changed"] for name in sorted(unknown)})
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    if "period" in changes and "period_key" not in changes:
+        changes["period_key"] = None
+    before = {name: getattr(evaluation, name) for name in CHANGEABLE}
+    after = _checked(campaign, {**before, **changes})
+    changed = [name for name in CHANGEABLE if after[name] != before[name]]
+    for name in changed:
+        setattr(evaluation, name, after[name])
+    record(session, actor, "change", evaluation, fields=changed)
+    if set(changed) & set(SCORED_BY):
+        make_set(session, actor, evaluation)
+    return evaluation
+
+
+def _checked(campaign: Campaign, given: Mapping[str, Any]) -> dict[str, Any]:
+    """All columns that a caller sets, as they are stored. Raises InvalidFields with everything that is wrong."""
+    fields: dict[str, list[str]] = {}
+    values = dict(given)
+    for name in ("title", "period", "condition", "collection"):
+        values[name] = " ".join(given[name].split())
+        if len(values[name]) > LONGEST_TITLE:
+            fields[name] = [f"use at most {LONGEST_TITLE} characters"]
+    for name in ("title", "period"):
+        if not values[name]:
+            fields[name] = ["give one"]
+    if given["period_key"] is None:
+        year = YEAR.search(values["period"])
+        if year is None:
+            fields.setdefault("period_key", []).append("the label holds no year: give a whole number to sort it by")
+        else:
+            values["period_key"] = int(year[0])
+    _check_numbers(campaign, given, fields)
+    _check_dates(given, fields)
+    if fields:
+        raise InvalidFields(fields)
+    return values
+
+
+def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[str, list[str]]) -> None:
+    documents = given["documents"]
+    if documents is not None and documents < 1:
+        fields["documents"] = ["give the number of documents in the collection, 1 or more"]
+    needing = [name for name in campaign.measures if "documents" in metrics.parse(name).needs]
+    if documents is None and needing:
+        fields["documents"] = [f"{needing[0]} needs the number of documents in the collection"]
+    if given["relevance_level"] < 1:
+        fields["relevance_level"] = ["give the lowest grade that counts as relevant, 1 or more"]
+    for name in ("daily_quota", "total_quota"):
+        if given[name] is not None and given[name] < 0:
+            fields[name] = ["give a number that is not negative, or none for no limit"]
+
+
+def _check_dates(given: Mapping[str, Any], fields: dict[str, list[str]]) -> None:
+    opens_at, closes_at = given["opens_at"], given["closes_at"]
+    for name in ("opens_at", "closes_at", "anonymous_until"):
+        if given[name] is not None and given[name].tzinfo is None:
+            fields[name] = ["give the time zone; all dates here are UTC"]
+    if "opens_at" not in fields and "closes_at" not in fields and opens_at and closes_at and opens_at >= closes_at:
+        fields["closes_at"] = ["give a moment after the opening"]

@@ -1,0 +1,224 @@
+"""Scoring sets: every setting that changes a figure, frozen, and which set an evaluation's boards read.
+
+A set is made whenever one of its settings changes. Results that stand stay on the boards until the new set has a
+result for every run; then one update switches.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor
+from leaderboard.errors import InvalidFields
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    JudgmentRevision,
+    KnownDocument,
+    Query,
+    Scoring,
+    ScoringSet,
+    SetState,
+    Split,
+    State,
+    Submission,
+)
+from leaderboard.services.events import present, record
+from leaderboard.services.rows import locked
+
+__all__ = ["current_set", "enqueue", "live_sets", "make_set", "ready_sets", "switch"]
+
+RESCORING = -10  # priority: what people wait for goes first
+
+
+def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
+    """The set that the evaluation's boards read; None before its first judgments."""
+    return session.scalar(
+        sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
+    )
+
+
+def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
+    """The sets that a new run enters: the current one and any that is building."""
+    return list(
+        session.scalars(
+            sa.select(ScoringSet)
+            .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state != SetState.SUPERSEDED)
+            .order_by(ScoringSet.id)
+        )
+    )
+
+
+def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringSet | None:
+    """The set for the evaluation as it is now, with a scoring of every run in it; None before its first judgments.
+
+    It becomes the current one at once when there is no result yet to go on showing. Raises InvalidFields when a shown
+    measure needs what the evaluation does not have.
+    """
+    session.flush()
+    # Runs that are being submitted hold this row shared, so that none of them misses the new set.
+    evaluation = locked(session, Evaluation, evaluation.id)
+    revision = session.scalar(
+        sa.select(JudgmentRevision)
+        .where(JudgmentRevision.evaluation_id == evaluation.id)
+        .order_by(JudgmentRevision.number.desc())
+        .limit(1)
+    )
+    if revision is None:
+        return None
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    settings = _settings(session, campaign, evaluation, revision)
+    current = current_set(session, evaluation.id)
+    made = _find_or_add(session, evaluation, revision, settings)
+    for other in live_sets(session, evaluation.id):
+        if other.state is SetState.BUILDING and other is not made:
+            _supersede(session, other)
+    if made.state is SetState.CURRENT:
+        return made
+    made.state = SetState.BUILDING
+    session.flush()
+    _enqueue_all(session, made)
+    if current is None or not _has_results(session, current):
+        switch(session, actor, made)
+    return made
+
+
+def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet, priority: int = 0) -> Scoring:
+    """The queue entry of one run in one set."""
+    scoring = Scoring(
+        submission_id=submission.id, scoring_set_id=scoring_set.id, priority=priority, queued_at=present()
+    )
+    session.add(scoring)
+    return scoring
+
+
+def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
+    """Makes a set the current one: from here on the evaluation's boards show it."""
+    current = current_set(session, scoring_set.evaluation_id)
+    if current is not None:
+        _supersede(session, current)
+        session.flush()  # there is never more than one current set
+    scoring_set.state = SetState.CURRENT
+    scoring_set.switched_at = present()
+    record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
+
+
+def ready_sets(session: Session) -> list[ScoringSet]:
+    """Building sets in which nothing waits any more; a parked run does not hold up a switch."""
+    waiting = sa.exists().where(
+        Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_([State.QUEUED, State.SCORING])
+    )
+    return list(
+        session.scalars(
+            sa.select(ScoringSet)
+            .where(ScoringSet.state == SetState.BUILDING, ~waiting)
+            .order_by(ScoringSet.id)
+            .with_for_update(skip_locked=True)
+        )
+    )
+
+
+def _settings(
+    session: Session, campaign: Campaign, evaluation: Evaluation, revision: JudgmentRevision
+) -> dict[str, Any]:
+    queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
+    measures = [metrics.parse(name).at_relevance(evaluation.relevance_level) for name in _primary_first(campaign)]
+    _require_needs(session, campaign, evaluation, revision, measures)
+    return {
+        "beta": campaign.beta,
+        "no_relevant": campaign.no_relevant.value,
+        "documents": evaluation.documents,
+        "relevance_level": evaluation.relevance_level,
+        "judging": evaluation.judging.value,
+        "compat": campaign.compat,
+        "highest_grade": revision.highest_grade,
+        "queries": len(queries),
+        "excluded": sorted(query.external_id for query in queries if query.excluded_at is not None),
+        "hidden": sorted(query.external_id for query in queries if query.split is Split.HIDDEN),
+        "measures": list(dict.fromkeys(map(str, measures))),
+    }
+
+
+def _primary_first(campaign: Campaign) -> list[str]:
+    return [campaign.primary_measure, *(name for name in campaign.measures if name != campaign.primary_measure)]
+
+
+def _require_needs(
+    session: Session,
+    campaign: Campaign,
+    evaluation: Evaluation,
+    revision: JudgmentRevision,
+    measures: list[metrics.Measure],
+) -> None:
+    known = session.scalar(sa.select(sa.exists().where(KnownDocument.revision_id == revision.id)))
+    fields: dict[str, list[str]] = {}
+    for measure in measures:
+        if "documents" in measure.needs and evaluation.documents is None:
+            fields.setdefault("documents", []).append(f"{measure} needs the number of documents in the collection")
+        if "beta" in measure.needs and campaign.beta is None:
+            fields.setdefault("beta", []).append(f"{measure} needs β, or the cost, the value and the prior")
+        if "known" in measure.needs and not known:
+            fields.setdefault("known", []).append(f"{measure} needs the list of documents known to the user")
+    if fields:
+        raise InvalidFields(fields)
+
+
+def _find_or_add(
+    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: dict[str, Any]
+) -> ScoringSet:
+    # The order of the measures changes no figure.
+    canonical = json.dumps({**settings, "measures": sorted(settings["measures"])}, sort_keys=True)
+    settings_hash = hashlib.sha256(canonical.encode()).hexdigest()
+    found = session.scalar(
+        sa.select(ScoringSet).where(
+            ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.revision_id == revision.id,
+            ScoringSet.metric_version == metrics.VERSION,
+            ScoringSet.settings_hash == settings_hash,
+        )
+    )
+    if found is not None:
+        return found
+    made = ScoringSet(
+        evaluation_id=evaluation.id,
+        revision_id=revision.id,
+        metric_version=metrics.VERSION,
+        settings=settings,
+        settings_hash=settings_hash,
+        state=SetState.BUILDING,
+        created_at=present(),
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def _enqueue_all(session: Session, scoring_set: ScoringSet) -> None:
+    """A scoring for every run that has none in the set yet."""
+    entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == scoring_set.id)
+    missing = session.scalars(
+        sa.select(Submission)
+        .where(Submission.evaluation_id == scoring_set.evaluation_id, Submission.id.not_in(entered))
+        .order_by(Submission.id)
+    )
+    for submission in missing:
+        enqueue(session, submission, scoring_set, priority=RESCORING)
+    session.flush()
+
+
+def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
+    scored = sa.exists().where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED)
+    return bool(session.scalar(sa.select(scored)))
+
+
+def _supersede(session: Session, scoring_set: ScoringSet) -> None:
+    """Sets a set aside. What still waits in it is never claimed, so it leaves the queue."""
+    scoring_set.state = SetState.SUPERSEDED
+    session.execute(
+        sa.delete(Scoring).where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED),
+        execution_options={"synchronize_session": False},
+    )
