@@ -1,0 +1,51 @@
+"""Scores a run against judgments: the one place that decides order, ties and missing queries. No files, no database.
+
+judged = prepare(judgments, queries)                # once for many runs
+scored = score(run, judged, parse_all("AP nDCG@10"), Setting())
+scored.results[measure].mean, .values               # values: float64, one for each of scored.queries
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from leaderboard.formats import Run
+from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
+from leaderboard.scoring.joining import Joined, join
+from leaderboard.scoring.judged import JudgedQueries, Judging, prepare
+from leaderboard.scoring.listing import ranked_lines
+
+__all__ = ["Joined", "JudgedQueries", "Judging", "Scored", "join", "prepare", "ranked_lines", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What a run reached.
+
+    queries  those that count, in the order of every measure's values
+    results  each measure's values over them and its mean
+    missing  queries that count and that the run lacks: each was scored as an empty list
+    unknown  queries of the run that don't count: ignored
+    ranking  what the measures were computed from
+    """
+
+    queries: tuple[str, ...]
+    results: Mapping[Measure, Evaluated]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+    ranking: Ranking
+
+
+def score(
+    run: Run,
+    judged: JudgedQueries,
+    measures: Sequence[Measure],
+    setting: Setting | None = None,
+    *,
+    threshold: float | None = None,
+    depth: int | None = None,
+    judged_only: bool = False,
+) -> Scored:
+    """Every measure of one run; the arguments are those of `join`. Raises BadInput for what a measure lacks."""
+    joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
+    results = {measure: measure.evaluate(joined.ranking) for measure in measures}
+    return Scored(judged.queries, results, joined.missing, joined.unknown, joined.ranking)

@@ -1,0 +1,165 @@
+"""A run joined with its judgments: the columnar value that every measure is computed from."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from leaderboard.formats import Run
+from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
+from leaderboard.scoring.judged import JudgedQueries
+from leaderboard.scoring.order import Order, order, stretches
+
+__all__ = ["Joined", "join"]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A run's ranking, and what does not fit.
+
+    missing  queries that count and that the run lacks: each is an empty list
+    unknown  queries of the run that don't count: ignored
+    """
+
+    ranking: Ranking
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def join(
+    run: Run,
+    judged: JudgedQueries,
+    setting: Setting | None = None,
+    *,
+    threshold: float | None = None,
+    depth: int | None = None,
+    judged_only: bool = False,
+) -> Joined:
+    """Puts a run and its judgments together.
+
+    threshold    θ: without decisions in the run, documents with score >= θ are returned; None: all of them
+    depth        only the first so many of each query (trec_eval's -M)
+    judged_only  documents without a grade of 0 or more are then taken out of the lists (trec_eval's -J)
+    """
+    setting = setting or Setting()
+    places = order(run, setting.compat)
+    numbers = np.array([judged.number.get(query, -1) for query in run.queries], np.int64)
+    lists = _Lists(run, places, numbers, len(judged.queries), threshold, depth)
+    hits = _find(run, judged, numbers, places)
+    if depth is not None:
+        hits = hits.filter(pl.col("rank") <= depth)
+    if judged_only:
+        hits = hits.filter(pl.col("grade") >= 0).with_columns(rank=pl.int_range(1, pl.len() + 1).over("number"))
+    line = hits["line"].to_numpy()
+    ranking = Ranking(
+        retrieved=lists.retrieved,
+        returned=lists.returned,
+        in_run=lists.in_run,
+        query=hits["number"].to_numpy(),
+        rank=hits["rank"].to_numpy(),
+        grade=hits["grade"].to_numpy(),
+        is_returned=lists.is_returned(line),
+        judged_start=judged.judged_start,
+        judged_grade=judged.judged_grade,
+        setting=setting,
+        load_scores=lists.scores,
+        known_start=judged.known_start,
+        known_grade=judged.known_grade,
+        is_known=None if judged.known_start is None else hits["known"].to_numpy(),
+    )
+    if judged_only:
+        ranking = _of_hits_only(ranking, lists.score_of(line))
+    return Joined(
+        ranking,
+        missing=tuple(query for query, there in zip(judged.queries, lists.in_run.tolist(), strict=True) if not there),
+        unknown=tuple(query for query, number in zip(run.queries, numbers.tolist(), strict=True) if number < 0),
+    )
+
+
+def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> pl.DataFrame:
+    """The run's judged documents by query and rank: number, rank, line, grade, known."""
+    line = judged.may_hold(run.key)
+    query = run.query[line].astype(np.int64)
+    found = (
+        pl.DataFrame({"number": numbers[query], "query": query, "line": line, "document": run.document.gather(line)})
+        .join(judged.lookup, on=["number", "document"], how="inner")
+        .drop("document")
+    )
+    rank = places.rank(found["query"].to_numpy(), found["line"].to_numpy())
+    return found.with_columns(rank=rank).sort("number", "rank")
+
+
+def _of_hits_only(ranking: Ranking, score: Floats) -> Ranking:
+    """The ranking of a run that lists nothing but these hits."""
+    return replace(
+        ranking,
+        retrieved=np.bincount(ranking.query, minlength=ranking.queries),
+        returned=np.bincount(ranking.query[ranking.is_returned], minlength=ranking.queries),
+        load_scores=lambda: score,
+    )
+
+
+class _Lists:
+    """What each query that counts lists, cut at `depth`: how many, how many of them returned, and their scores."""
+
+    def __init__(
+        self, run: Run, places: Order, numbers: Ints, queries: int, threshold: float | None, depth: int | None
+    ) -> None:
+        self._run = run
+        self._places = places
+        self._threshold = None if threshold is None else places.score.dtype.type(threshold)
+        self._depth = depth
+        self._queries = queries
+        self._counted = np.flatnonzero(numbers >= 0)
+        self._numbers = numbers[self._counted]
+        self.in_run = np.zeros(queries, np.bool_)
+        self.in_run[self._numbers] = True
+        self.retrieved = self._per_query(self._cut(np.diff(places.start)))
+        self.returned = self._per_query(self._count_returned())
+
+    def _per_query(self, of_run: Ints) -> Ints:
+        """int64[Q] from int64[run queries]; 0 for a missing query."""
+        values = np.zeros(self._queries, np.int64)
+        values[self._numbers] = of_run[self._counted]
+        return values
+
+    def _cut(self, counts: Ints) -> Ints:
+        return counts if self._depth is None else np.minimum(counts, self._depth)
+
+    def _count_returned(self) -> Ints:
+        """int64[run queries]."""
+        start = self._places.start
+        if self._run.decision is not None:
+            rows = np.arange(len(self._run)) if self._depth is None else self._first_rows(self._depth)
+            returned = self._run.query[rows[self._run.decision[rows]]]
+            return np.bincount(returned, minlength=len(start) - 1)
+        if self._threshold is not None:
+            above = np.concatenate(([0], np.cumsum(self._places.score >= self._threshold)))
+            return self._cut(above[start[1:]] - above[start[:-1]])
+        return self._cut(np.diff(start))
+
+    def _first_rows(self, depth: int) -> Ints:
+        """The lines of the file that are among the first `depth` of their query."""
+        start = self._places.start
+        place = np.arange(len(self._run)) - np.repeat(start[:-1], np.diff(start))
+        return self._places.all_rows()[place < depth]
+
+    def score_of(self, line: Ints) -> Floats:
+        """float64[n]: the scores of some lines of the file, as precise as the compatibility rule holds them."""
+        return self._run.score[line].astype(self._places.score.dtype).astype(np.float64)
+
+    def is_returned(self, line: Ints) -> Bools:
+        """bool[n]: whether some lines of the file count as returned."""
+        if self._run.decision is not None:
+            return self._run.decision[line]
+        if self._threshold is not None:
+            return np.greater_equal(self._run.score[line].astype(self._places.score.dtype), self._threshold)
+        return np.ones(len(line), np.bool_)
+
+    def scores(self) -> Floats:
+        """float64[L]: every line's score in rank order, query after query as they count."""
+        of_query = np.full(self._queries, -1)
+        of_query[self._numbers] = self._counted
+        start = self._places.start[of_query[self.in_run]]
+        _, place = stretches(start, start + self.retrieved[self.in_run])
+        return self._places.score[place].astype(np.float64)
