@@ -25,7 +25,15 @@ from leaderboard.models import (
 )
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries
-from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, find_evaluation, terms
+from leaderboard.reads.headings import (
+    EvaluationHeading,
+    Terms,
+    campaign_measures,
+    current_set,
+    evaluation_heading,
+    find_evaluation,
+    terms,
+)
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
 from leaderboard.reads.vectors import figures_over, load_vectors
 
@@ -118,7 +126,7 @@ def board(
     )
     if scoring_set is None:
         # Runs may be in already; they wait for the judgments.
-        names = evaluation.campaign.measures
+        names = campaign_measures(evaluation.campaign)
         return replace(page, columns=tuple(column(name) for name in names), waiting=_received(session, evaluation))
     return _with_rows(session, actor, evaluation, scoring_set, now, page, measure, tag)
 

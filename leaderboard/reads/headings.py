@@ -31,6 +31,7 @@ __all__ = [
     "Phase",
     "Terms",
     "campaign_heading",
+    "campaign_measures",
     "current_set",
     "evaluation_heading",
     "find_campaign",
@@ -130,6 +131,11 @@ def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluati
     if evaluation is None:
         raise NotFound(f"there is no evaluation {slug} in a campaign {campaign_slug}")
     return evaluation
+
+
+def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
+    """The measures that the campaign shows, the primary one first."""
+    return tuple(dict.fromkeys((campaign.primary_measure, *campaign.measures)))
 
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:

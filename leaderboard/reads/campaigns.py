@@ -1,0 +1,195 @@
+"""The front page and a campaign's page: what there is, whether it is open, and who leads."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, SetState, Submission
+from leaderboard.reads.columns import Column, column
+from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.headings import (
+    CampaignHeading,
+    EvaluationHeading,
+    Phase,
+    campaign_heading,
+    evaluation_heading,
+    find_campaign,
+)
+from leaderboard.reads.standings import Show, choose, ranks
+
+__all__ = [
+    "CampaignPage",
+    "CampaignSummary",
+    "EvaluationSummary",
+    "Leader",
+    "campaign",
+    "campaigns",
+    "evaluations_of",
+    "primary_columns",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Leader:
+    """The first of an evaluation's board; `tied` others share its rank. `mean` is of the evaluation's own column."""
+
+    entry: Entry
+    mean: float
+    column: Column
+    tied: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSummary:
+    """`systems` and `leader` are 0 and None until this reader may see results."""
+
+    evaluation: EvaluationHeading
+    queries: int
+    runs: int
+    systems: int
+    leader: Leader | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSummary:
+    campaign: CampaignHeading
+    primary: Column
+    evaluations: int
+    open: tuple[EvaluationHeading, ...]
+    runs: int
+    periods: tuple[str, ...]
+    latest: EvaluationSummary | None
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPage:
+    """`evaluations` newest period first; `conditions` in the order of their names."""
+
+    campaign: CampaignHeading
+    primary: Column
+    beta: float | None
+    cost: float | None
+    value: float | None
+    prior: float | None
+    locked: bool
+    organises: bool
+    evaluations: tuple[EvaluationSummary, ...]
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        return tuple(sorted({one.evaluation.condition for one in self.evaluations}))
+
+    @property
+    def periods(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.evaluation.period for one in self.evaluations))
+
+
+def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
+    """Every campaign; those with an open evaluation first, then the newest."""
+    all_campaigns = session.scalars(sa.select(Campaign).order_by(Campaign.created_at.desc(), Campaign.id)).all()
+    evaluations = evaluations_of(session)
+    summaries = _summaries(session, actor, evaluations, now)
+    found = []
+    for one in all_campaigns:
+        own = [summaries[evaluation.id] for evaluation in evaluations if evaluation.campaign_id == one.id]
+        found.append(
+            CampaignSummary(
+                campaign=campaign_heading(one),
+                primary=column(one.primary_measure),
+                evaluations=len(own),
+                open=tuple(each.evaluation for each in own if each.evaluation.phase == Phase.OPEN),
+                runs=sum(each.runs for each in own),
+                periods=tuple(dict.fromkeys(each.evaluation.period for each in reversed(own))),
+                latest=next((each for each in own if each.leader), None),
+            )
+        )
+    return tuple(sorted(found, key=lambda summary: not summary.open))
+
+
+def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
+    """Raises NotFound."""
+    found = find_campaign(session, slug)
+    evaluations = evaluations_of(session, found.id)
+    summaries = _summaries(session, actor, evaluations, now)
+    return CampaignPage(
+        campaign=campaign_heading(found),
+        primary=column(found.primary_measure),
+        beta=found.beta,
+        cost=found.cost,
+        value=found.value,
+        prior=found.prior,
+        locked=found.locked_at is not None,
+        organises=actor.may_organise(found.id),
+        evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
+    )
+
+
+def evaluations_of(session: Session, campaign_id: int | None = None) -> Sequence[Evaluation]:
+    """Newest period first, then by condition; of one campaign or of all."""
+    statement = (
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .order_by(Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
+    )
+    if campaign_id is not None:
+        statement = statement.where(Evaluation.campaign_id == campaign_id)
+    return session.scalars(statement).all()
+
+
+def primary_columns(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, Column]:
+    """Evaluation -> the column that its current set ranks by: its own relevance level is part of the name."""
+    settings = session.execute(
+        sa.select(ScoringSet.evaluation_id, ScoringSet.settings).where(
+            ScoringSet.evaluation_id.in_([evaluation.id for evaluation in evaluations]),
+            ScoringSet.state == SetState.CURRENT,
+        )
+    )
+    return {evaluation_id: column(held["measures"][0]) for evaluation_id, held in settings}
+
+
+def _summaries(
+    session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
+) -> dict[int, EvaluationSummary]:
+    columns = primary_columns(session, evaluations)
+    entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
+    queries = _counts(session, Query.evaluation_id, Query.excluded_at)
+    runs = _counts(session, Submission.evaluation_id, Submission.withdrawn_at)
+    by_evaluation: dict[int, list[Entry]] = {}
+    for entry in entries:
+        by_evaluation.setdefault(entry.evaluation_id, []).append(entry)
+    summaries = {}
+    for evaluation in evaluations:
+        leader, systems = None, 0
+        if evaluation.id in columns and may_see(actor, evaluation, Sight.RESULTS, now):
+            leader, systems = _leader(evaluation, by_evaluation.get(evaluation.id, []), columns[evaluation.id])
+        heading = evaluation_heading(evaluation, now)
+        summaries[evaluation.id] = EvaluationSummary(
+            heading, queries.get(evaluation.id, 0), runs.get(evaluation.id, 0), systems, leader
+        )
+    return summaries
+
+
+def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) -> tuple[Leader | None, int]:
+    chosen = choose(entries, Show(evaluation.campaign.run_choice.value), column)
+    systems = len({entry.system.id for entry in chosen})
+    places = ranks(chosen, column)
+    first = [entry for entry in chosen if places.get(entry.submission_id) == 1]
+    if not first:
+        return None, systems
+    mean = first[0].figure(column.name).mean
+    return (Leader(first[0], mean, column, len(first) - 1) if mean is not None else None), systems
+
+
+def _counts(
+    session: Session,
+    evaluation: sa.orm.InstrumentedAttribute[int],
+    gone: sa.orm.InstrumentedAttribute[dt.datetime | None],
+) -> dict[int, int]:
+    """Evaluation -> how many rows of its there are that aren't gone."""
+    rows = session.execute(sa.select(evaluation, sa.func.count()).where(gone.is_(None)).group_by(evaluation))
+    return dict(rows.tuples().all())

@@ -1,0 +1,261 @@
+"""The queries of an evaluation, and one query across all systems."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.errors import NotFound
+from leaderboard.models import Evaluation, Judgment, Query, ScoringSet, Split, Subset
+from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading, find_evaluation
+from leaderboard.reads.standings import Show, choose, show_of
+from leaderboard.reads.vectors import load_slices, load_vectors
+
+__all__ = [
+    "QueryHeading",
+    "QueryListPage",
+    "QueryPage",
+    "QueryRow",
+    "QuerySummary",
+    "closed_details",
+    "neighbours",
+    "query",
+    "query_list",
+    "relevant_documents",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHeading:
+    """`relevant`: documents judged at least as relevant as the evaluation asks; None where that may not be seen."""
+
+    external_id: str
+    text: str
+    tags: tuple[str, ...]
+    position: int
+    relevant: int | None
+    excluded: bool
+    excluded_because: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySummary:
+    """How the field did on one query: median, best and spread over the board's systems, None where undefined."""
+
+    query: QueryHeading
+    median: float | None
+    best: float | None
+    worst: float | None
+    best_system: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryListPage:
+    """`details_open`: whether figures are there at all. `systems`: how many they run over."""
+
+    evaluation: EvaluationHeading
+    details_open: bool
+    columns: tuple[Column, ...]
+    column: Column | None
+    systems: int
+    sort: str
+    tag: str
+    queries: tuple[QuerySummary, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRow:
+    """One system on one query: the values in the columns' order, and whether its run lacks the query."""
+
+    entry: Entry
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    evaluation: EvaluationHeading
+    query: QueryHeading
+    columns: tuple[Column, ...]
+    column: Column
+    show: Show
+    sort: str
+    rows: tuple[QueryRow, ...]
+    previous: str | None
+    next: str | None
+
+
+def closed_details(evaluation: Evaluation) -> str:
+    """Why single queries can't be seen, and from when."""
+    if evaluation.closes_at is None:
+        return "Single queries would give the judgments away; the organisers keep them to themselves."
+    moment = f"{evaluation.closes_at.day} {evaluation.closes_at:%b %Y, %H:%M} UTC"
+    return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
+
+
+def query_list(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    now: dt.datetime,
+    *,
+    measure: str | None = None,
+    sort: str | None = None,
+    tag: str | None = None,
+) -> QueryListPage:
+    """Raises NotFound for no such evaluation. Texts and tags are open to all; figures only when details are."""
+    evaluation = find_evaluation(session, campaign_slug, slug)
+    scoring_set = current_set(session, evaluation.id)
+    details = may_see(actor, evaluation, Sight.DETAILS, now)
+    queries = session.scalars(
+        sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
+    ).all()
+    if tag:
+        queries = [one for one in queries if tag in one.tags]
+    heading = evaluation_heading(evaluation, now)
+    if scoring_set is None or not details:
+        plain = tuple(QuerySummary(_heading(one, None), None, None, None, "") for one in queries)
+        return QueryListPage(heading, False, (), None, 0, "", tag or "", plain)
+    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    chosen = pick(columns, measure)
+    subset = subset_seen(actor, evaluation, now)
+    entries = choose(
+        load_entries(session, actor, [evaluation], now, [chosen.name]),
+        show_of(None, evaluation.campaign.run_choice),
+        chosen,
+    )
+    relevant = relevant_documents(session, scoring_set)
+    rows = _summaries(session, queries, entries, chosen, subset, relevant)
+    return QueryListPage(
+        heading, True, columns, chosen, len(entries), sort or "", tag or "", _sorted(rows, chosen, sort or "")
+    )
+
+
+def query(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    external_id: str,
+    now: dt.datetime,
+    *,
+    show: str | None = None,
+    sort: str | None = None,
+) -> QueryPage:
+    """Raises NotFound for no such query, NotAllowed while single queries may not be seen."""
+    evaluation = find_evaluation(session, campaign_slug, slug)
+    found = session.scalar(
+        sa.select(Query).where(Query.evaluation_id == evaluation.id, Query.external_id == external_id)
+    )
+    if found is None:
+        raise NotFound(f"there is no query {external_id} in {evaluation.title}")
+    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    scoring_set = current_set(session, evaluation.id)
+    subset = subset_seen(actor, evaluation, now)
+    if scoring_set is None or (found.split == Split.HIDDEN and subset == Subset.SHOWN):
+        raise NotFound(f"nothing is known of query {external_id} yet")
+    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    shown = show_of(show, evaluation.campaign.run_choice)
+    entries = choose(load_entries(session, actor, [evaluation], now, [columns[0].name]), shown, columns[0])
+    names = [one.name for one in columns]
+    values = load_slices(session, [entry.scoring_id for entry in entries], names, subset, found.position)
+    rows = [QueryRow(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in entries]
+    by = pick(columns, (sort or "").removeprefix("-"))
+    rows.sort(key=lambda row: (row.entry.system.name.casefold(), row.entry.submission_id))
+    place = columns.index(by)
+    rows.sort(key=lambda row: by.key(row.values[place])[1], reverse=(sort or "").startswith("-"))
+    rows.sort(key=lambda row: row.values[place] is None)
+    relevant = relevant_documents(session, scoring_set, found.id)
+    previous, following = neighbours(session, found)
+    return QueryPage(
+        evaluation=evaluation_heading(evaluation, now),
+        query=_heading(found, relevant.get(found.id, 0)),
+        columns=columns,
+        column=by,
+        show=shown,
+        sort=sort or "",
+        rows=tuple(rows),
+        previous=previous,
+        next=following,
+    )
+
+
+def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:
+    """Query id -> documents judged relevant at the set's level; queries without any are absent."""
+    statement = (
+        sa.select(Judgment.query_id, sa.func.count())
+        .where(
+            Judgment.revision_id == scoring_set.revision_id,
+            Judgment.grade >= scoring_set.settings["relevance_level"],
+        )
+        .group_by(Judgment.query_id)
+    )
+    if query_id is not None:
+        statement = statement.where(Judgment.query_id == query_id)
+    return dict(session.execute(statement).tuples().all())
+
+
+def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:
+    """The external ids of the queries before and after, in the evaluation's order."""
+    of_evaluation = sa.select(Query.external_id).where(Query.evaluation_id == found.evaluation_id)
+    before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
+    after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
+    return session.scalar(before), session.scalar(after)
+
+
+def _heading(found: Query, relevant: int | None) -> QueryHeading:
+    return QueryHeading(
+        external_id=found.external_id,
+        text=found.text,
+        tags=tuple(found.tags),
+        position=found.position,
+        relevant=relevant,
+        excluded=found.excluded_at is not None,
+        excluded_because=found.excluded_because,
+    )
+
+
+def _summaries(
+    session: Session,
+    queries: Sequence[Query],
+    entries: Sequence[Entry],
+    chosen: Column,
+    subset: Subset,
+    relevant: dict[int, int],
+) -> list[QuerySummary]:
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
+    table = [
+        (entry, vectors[entry.scoring_id, chosen.name])
+        for entry in entries
+        if (entry.scoring_id, chosen.name) in vectors
+    ]
+    rows = []
+    for found in queries:
+        here = [(float(values[found.position]), entry) for entry, values in table if found.position < len(values)]
+        here = [(value, entry) for value, entry in here if not np.isnan(value)]
+        here.sort(key=lambda pair: chosen.key(pair[0]))
+        held_back = found.split == Split.HIDDEN and subset == Subset.SHOWN
+        heading = _heading(found, None if held_back else relevant.get(found.id, 0))
+        if not here:
+            rows.append(QuerySummary(heading, None, None, None, ""))
+            continue
+        median = float(np.median([value for value, _ in here]))
+        rows.append(QuerySummary(heading, median, here[0][0], here[-1][0], here[0][1].system.name))
+    return rows
+
+
+def _sorted(rows: list[QuerySummary], chosen: Column, sort: str) -> tuple[QuerySummary, ...]:
+    """By position; or by median, best or relevant, with "-" the other way; undefined last either way."""
+    wanted, backwards = sort.removeprefix("-"), sort.startswith("-")
+    if wanted in {"median", "best"}:
+        rows.sort(key=lambda row: chosen.key(getattr(row, wanted))[1], reverse=backwards)
+        rows.sort(key=lambda row: getattr(row, wanted) is None)
+    elif wanted == "relevant":
+        rows.sort(key=lambda row: row.query.relevant or 0, reverse=not backwards)
+    return tuple(rows)

@@ -1,0 +1,187 @@
+"""What one run scored: its means, its place on the board, and its values over all queries beside the field's."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.errors import NotFound
+from leaderboard.metrics.ranking import Floats
+from leaderboard.models import Query, Scoring, State, Submission, Subset
+from leaderboard.reads.columns import Column, pick
+from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
+from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, terms
+from leaderboard.reads.queries import closed_details
+from leaderboard.reads.standings import choose, ranks, show_of
+from leaderboard.reads.submissions import find_submission, label_of
+from leaderboard.reads.vectors import load_vectors
+
+__all__ = ["QueryValues", "SubmissionResults", "results"]
+
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryValues:
+    """A run on one query: its values in the columns' order; the field's median of the page's column beside it.
+
+    `counted` is False for a query that is excluded, or left out for want of judgments.
+    """
+
+    external_id: str
+    text: str
+    tags: tuple[str, ...]
+    position: int
+    missing: bool
+    counted: bool
+    values: tuple[float | None, ...]
+    median: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionResults:
+    """Means of a scored run, and its values over all queries where those may be seen.
+
+    rank     on the board by the primary measure; None when it does not stand for its system there, or isn't ranked
+    ranked   how many are
+    field_systems  systems that the field's medians run over; 0 where others may not be seen
+    """
+
+    id: int
+    evaluation: EvaluationHeading
+    system: SystemLabel
+    terms: Terms
+    columns: tuple[Column, ...]
+    figures: tuple[Figure, ...]
+    rank: int | None
+    ranked: int
+    details_open: bool
+    details_closed_because: str
+    column: Column
+    sort: str
+    queries: tuple[QueryValues, ...]
+    missing: tuple[str, ...]
+    field_systems: int
+
+
+def results(
+    session: Session,
+    actor: Actor,
+    submission_id: int,
+    now: dt.datetime,
+    *,
+    measure: str | None = None,
+    sort: str | None = None,
+) -> SubmissionResults:
+    """Raises NotFound when it isn't scored, or may not be known of."""
+    run, scoring = find_submission(session, actor, submission_id, now)
+    evaluation = run.evaluation
+    scoring_set = current_set(session, evaluation.id)
+    seen = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
+    if scoring is None or scoring_set is None or scoring.state != State.SCORED or not seen:
+        raise NotFound(f"submission {submission_id} has no results")
+    subset = subset_seen(actor, evaluation, now)
+    held = terms(session, evaluation.campaign, scoring_set, subset)
+    column = pick(held.columns, measure)
+    entries = load_entries(session, actor, [evaluation], now)
+    figures = next((one.figures for one in entries if one.submission_id == run.id), {})
+    field = choose(entries, show_of(None, evaluation.campaign.run_choice), held.primary)
+    public = may_see(actor, evaluation, Sight.RESULTS, now)
+    places = ranks(field, held.primary) if public else {}
+    details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
+    rows: tuple[QueryValues, ...] = ()
+    if details:
+        rows = _values(session, run, scoring, field if public else (), held.columns, column, subset)
+    return SubmissionResults(
+        id=run.id,
+        evaluation=evaluation_heading(evaluation, now),
+        system=label_of(session, actor, run, now),
+        terms=held,
+        columns=held.columns,
+        figures=tuple(figures.get(one.name, Figure(None)) for one in held.columns),
+        rank=places.get(run.id),
+        ranked=len(places),
+        details_open=details,
+        details_closed_because=closed_details(evaluation),
+        column=column,
+        sort=sort or "",
+        queries=_sorted(rows, held.columns, column, sort or ""),
+        missing=tuple(scoring.missing),
+        field_systems=len(field) if public else 0,
+    )
+
+
+def _values(
+    session: Session,
+    run: Submission,
+    scoring: Scoring,
+    field: Sequence[Entry],
+    columns: Sequence[Column],
+    column: Column,
+    subset: Subset,
+) -> tuple[QueryValues, ...]:
+    queries = session.scalars(
+        sa.select(Query).where(Query.evaluation_id == run.evaluation_id).order_by(Query.position)
+    ).all()
+    own = load_vectors(session, [scoring.id], [one.name for one in columns], subset)
+    others = load_vectors(session, [entry.scoring_id for entry in field], [column.name], subset)
+    medians = _medians(list(others.values()))
+    missing, unjudged = set(scoring.missing), set(scoring.unjudged)
+    return tuple(
+        QueryValues(
+            external_id=query.external_id,
+            text=query.text,
+            tags=tuple(query.tags),
+            position=query.position,
+            missing=query.external_id in missing,
+            counted=query.excluded_at is None and query.external_id not in unjudged,
+            values=tuple(_at(own, (scoring.id, one.name), query.position) for one in columns),
+            median=_at(medians, "", query.position),
+        )
+        for query in queries
+    )
+
+
+def _medians(vectors: Sequence[Floats]) -> Mapping[str, Floats]:
+    """The field's median at every position, NaN where nobody has a value; under the key ""."""
+    if not vectors:
+        return {}
+    table = np.vstack(vectors)
+    defined = ~np.isnan(table).all(axis=0)
+    medians = np.full(table.shape[1], np.nan)
+    medians[defined] = np.nanmedian(table[:, defined], axis=0)
+    return {"": medians}
+
+
+def _at(vectors: Mapping[K, Floats], key: K, position: int) -> float | None:
+    values = vectors.get(key)
+    if values is None or position >= len(values) or np.isnan(values[position]):
+        return None
+    return float(values[position])
+
+
+def _sorted(
+    rows: Sequence[QueryValues], columns: Sequence[Column], column: Column, sort: str
+) -> tuple[QueryValues, ...]:
+    """By position; by a column, best first; or by `difference` to the field's median; "-" the other way."""
+    wanted, backwards = sort.removeprefix("-"), sort.startswith("-")
+    by = next((one for one in columns if one.name == wanted), None)
+    place = columns.index(by or column)
+    ordered = list(rows)
+    if by is not None:
+        ordered.sort(key=lambda row: by.key(row.values[place])[1], reverse=backwards)
+        ordered.sort(key=lambda row: row.values[place] is None)
+    elif wanted == "difference":
+        sign = -1.0 if column.direction == "lower" else 1.0
+        ordered.sort(key=lambda row: -sign * _difference(row, place), reverse=backwards)
+        ordered.sort(key=lambda row: row.values[place] is None or row.median is None)
+    return tuple(ordered)
+
+
+def _difference(row: QueryValues, place: int) -> float:
+    return (row.values[place] or 0.0) - (row.median or 0.0)

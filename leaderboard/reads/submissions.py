@@ -1,0 +1,187 @@
+"""One submission: what was received, and where it stands."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.errors import NotFound
+from leaderboard.models import (
+    Evaluation,
+    Participation,
+    Scoring,
+    ScoringSet,
+    SetState,
+    Standing,
+    State,
+    Submission,
+)
+from leaderboard.reads.entries import SystemLabel, load_entries
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.reads.queries import closed_details
+
+__all__ = ["WITHDRAWN", "SubmissionStatus", "find_submission", "label_of", "status"]
+
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionStatus:
+    """A submission as its page shows it, whatever became of it.
+
+    state      queued, scoring, scored, rejected, failed or withdrawn
+    waiting    True when there are no judgments yet to score it by
+    ahead      queued scorings that go before it
+    may_act    whether the reader may withdraw it: its team and the organisers
+    receipt    SHA-256 of the bytes as received; empty for readers outside the team
+    problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
+    failure    in words, of the last attempt
+    missing    external ids of the evaluation's queries that the run lacks
+    """
+
+    id: int
+    evaluation: EvaluationHeading
+    system: SystemLabel
+    state: str
+    own: bool
+    may_act: bool
+    results_open: bool
+    details_open: bool
+    details_closed_because: str
+    label: str
+    standing: Standing
+    is_primary: bool
+    threshold: float | None
+    notes: str
+    filename: str
+    receipt: str
+    size: int
+    text_size: int
+    submitter: str
+    received_at: dt.datetime
+    late: bool
+    waiting: bool
+    ahead: int
+    attempt: int
+    queued_at: dt.datetime | None
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
+    seconds: float | None
+    problems: tuple[tuple[int | None, str], ...]
+    problem_count: int
+    failure: str
+    missing: tuple[str, ...]
+    unjudged: int
+    withdrawn_at: dt.datetime | None
+    withdrawn_because: str
+
+
+def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
+    """Raises NotFound for no such submission, and for one of another team that stands on no board yet."""
+    run, scoring = find_submission(session, actor, submission_id, now)
+    evaluation = run.evaluation
+    inside = _is_inside(actor, run)
+    participation = session.get(Participation, (run.team_id, run.evaluation_id))
+    return SubmissionStatus(
+        id=run.id,
+        evaluation=evaluation_heading(evaluation, now),
+        system=label_of(session, actor, run, now),
+        state=_state(run, scoring),
+        own=actor.is_in(run.team_id),
+        may_act=inside,
+        results_open=may_see(actor, evaluation, Sight.RESULTS, now, run.team_id),
+        details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
+        details_closed_because=closed_details(evaluation),
+        label=run.label if inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id) else "",
+        standing=run.standing,
+        is_primary=participation is not None and participation.primary_submission_id == run.id,
+        threshold=run.threshold,
+        notes=run.notes if inside else "",
+        filename=run.filename if inside else "",
+        receipt=run.sha256 if inside else "",
+        size=run.size,
+        text_size=run.text_size,
+        submitter=run.submitter.name if inside and run.submitter else "",
+        received_at=run.received_at,
+        late=run.late,
+        waiting=scoring is None,
+        ahead=_ahead(session, scoring),
+        attempt=scoring.attempt if scoring else 0,
+        queued_at=scoring.queued_at if scoring else None,
+        started_at=scoring.started_at if scoring else None,
+        finished_at=scoring.finished_at if scoring else None,
+        seconds=scoring.seconds if scoring else None,
+        problems=tuple((line, message) for line, message in run.problems) if inside else (),
+        problem_count=run.problem_count if inside else 0,
+        failure=scoring.failure if scoring and inside else "",
+        missing=tuple(scoring.missing) if scoring else (),
+        unjudged=len(scoring.unjudged) if scoring else 0,
+        withdrawn_at=run.withdrawn_at,
+        withdrawn_because=run.withdrawn_because,
+    )
+
+
+def find_submission(
+    session: Session, actor: Actor, submission_id: int, now: dt.datetime
+) -> tuple[Submission, Scoring | None]:
+    """The submission with what belongs to it, and its scoring in the current set (None before the first judgments).
+
+    Raises NotFound for readers outside its team unless it stands on a board that they may see.
+    """
+    found = session.execute(
+        sa.select(Submission, Scoring)
+        .outerjoin(ScoringSet, _current(Submission.evaluation_id))
+        .outerjoin(Scoring, sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id))
+        .where(Submission.id == submission_id)
+        .options(
+            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
+            sa.orm.joinedload(Submission.system),
+            sa.orm.joinedload(Submission.team),
+            sa.orm.joinedload(Submission.submitter),
+        )
+    ).one_or_none()
+    if found is None:
+        raise NotFound(f"there is no submission {submission_id}")
+    run, scoring = found
+    on_board = run.withdrawn_at is None and scoring is not None and scoring.state == State.SCORED
+    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
+        return run, scoring
+    raise NotFound(f"submission {submission_id} is not on any board")
+
+
+def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
+    """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
+    if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Sight.NAMES, now, run.team_id)):
+        for entry in load_entries(session, actor, [run.evaluation], now, []):
+            if entry.submission_id == run.id:
+                return entry.system
+    system, team = run.system, run.team
+    return SystemLabel(system.id, system.name, system.slug, team.name, team.slug, system.kind)
+
+
+def _is_inside(actor: Actor, run: Submission) -> bool:
+    return actor.is_in(run.team_id) or actor.may_organise(run.evaluation.campaign_id)
+
+
+def _state(run: Submission, scoring: Scoring | None) -> str:
+    if run.withdrawn_at is not None:
+        return WITHDRAWN
+    return (scoring.state if scoring else State.QUEUED).value
+
+
+def _current(evaluation_id: sa.ColumnElement[int] | sa.orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
+    return sa.and_(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
+
+
+def _ahead(session: Session, scoring: Scoring | None) -> int:
+    """Scorings that a worker takes before this one: of higher priority, or as high and older."""
+    if scoring is None or scoring.state != State.QUEUED:
+        return 0
+    before = sa.or_(
+        Scoring.priority > scoring.priority,
+        sa.and_(Scoring.priority == scoring.priority, Scoring.id < scoring.id),
+    )
+    waiting = sa.select(sa.func.count()).where(Scoring.state == State.QUEUED, before)
+    return session.scalar(waiting) or 0

@@ -1,0 +1,88 @@
+"""One system over its years, in every campaign it took part in."""
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.errors import NotFound
+from leaderboard.models import Campaign, Evaluation, Submission, System, SystemKind, Team
+from leaderboard.reads.lines import Line
+from leaderboard.reads.progress import ProgressPage, progress
+
+__all__ = ["SystemPage", "SystemYears", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemYears:
+    """The system in one condition of a campaign; `page` holds the field around its line."""
+
+    page: ProgressPage
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPage:
+    """`others`: the team's other systems that this reader may know of, as (slug, name)."""
+
+    name: str
+    slug: str
+    team: str
+    team_slug: str
+    kind: SystemKind
+    description: str
+    code_url: str
+    paper_url: str
+    own: bool
+    others: tuple[tuple[str, str], ...]
+    years: tuple[SystemYears, ...]
+
+
+def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
+    """Raises NotFound for no such system, and for one that this reader sees on no board."""
+    found = session.execute(
+        sa.select(System, Team).join(System.team).where(Team.slug == team_slug, System.slug == slug)
+    ).one_or_none()
+    if found is None:
+        raise NotFound(f"team {team_slug} has no system {slug}")
+    record, team = found
+    pages = list(_pages(session, actor, record, now))
+    lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
+    years = [SystemYears(page, line) for page, line in lines if line.system and line.system.id == record.id]
+    own = actor.is_in(team.id) or actor.all_powerful
+    if not (years or own):
+        raise NotFound(f"system {slug} of team {team_slug} is on no board yet")
+    others = {line.system.slug: line.name for _, line in lines if line.system and line.team_slug == team.slug}
+    if own:
+        others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
+    others.pop(record.slug, None)
+    return SystemPage(
+        name=record.name,
+        slug=record.slug,
+        team=team.name,
+        team_slug=team.slug,
+        kind=record.kind,
+        description=record.description,
+        code_url=record.code_url,
+        paper_url=record.paper_url,
+        own=own,
+        others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
+        years=tuple(years),
+    )
+
+
+def _pages(session: Session, actor: Actor, record: System, now: dt.datetime) -> Iterator[ProgressPage]:
+    """The progress of every condition that the system has a run in, the newest campaign first."""
+    entered = session.execute(
+        sa.select(Campaign.slug, Evaluation.condition, Campaign.created_at)
+        .join(Evaluation, Evaluation.campaign_id == Campaign.id)
+        .join(Submission, Submission.evaluation_id == Evaluation.id)
+        .where(Submission.system_id == record.id, Submission.withdrawn_at.is_(None))
+        .distinct()
+        .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
+    )
+    for campaign_slug, condition, _ in entered.all():
+        yield progress(session, actor, campaign_slug, now, condition=condition)

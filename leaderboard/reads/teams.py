@@ -1,0 +1,224 @@
+"""A team's page: who is in it, its systems with where they stand, and, for its members, every run."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see
+from leaderboard.errors import NotFound
+from leaderboard.models import (
+    Evaluation,
+    Membership,
+    Role,
+    Scoring,
+    ScoringSet,
+    SetState,
+    State,
+    Submission,
+    System,
+    SystemKind,
+    Team,
+    User,
+)
+from leaderboard.reads.campaigns import primary_columns
+from leaderboard.reads.columns import Column
+from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.reads.submissions import WITHDRAWN
+
+__all__ = ["Member", "TeamPage", "TeamPlace", "TeamRun", "TeamSystem", "team_page"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    user_id: int
+    name: str
+    role: Role
+    joined_at: dt.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPlace:
+    """Where a system stands in one evaluation, by that evaluation's primary measure."""
+
+    evaluation: EvaluationHeading
+    column: Column
+    mean: float | None
+    rank: int | None
+    ranked: int
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSystem:
+    """`places`: the boards that this reader may see it on, newest period first."""
+
+    name: str
+    slug: str
+    kind: SystemKind
+    description: str
+    places: tuple[TeamPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRun:
+    """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn."""
+
+    id: int
+    evaluation: EvaluationHeading
+    system: str
+    system_slug: str
+    label: str
+    state: str
+    late: bool
+    is_primary: bool
+    received_at: dt.datetime
+    column: Column | None
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPage:
+    """`members` and `runs` are for the team (and admins); other readers get `size` only.
+
+    Systems that others see on no board yet are the team's own business too.
+    """
+
+    name: str
+    slug: str
+    description: str
+    created_at: dt.datetime
+    is_member: bool
+    is_owner: bool
+    size: int
+    members: tuple[Member, ...]
+    systems: tuple[TeamSystem, ...]
+    runs: tuple[TeamRun, ...]
+
+
+def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
+    """Raises NotFound."""
+    team = session.scalar(sa.select(Team).where(Team.slug == slug))
+    if team is None:
+        raise NotFound(f"there is no team {slug}")
+    inside = actor.is_in(team.id) or actor.all_powerful
+    members = _members(session, team)
+    evaluations = _entered(session, team)
+    columns = primary_columns(session, evaluations)
+    entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
+    places = _places(actor, evaluations, columns, entries, now)
+    records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name_key)).all()
+    systems = [
+        TeamSystem(one.name, one.slug, one.kind, one.description, tuple(places.get(one.id, ()))) for one in records
+    ]
+    own = next((member for member in members if member.user_id == actor.user_id), None)
+    return TeamPage(
+        name=team.name,
+        slug=team.slug,
+        description=team.description,
+        created_at=team.created_at,
+        is_member=actor.is_in(team.id),
+        is_owner=own is not None and own.role == Role.OWNER,
+        size=len(members),
+        members=members if inside else (),
+        systems=tuple(one for one in systems if one.places or inside),
+        runs=_runs(session, team, evaluations, columns, entries, now) if inside else (),
+    )
+
+
+def _members(session: Session, team: Team) -> tuple[Member, ...]:
+    rows = session.execute(
+        sa.select(User.id, User.name, Membership.role, Membership.joined_at)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.team_id == team.id)
+        .order_by(Membership.joined_at, User.id)
+    )
+    return tuple(Member(*row) for row in rows)
+
+
+def _entered(session: Session, team: Team) -> Sequence[Evaluation]:
+    """The evaluations that the team has a run in, newest period first."""
+    entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
+    return session.scalars(
+        sa.select(Evaluation)
+        .where(Evaluation.id.in_(entered))
+        .options(sa.orm.joinedload(Evaluation.campaign))
+        .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
+    ).all()
+
+
+def _places(
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    columns: dict[int, Column],
+    entries: Sequence[Entry],
+    now: dt.datetime,
+) -> dict[int, list[TeamPlace]]:
+    """System -> its places on the boards whose names and ranks this reader sees."""
+    places: dict[int, list[TeamPlace]] = {}
+    for evaluation in evaluations:
+        if evaluation.id not in columns or not may_see(actor, evaluation, Sight.RESULTS, now):
+            continue
+        column = columns[evaluation.id]
+        here = [entry for entry in entries if entry.evaluation_id == evaluation.id]
+        chosen = choose(here, Show(evaluation.campaign.run_choice.value), column)
+        taken = ranks(chosen, column)
+        for entry in chosen:
+            # In an anonymous period a system's page must not give its name away.
+            if entry.late or entry.system.is_anonymous:
+                continue
+            place = TeamPlace(
+                evaluation=evaluation_heading(evaluation, now),
+                column=column,
+                mean=entry.figure(column.name).mean,
+                rank=taken.get(entry.submission_id),
+                ranked=len(taken),
+            )
+            places.setdefault(entry.system.id, []).append(place)
+    return places
+
+
+def _runs(
+    session: Session,
+    team: Team,
+    evaluations: Sequence[Evaluation],
+    columns: dict[int, Column],
+    entries: Sequence[Entry],
+    now: dt.datetime,
+) -> tuple[TeamRun, ...]:
+    """Every run of the team, the newest first."""
+    headings = {one.id: evaluation_heading(one, now) for one in evaluations}
+    by_run = {entry.submission_id: entry for entry in entries}
+    rows = session.execute(
+        sa.select(Submission, System, Scoring.state)
+        .join(System, System.id == Submission.system_id)
+        .outerjoin(
+            ScoringSet,
+            sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT),
+        )
+        .outerjoin(Scoring, sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id))
+        .where(Submission.team_id == team.id)
+        .order_by(Submission.received_at.desc(), Submission.id.desc())
+    )
+    runs = []
+    for run, system, state in rows:
+        entry, column = by_run.get(run.id), columns.get(run.evaluation_id)
+        runs.append(
+            TeamRun(
+                id=run.id,
+                evaluation=headings[run.evaluation_id],
+                system=system.name,
+                system_slug=system.slug,
+                label=run.label,
+                state=WITHDRAWN if run.withdrawn_at else (state or State.QUEUED).value,
+                late=run.late,
+                is_primary=entry is not None and entry.is_primary,
+                received_at=run.received_at,
+                column=column,
+                mean=entry.figure(column.name).mean if entry and column else None,
+            )
+        )
+    return tuple(runs)
