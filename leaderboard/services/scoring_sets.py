@@ -17,6 +17,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.models import (
     Campaign,
     Evaluation,
+    Judgment,
     JudgmentRevision,
     KnownDocument,
     Query,
@@ -163,8 +164,30 @@ def _require_needs(
             fields.setdefault("beta", []).append(f"{measure} needs β, or the cost, the value and the prior")
         if "known" in measure.needs and not known:
             fields.setdefault("known", []).append(f"{measure} needs the list of documents known to the user")
+    crowded = _query_without_other_documents(session, evaluation, revision, measures)
+    if crowded is not None:
+        fields.setdefault("documents", []).append(
+            f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
+        )
     if fields:
         raise InvalidFields(fields)
+
+
+def _query_without_other_documents(
+    session: Session, evaluation: Evaluation, revision: JudgmentRevision, measures: list[metrics.Measure]
+) -> str | None:
+    """A query whose relevant documents leave no other one in the collection; None when there is none such."""
+    if evaluation.documents is None:
+        return None
+    levels = [measure.arguments.get("rel", evaluation.relevance_level) for measure in measures]
+    return session.scalar(
+        sa.select(Query.external_id)
+        .join(Judgment, Judgment.query_id == Query.id)
+        .where(Judgment.revision_id == revision.id, Judgment.grade >= min(levels))
+        .group_by(Query.id, Query.external_id)
+        .having(sa.func.count() >= evaluation.documents)
+        .limit(1)
+    )
 
 
 def _find_or_add(

@@ -1,0 +1,130 @@
+"""Judgments: every import is a numbered revision that never changes, and re-scores what there is."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require
+from leaderboard.errors import Conflict, FileRejected, Problem
+from leaderboard.formats import Judgments
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query
+from leaderboard.services.events import present, record
+from leaderboard.services.rows import locked
+from leaderboard.services.scoring_sets import make_set
+
+__all__ = ["import_judgments"]
+
+ROWS_AT_ONCE = 5000
+HIGHEST_GRADE = 1_000_000  # far above any in use; the column holds 32 bits
+NAMED = 10  # unknown queries that a message names
+
+
+def import_judgments(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    judgments: Judgments,
+    note: str = "",
+    known: Judgments | None = None,
+) -> JudgmentRevision:
+    """A new revision of the evaluation's judgments, with the scoring set that follows from it.
+
+    known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
+
+    Raises FileRejected when a query is unknown, Conflict when nothing differs from the newest revision, InvalidFields
+    when a query's relevant documents are the whole collection (its P_fa would be undefined).
+    """
+    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    locked(session, Evaluation, evaluation.id)
+    numbers = _query_numbers(session, evaluation, judgments)
+    _check_grades(judgments)
+    known_numbers = _query_numbers(session, evaluation, known) if known is not None else {}
+    sha256 = _sha256(judgments, known)
+    newest = session.scalar(
+        sa.select(JudgmentRevision)
+        .where(JudgmentRevision.evaluation_id == evaluation.id)
+        .order_by(JudgmentRevision.number.desc())
+        .limit(1)
+    )
+    if newest is not None and newest.sha256 == sha256:
+        raise Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
+    revision = JudgmentRevision(
+        evaluation_id=evaluation.id,
+        number=newest.number + 1 if newest is not None else 1,
+        sha256=sha256,
+        judgments=len(judgments),
+        highest_grade=max(0, int(judgments.grade.max(initial=0))),
+        note=note.strip(),
+        imported_at=present(),
+        imported_by_id=actor.user_id,
+    )
+    session.add(revision)
+    session.flush()
+    _insert(
+        session,
+        Judgment,
+        (
+            {"revision_id": revision.id, "query_id": numbers[query], "document": document, "grade": grade}
+            for query, document, grade in _rows(judgments)
+        ),
+    )
+    if known is not None:
+        _insert(
+            session,
+            KnownDocument,
+            (
+                {"revision_id": revision.id, "query_id": known_numbers[query], "document": document}
+                for query, document, _ in _rows(known)
+            ),
+        )
+    record(session, actor, "import judgments", evaluation, revision=revision.number, judgments=len(judgments))
+    make_set(session, actor, evaluation)
+    return revision
+
+
+def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgments) -> dict[str, int]:
+    """The row id of each of the evaluation's queries. Raises FileRejected when the judgments name another one."""
+    rows = session.execute(sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id))
+    numbers = {external_id: number for external_id, number in rows.tuples()}  # noqa: C416  # mypy can't follow dict()
+    unknown = [query for query in judgments.queries if query not in numbers]
+    if unknown:
+        problems = [Problem(None, f"the evaluation has no query {query!r}; import it first") for query in unknown]
+        raise FileRejected(problems[:NAMED], len(problems), "judgments")
+    return numbers
+
+
+def _check_grades(judgments: Judgments) -> None:
+    wide = [grade for grade in judgments.grade.tolist() if abs(grade) > HIGHEST_GRADE]
+    if wide:
+        raise FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{HIGHEST_GRADE:,}")], len(wide), "judgments")
+
+
+def _rows(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
+    queries = judgments.queries
+    for query, document, grade in zip(
+        judgments.query.tolist(), judgments.document.to_list(), judgments.grade.tolist(), strict=True
+    ):
+        yield queries[query], document, grade
+
+
+def _sha256(judgments: Judgments, known: Judgments | None) -> str:
+    """Of the content, whatever the order of its lines."""
+    digest = hashlib.sha256()
+    for query, document, grade in sorted(_rows(judgments)):
+        digest.update(f"{query}\t{document}\t{grade}\n".encode())
+    for query, document, _ in sorted(_rows(known)) if known is not None else ():
+        digest.update(f"{query}\t{document}\tknown\n".encode())
+    return digest.hexdigest()
+
+
+def _insert(session: Session, table: type[Judgment | KnownDocument], rows: Iterable[dict[str, object]]) -> None:
+    batch: list[dict[str, object]] = []
+    for row in rows:
+        batch.append(row)
+        if len(batch) == ROWS_AT_ONCE:
+            session.execute(sa.insert(table), batch)
+            batch = []
+    if batch:
+        session.execute(sa.insert(table), batch)

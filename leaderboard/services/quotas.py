@@ -1,0 +1,73 @@
+"""Quotas: taken on the locked row of a team in an evaluation, given back when a run is rejected or failed."""
+
+import datetime as dt
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.errors import QuotaSpent
+from leaderboard.models import REJECTED_A_DAY, Evaluation, Participation, Quota, Submission, quota_of
+from leaderboard.services.rows import insert_unless_there, locked
+
+__all__ = ["REJECTED_A_DAY", "give_back", "quota", "take"]
+
+
+def quota(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Quota:
+    """What the team has used and has left; for a page beside the form."""
+    participation = session.get(Participation, (team_id, evaluation.id))
+    return quota_of(evaluation, participation, now, _rejected_on(session, team_id, _day(now)))
+
+
+def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Participation:
+    """Counts one submission; raises QuotaSpent, with when it resets, where none is left.
+
+    The row stays locked until the transaction ends: others who submit for the team wait, and then count again.
+    """
+    insert_unless_there(
+        session,
+        Participation,
+        team_id=team_id,
+        evaluation_id=evaluation.id,
+        day=_day(now),
+        used_today=0,
+        rejected_today=0,
+        used=0,
+    )
+    participation = locked(session, Participation, (team_id, evaluation.id))
+    # A request that began before midnight and comes after one from after it counts for the new day.
+    now = max(now, dt.datetime.combine(participation.day, dt.time(), dt.UTC))
+    state = quota_of(evaluation, participation, now, _rejected_on(session, team_id, _day(now)))
+    if state.spent is not None:
+        raise QuotaSpent(state.spent)
+    if participation.day != _day(now):
+        participation.day, participation.used_today, participation.rejected_today = _day(now), 0, 0
+    participation.used_today += 1
+    participation.used += 1
+    return participation
+
+
+def give_back(session: Session, submission: Submission, *, rejected: bool) -> None:
+    """Returns what a run cost, once, because its file was rejected or its scoring failed for good."""
+    if not submission.charged:
+        return
+    submission.charged = False
+    participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
+    participation.used -= 1
+    if participation.day == _day(submission.received_at):
+        participation.used_today -= 1
+        if rejected:
+            participation.rejected_today += 1
+
+
+def _rejected_on(session: Session, team_id: int, day: dt.date) -> int:
+    """Files of the team that were rejected on that day, over all evaluations."""
+    count = session.scalar(
+        sa.select(sa.func.coalesce(sa.func.sum(Participation.rejected_today), 0)).where(
+            Participation.team_id == team_id, Participation.day == day
+        )
+    )
+    return int(count or 0)
+
+
+def _day(moment: dt.datetime) -> dt.date:
+    return moment.astimezone(dt.UTC).date()

@@ -1,0 +1,203 @@
+"""Submissions: a run goes in (with its quota, its queue entry and its audit event, or not at all), or is withdrawn."""
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require
+from leaderboard.errors import Conflict, InvalidFields, NotFound
+from leaderboard.models import (
+    Evaluation,
+    Participation,
+    Scoring,
+    ScoringSet,
+    SetState,
+    Standing,
+    State,
+    Submission,
+    System,
+    SystemKind,
+    Team,
+)
+from leaderboard.services import quotas
+from leaderboard.services.events import present, record
+from leaderboard.services.rows import locked
+from leaderboard.services.scoring_sets import enqueue, live_sets
+from leaderboard.services.systems import create_system
+from leaderboard.store import Received
+
+__all__ = ["NewSystem", "retry", "submit", "withdraw"]
+
+LONGEST_LABEL = 80  # characters
+LONGEST_NOTES = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class NewSystem:
+    """A system that is made together with its first run."""
+
+    name: str
+    kind: SystemKind = SystemKind.AUTOMATIC
+    description: str = ""
+    code_url: str = ""
+    paper_url: str = ""
+
+
+def submit(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    *,
+    system: System | NewSystem,
+    upload: Received,
+    standing: Standing = Standing.CONTRASTIVE,
+    threshold: float | None = None,
+    label: str = "",
+    notes: str = "",
+    received_at: dt.datetime | None = None,
+) -> Submission:
+    """Takes a run whose file is in the store already, and queues it.
+
+    threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
+    received_at  the start of the request: what opening, deadline and quota count from
+
+    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, threshold, label, notes …).
+    """
+    require(
+        actor.is_in(team.id) or actor.may_organise(evaluation.campaign_id),
+        f"Only members of {team.name} submit for it.",
+    )
+    received_at = received_at or present()
+    _check(threshold, label, notes)
+    # Shared: a scoring set that is being made waits for this run, or this run sees the set.
+    evaluation = locked(session, Evaluation, evaluation.id, shared=True)
+    late = _is_late(evaluation, received_at)
+    if isinstance(system, NewSystem):
+        system = _new_system(session, actor, team, system)
+    elif system.team_id != team.id:
+        raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
+    quotas.take(session, evaluation, team.id, received_at)
+    submission = Submission(
+        evaluation_id=evaluation.id,
+        team_id=team.id,
+        system_id=system.id,
+        submitter_id=actor.user_id,
+        label=" ".join(label.split()),
+        standing=standing,
+        threshold=threshold,
+        notes=notes.strip(),
+        filename=upload.filename,
+        sha256=upload.sha256,
+        text_sha256=upload.text_sha256,
+        size=upload.size,
+        text_size=upload.text_size,
+        received_at=received_at,
+        late=late,
+    )
+    session.add(submission)
+    session.flush()
+    for scoring_set in live_sets(session, evaluation.id):
+        enqueue(session, submission, scoring_set)
+    record(session, actor, "submit", submission, sha256=upload.sha256, standing=standing.value)
+    return submission
+
+
+def withdraw(session: Session, actor: Actor, submission: Submission, because: str = "") -> None:
+    """Takes a run off every board. It stays on record and keeps what it cost of the quota."""
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(
+        actor.is_in(submission.team_id) or actor.may_organise(evaluation.campaign_id),
+        "Only members of the team and organisers withdraw a run.",
+    )
+    submission = locked(session, Submission, submission.id)
+    if submission.withdrawn_at is not None:
+        raise Conflict("This run was withdrawn already.")
+    submission.withdrawn_at = present()
+    submission.withdrawn_by_id = actor.user_id
+    submission.withdrawn_because = because.strip()
+    participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
+    session.flush()
+    if participation.primary_submission_id == submission.id:
+        participation.primary_submission_id = _newest_scored_primary(session, submission)
+    record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
+
+
+def retry(session: Session, actor: Actor, submission: Submission) -> None:
+    """Puts a run that was parked as failed back into the queue, with all its attempts before it."""
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    parked = session.scalars(
+        sa.select(Scoring)
+        .join(ScoringSet)
+        .where(
+            Scoring.submission_id == submission.id,
+            Scoring.state == State.FAILED,
+            ScoringSet.state != SetState.SUPERSEDED,
+        )
+        .with_for_update(of=Scoring)
+    ).all()
+    if not parked:
+        raise NotFound("No scoring of this run has failed.")
+    for scoring in parked:
+        scoring.state = State.QUEUED
+        scoring.errors = scoring.lost_leases = 0
+        scoring.failure = ""
+        scoring.not_before = scoring.finished_at = None
+    record(session, actor, "retry", submission)
+
+
+def _check(threshold: float | None, label: str, notes: str) -> None:
+    fields: dict[str, list[str]] = {}
+    if threshold is not None and not math.isfinite(threshold):
+        fields["threshold"] = ["give a finite number, or leave it out"]
+    if len(label) > LONGEST_LABEL:
+        fields["label"] = [f"use at most {LONGEST_LABEL} characters"]
+    if len(notes) > LONGEST_NOTES:
+        fields["notes"] = [f"use at most {LONGEST_NOTES:,} characters"]
+    if fields:
+        raise InvalidFields(fields)
+
+
+def _is_late(evaluation: Evaluation, received_at: dt.datetime) -> bool:
+    """Whether the run comes after closing. Raises Conflict where it is too early, or too late and that is not taken."""
+    if evaluation.opens_at is not None and received_at < evaluation.opens_at:
+        raise Conflict(f"{evaluation.title} takes runs from {_shown(evaluation.opens_at)} on.")
+    if evaluation.closes_at is None or received_at < evaluation.closes_at:
+        return False
+    if not evaluation.late_allowed:
+        raise Conflict(f"{evaluation.title} closed on {_shown(evaluation.closes_at)}; it takes no late runs.")
+    return True
+
+
+def _shown(moment: dt.datetime) -> str:
+    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+
+
+def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:
+    try:
+        return create_system(session, actor, team, new.name, new.kind, new.description, new.code_url, new.paper_url)
+    except InvalidFields as error:
+        # On the form of a run, "name" would be anything's.
+        fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
+        raise InvalidFields(fields) from None
+
+
+def _newest_scored_primary(session: Session, submission: Submission) -> int | None:
+    return session.scalar(
+        sa.select(Submission.id)
+        .join(Scoring)
+        .where(
+            Submission.team_id == submission.team_id,
+            Submission.evaluation_id == submission.evaluation_id,
+            Submission.standing == Standing.PRIMARY,
+            Submission.withdrawn_at.is_(None),
+            Submission.late.is_(False),
+            Scoring.state == State.SCORED,
+        )
+        .order_by(Submission.id.desc())
+        .limit(1)
+    )

@@ -1,0 +1,92 @@
+"""Run files at rest: the bytes as received under their SHA-256, and a columnar copy of each run for drill-down."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import polars as pl
+
+from leaderboard.errors import BadInput, Unavailable
+from leaderboard.formats.plain import ByteSource
+from leaderboard.store import columns
+from leaderboard.store.folder import Folder, Place
+from leaderboard.store.receiving import Caps, Received, receive
+
+__all__ = ["Caps", "Received", "RunStore"]
+
+RUNS = "runs"
+COLUMNS = "columns"
+ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
+
+
+class RunStore:
+    """What an installation keeps of its runs. Any number of processes may use one place at the same time."""
+
+    def __init__(self, place: Place, caps: Caps | None = None) -> None:
+        self._place = place
+        self.caps = caps or Caps()
+
+    @classmethod
+    def open(cls, url: str, caps: Caps | None = None) -> "RunStore":
+        """The store in a folder, which is made when it is not there; `caps` bound what `receive` takes."""
+        if "://" in url and not url.startswith("file://"):
+            raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
+        try:
+            return cls(Folder(Path(url.removeprefix("file://"))), caps)
+        except OSError as error:
+            raise Unavailable(f"The run store can't be opened: {error}.") from error
+
+    def receive(self, stream: ByteSource, filename: str, caps: Caps | None = None) -> Received:
+        """Keeps an upload for good and says what it is.
+
+        Raises TooLarge over a cap, Unavailable when the store can't be written, and whatever `stream` raises when the
+        sender breaks off; nothing is left behind then. A file that no submission names is swept a day later.
+        """
+        with self._place.incoming() as path:
+            with path.open("wb") as target:
+                received = receive(stream, target, filename, caps or self.caps)
+            self._place.keep(path, _run_key(received.sha256))
+        return received
+
+    def run_file(self, sha256: str) -> AbstractContextManager[Path]:
+        """The bytes as received, as a file on this machine while the block runs. Raises NotFound."""
+        return self._place.local(_run_key(sha256))
+
+    def orphan_candidates(self, seconds: float) -> Iterator[str]:
+        """SHA-256 of each run file that was put here at least so many seconds ago; the caller knows which have rows."""
+        return (key.rpartition("/")[2] for key in self._place.keys(RUNS, seconds))
+
+    def remove_run(self, sha256: str, seconds: float) -> bool:
+        """Removes a run file, unless it was received again within so many seconds; whether it did."""
+        return self._place.remove(_run_key(sha256), seconds)
+
+    def sweep_incoming(self) -> None:
+        """Removes half-written files of processes that were killed."""
+        self._place.sweep_incoming(ABANDONED_SECONDS)
+
+    def keep_columns(self, submission_id: int, compat: int, lines: pl.DataFrame) -> None:
+        """Keeps a run's ranked lines (position, rank, document, score, decision) for `ranked_lines`.
+
+        They depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes the
+        same again.
+        """
+        with self._place.incoming() as path:
+            columns.write(lines, path)
+            self._place.keep(path, _columns_key(submission_id, compat))
+
+    def ranked_lines(self, submission_id: int, compat: int, position: int) -> pl.DataFrame:
+        """One query's lines of a scored run by rank: rank, document, score, decision (null where the run has none).
+
+        `position` is the query's in its evaluation, `compat` the scoring set's; no rows when the run lacks the query.
+        Raises NotFound before the run was scored.
+        """
+        with self._place.local(_columns_key(submission_id, compat)) as path:
+            return columns.read_position(path, position)
+
+
+def _run_key(sha256: str) -> str:
+    return f"{RUNS}/{sha256[:2]}/{sha256}"
+
+
+def _columns_key(submission_id: int, compat: int) -> str:
+    return f"{COLUMNS}/{submission_id % 1000:03}/{submission_id}-{compat}.parquet"

@@ -1,0 +1,119 @@
+"""A folder as the place where files lie. An object store fills the same few operations."""
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from leaderboard.errors import NotFound, Unavailable
+
+__all__ = ["Folder", "Place"]
+
+INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
+SET_ASIDE = "set-aside"
+
+
+class Place(Protocol):
+    """Where files lie, each under a key such as `runs/ab/abcdef…`. What the operations promise is said at Folder."""
+
+    def incoming(self) -> AbstractContextManager[Path]: ...
+    def keep(self, path: Path, key: str) -> None: ...
+    def local(self, key: str) -> AbstractContextManager[Path]: ...
+    def keys(self, prefix: str, seconds: float) -> Iterator[str]: ...
+    def remove(self, key: str, seconds: float) -> bool: ...
+    def sweep_incoming(self, seconds: float) -> None: ...
+
+
+class Folder:
+    """Files in a folder: written beside, flushed to the disk, then put in place by one rename."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        (root / INCOMING).mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def incoming(self) -> Iterator[Path]:
+        """A path to write a file to; it is gone after the block, unless it was kept."""
+        with _available():
+            handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
+        os.close(handle)
+        path = Path(name)
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def keep(self, path: Path, key: str) -> None:
+        """Puts an incoming file in place for good. Another one under the same key is replaced in one step."""
+        target = self._root / key
+        with _available():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+            _flush(target.parent)
+
+    @contextmanager
+    def local(self, key: str) -> Iterator[Path]:
+        """The file's path on this machine, for as long as the block runs. Raises NotFound when there is none."""
+        path = self._root / key
+        if not path.is_file():
+            raise NotFound(f"The run store has no file {key}.")
+        yield path
+
+    def keys(self, prefix: str, seconds: float) -> Iterator[str]:
+        """The keys below `prefix/` of files that were put there at least so many seconds ago."""
+        before = time.time() - seconds
+        for path in (self._root / prefix).rglob("*"):
+            if _older(path, before):
+                yield path.relative_to(self._root).as_posix()
+
+    def remove(self, key: str, seconds: float) -> bool:
+        """Removes a file, unless somebody put it there anew less than so many seconds ago."""
+        path = self._root / key
+        aside = self._root / SET_ASIDE / key.replace("/", "-")
+        aside.parent.mkdir(exist_ok=True)
+        try:
+            path.replace(aside)
+        except FileNotFoundError:
+            return False
+        # Looked at only now that it is out of the way: what is put in its place from here on is another file.
+        if not _older(aside, time.time() - seconds):
+            aside.replace(path)
+            return False
+        aside.unlink()
+        return True
+
+    def sweep_incoming(self, seconds: float) -> None:
+        """Removes what processes that were killed left half-written."""
+        for path in (self._root / INCOMING).iterdir():
+            if _older(path, time.time() - seconds):
+                path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _available() -> Iterator[None]:
+    """What the file system refuses (full, read-only, gone) is raised as Unavailable."""
+    try:
+        yield
+    except OSError as error:
+        raise Unavailable(f"The run store can't be written: {error}.") from error
+
+
+def _older(path: Path, moment: float) -> bool:
+    try:
+        return path.is_file() and path.stat().st_mtime <= moment
+    except FileNotFoundError:
+        return False
+
+
+def _flush(folder: Path) -> None:
+    """Makes a rename in the folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
