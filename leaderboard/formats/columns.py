@@ -48,10 +48,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the lines of a file hold. `form` says it to people: "query Q0 document rank score tag"."""
+    """What the lines of a file hold.
+
+    form      says it to people: "query Q0 document rank score tag"
+    open_end  more columns may follow and are not read
+    """
 
     form: str
     columns: tuple[Column, ...]
+    open_end: bool = False
 
     @property
     def width(self) -> int:
@@ -148,7 +153,7 @@ def _read_line(text: bytes, layout: Layout, limits: Limits) -> tuple[list[Any], 
     except UnicodeDecodeError as error:
         return [], [f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8"]
     fields = text.split()
-    if len(fields) != layout.width:
+    if len(fields) != layout.width and not (layout.open_end and len(fields) > layout.width):
         return [], [f"expected {layout.width} columns, found {len(fields)} ({layout.form})"]
     values: list[Any] = []
     wrong: list[str] = []

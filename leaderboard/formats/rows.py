@@ -24,13 +24,13 @@ class Rows:
     """What a file holds, as columns; its queries are numbered in the order of their first appearance.
 
     layout    what its lines hold
-    start     the fields of its first line
+    end       the fields of its last line
     problems  everything wrong so far; raise it when all checks are done
     """
 
-    def __init__(self, layout: Layout, start: list[str], problems: Problems) -> None:
+    def __init__(self, layout: Layout, problems: Problems) -> None:
         self.layout = layout
-        self.start = start
+        self.end: list[str] = []
         self.problems = problems
         self._codes = Codes()
         self._query: list[NDArray[np.uint32]] = []
@@ -121,9 +121,13 @@ def read_rows(
         first = next((block for block in blocks if block.text), None)
         if first is None:
             raise refuse(name, "is empty")
-        start = [field.decode(errors="replace") for field in first.text[: first.text.index(b"\n")].split()]
-        rows = Rows(choose(start), start, problems)
+        rows = Rows(choose(_fields(first.text[: first.text.index(b"\n")])), problems)
         for block in chain([first], blocks):
             if block.text:
                 rows.add(read_block(block, rows.layout, limits, problems), allowed)
+                rows.end = _fields(block.text[block.text.rfind(b"\n", 0, -1) + 1 :])
     return rows
+
+
+def _fields(line: bytes) -> list[str]:
+    return [field.decode(errors="replace") for field in line.split()]

@@ -1,7 +1,7 @@
 """Runs: what one system returned, as TREC's six columns or as decisions on single documents."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ from leaderboard.formats.rows import read_rows, source_name
 
 __all__ = ["Run", "RunFormat", "read_run"]
 
-RunFormat = Literal["auto", "trec", "decisions"]
+RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 
 QUERY = Column("query", pl.String, values.identifier)
 DOCUMENT = Column("document", pl.String, values.identifier)
@@ -27,6 +27,7 @@ SCORE = Column("score", pl.Float64, values.score)
 DECISION = Column("decision", pl.String, values.decision, values.DECISIONS)
 
 TREC = Layout("query Q0 document rank score tag", (QUERY, Column("Q0"), DOCUMENT, Column("rank"), SCORE, Column("tag")))
+TREC_EVAL = replace(TREC, open_end=True)
 DECISIONS = Layout("query document Y|N score", (QUERY, DOCUMENT, DECISION, SCORE))
 
 
@@ -39,7 +40,7 @@ class Run:
     document  String[L], ids; no query has one twice
     score     float64[L], finite
     decision  bool[L], returned or not; None when the file holds no decisions
-    tag       the run's own name, from the first line; "" when the file holds none
+    tag       the run's own name, from the last line (as trec_eval takes it); "" when the file holds none
     """
 
     queries: tuple[str, ...]
@@ -70,7 +71,7 @@ def read_run(
 
     queries  the evaluation's query ids: any other is a problem; None: every id is welcome
     name     what messages call the file
-    format   "auto" goes by the first line
+    format   "auto" goes by the first line; "trec_eval" is "trec" as trec_eval takes it: what follows the tag is ignored
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
@@ -88,7 +89,7 @@ def read_run(
         document=rows.column("document"),
         score=rows.numbers("score"),
         decision=(rows.column("decision") == "Y").to_numpy() if rows.layout is DECISIONS else None,
-        tag=rows.start[-1] if rows.layout is TREC else "",
+        tag="" if rows.layout is DECISIONS else "".join(rows.end[len(TREC.columns) - 1 : len(TREC.columns)]),
     )
     rows.tell(repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
@@ -98,4 +99,4 @@ def read_run(
 def _layout(start: list[str], wanted: RunFormat) -> Layout:
     if wanted == "auto":
         return DECISIONS if len(start) == DECISIONS.width else TREC
-    return DECISIONS if wanted == "decisions" else TREC
+    return {"trec": TREC, "trec_eval": TREC_EVAL, "decisions": DECISIONS}[wanted]

@@ -153,7 +153,7 @@ class _Lists:
         if self._run.decision is not None:
             return self._run.decision[line]
         if self._threshold is not None:
-            return np.greater_equal(self._run.score[line].astype(self._places.score.dtype), self._threshold)
+            return np.asarray(self._run.score[line].astype(self._places.score.dtype) >= self._threshold, np.bool_)
         return np.ones(len(line), np.bool_)
 
     def scores(self) -> Floats:

@@ -1,0 +1,73 @@
+"""`leaderboard trec_eval`: trec_eval's own arguments, and its output byte for byte."""
+
+from pathlib import Path
+from typing import Literal, cast
+
+import click
+
+__all__ = ["trec_eval"]
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("judgments", metavar="QRELS", type=FILE)
+@click.argument("run", metavar="RUN", type=FILE)
+@click.option("-m", "--measure", "wanted", multiple=True, metavar="MEASURE[.PARAMETERS]", help="A measure or a bundle.")
+@click.option("-q", "--query_eval_wanted", "per_query", is_flag=True, help="Print every query too.")
+@click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
+@click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
+@click.option("-l", "--level_for_rel", "level", type=int, default=1, metavar="N", help="Lowest relevant grade (1).")
+@click.option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(0), metavar="N", help="Cut lists here.")
+@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
+@click.option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(1), metavar="N", help="Collection size.")
+@click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="The version to agree with (10).")
+def trec_eval(
+    judgments: Path,
+    run: Path,
+    wanted: tuple[str, ...],
+    per_query: bool,
+    nosummary: bool,
+    complete: bool,
+    level: int,
+    depth: int | None,
+    judged_only: bool,
+    documents: int | None,
+    compat: str,
+) -> None:
+    """Scores RUN against QRELS as trec_eval does.
+
+    \b
+    leaderboard trec_eval -q -c -m map -m P.5,10 qrels.txt run.txt
+
+    All measures of its all_trec, with its parameters, and its bundles official (the default), set and all_trec. Not
+    there: preference judgments, judgment groups (-R, -T) and z-scores (-Z).
+    """
+    from leaderboard.cli.trec_output import read_request, trec_lines
+    from leaderboard.errors import BadInput
+    from leaderboard.formats import read_judgments, read_run
+    from leaderboard.metrics import Setting
+    from leaderboard.scoring import prepare, score
+
+    version = cast("Literal[9, 10]", int(compat))
+    request = read_request(wanted, version)
+    qrels = read_judgments(judgments)
+    lists = read_run(run, format="trec_eval")
+    both = set(qrels.queries) & set(lists.queries)
+    if not both:
+        raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
+    judged = prepare(qrels, sorted(qrels.queries if complete else both))
+    measures = [printed.measure.at_relevance(level) for printed in request.measures]
+    setting = Setting(documents=documents, compat=version)
+    scored = score(lists, judged, measures, setting, depth=depth, judged_only=judged_only)
+    lines = trec_lines(
+        scored,
+        lists.tag,
+        request,
+        level=level,
+        compat=version,
+        per_query=per_query,
+        summary=not nosummary,
+        complete=complete,
+    )
+    click.echo("".join(lines), nl=False)
