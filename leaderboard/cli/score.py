@@ -1,0 +1,172 @@
+"""`leaderboard score`: scores run files offline, without database or site."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from leaderboard.cli.score_output import ScoredRun
+    from leaderboard.metrics import Measure, Setting
+    from leaderboard.scoring import Judging
+
+__all__ = ["score"]
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+USUAL = "AP nDCG@10 RR P@10"
+USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
+NAMED_QUERIES = 10
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="RUN...", type=FILE)
+@click.option("--judgments", metavar="QRELS", type=FILE, help="The judgments: query, iteration, document, grade.")
+@click.option("--measures", metavar="NAMES", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
+@click.option("-q", "--per-query", is_flag=True, help="Every query too.")
+@click.option("-l", "--relevance", "level", type=int, default=1, metavar="L", help="Lowest relevant grade (1).")
+@click.option("-M", "--depth", type=click.IntRange(0), metavar="K", help="Cut every list after K documents.")
+@click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
+@click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10).")
+@click.option("--documents", type=click.IntRange(1), metavar="N", help="Documents in the collection.")
+@click.option("--beta", type=float, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
+@click.option("--cost", type=float, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1).")
+@click.option("--value", type=float, metavar="V", help="Value of a correct detection.")
+@click.option("--prior", type=float, metavar="P", help="A-priori probability that a document is relevant.")
+@click.option(
+    "--no-relevant",
+    type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),
+    default="exclude",
+    help="Queries without relevant documents, in detection measures (exclude).",
+)
+@click.option("--threshold", type=float, metavar="θ", help="Scores from here on count as returned.")
+@click.option(
+    "--judging",
+    type=click.Choice(["pooled", "complete"]),
+    default="pooled",
+    help="What a query without judgments is: left out, or without relevant documents (pooled).",
+)
+@click.option("--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags.")
+@click.option("--format", "output", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
+@click.option("--explain", metavar="MEASURE", help="Say what a measure means, and end.")
+def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, **options: Any) -> None:
+    """Scores run files against judgments: no database, no site.
+
+    \b
+    leaderboard score run.txt.gz --judgments qrels.txt --measures 'AP nDCG@10'
+    leaderboard score a.txt b.txt --judgments qrels.txt -q --format csv
+    leaderboard score decisions.tsv --judgments qrels.txt --measures AQWV --documents 601 --beta 20
+    leaderboard score --explain nDCG@10
+
+    Runs have TREC's columns (query Q0 document rank score tag) or decisions (query document Y|N score), plain or
+    gzipped. A judged query that a run lacks counts as an empty list; one without judgments is ignored. Both are
+    reported on stderr.
+    """
+    if explain is not None:
+        from leaderboard.metrics import parse
+
+        click.echo(parse(explain).doc)
+        return
+    if not runs:
+        raise click.UsageError("RUN is missing: name one run file or more")
+    if judgments is None:
+        raise click.UsageError("--judgments is missing: name the file of judgments")
+    _score(runs, judgments, **options)
+
+
+def _score(
+    paths: tuple[Path, ...],
+    judgments: Path,
+    *,
+    measures: str | None,
+    per_query: bool,
+    level: int,
+    query_file: Path | None,
+    judging: "Judging",
+    output: str,
+    threshold: float | None,
+    depth: int | None,
+    judged_only: bool,
+    **given: Any,
+) -> None:
+    from leaderboard import formats, metrics, scoring
+    from leaderboard.cli import score_output as show
+    from leaderboard.cli.trec_output import printed_under_own_names, trec_lines
+
+    setting = _setting(**given)
+    names = measures or (USUAL if setting.beta is None or setting.documents is None else USUAL_WITH_BETA)
+    if output == "trec_eval":
+        request = printed_under_own_names(names, setting.compat)
+        wanted = tuple(printed.measure.at_relevance(level) for printed in request.measures)
+    else:
+        wanted = tuple(measure.at_relevance(level) for measure in metrics.parse_all(names))
+    _require(wanted, setting)
+    if query_file is None and judging == "complete":
+        raise click.UsageError(
+            "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
+        )
+    queries = None if query_file is None else [row.id for row in formats.read_queries(query_file)]
+    judged = scoring.prepare(formats.read_judgments(judgments), queries, judging=judging)
+    if not judged.queries:
+        raise click.UsageError(f"no query has judgments in {judgments}")
+    scored = []
+    for path in paths:
+        run = formats.read_run(path)
+        figures = scoring.score(run, judged, wanted, setting, threshold=threshold, depth=depth, judged_only=judged_only)
+        scored.append(show.ScoredRun(str(path), run.tag, figures))
+    for each in scored:
+        _report(each)
+    if output == "trec_eval":
+        for each in scored:
+            lines = trec_lines(each.scored, each.tag, request, level=level, compat=setting.compat, per_query=per_query)
+            click.echo("".join(lines), nl=False)
+    elif output == "json":
+        click.echo(show.json_text(scored, wanted, setting, per_query=per_query), nl=False)
+    else:
+        text = show.csv_text if output == "csv" else show.table_text
+        click.echo(text(scored, wanted, per_query=per_query), nl=False)
+
+
+def _setting(
+    *, beta: float | None, cost: float | None, value: float | None, prior: float | None, **rest: Any
+) -> "Setting":
+    """The evaluation's fixed figures, from --beta or from the three that give it."""
+    from leaderboard.metrics import Setting
+
+    three = (cost, value, prior)
+    if beta is not None and any(each is not None for each in three):
+        raise click.UsageError("give --beta, or --cost, --value and --prior, not both")
+    if any(each is not None for each in three):
+        if cost is None or value is None or prior is None:
+            raise click.UsageError("--cost, --value and --prior go together: β = C/V · (1/P − 1)")
+        if not (cost >= 0 and value > 0 and 0 < prior < 1):
+            raise click.UsageError("--cost must be at least 0, --value above 0, --prior between 0 and 1")
+        beta = cost / value * (1 / prior - 1)
+    rest["compat"] = int(rest["compat"])
+    return Setting(beta=beta, **rest)
+
+
+def _require(measures: tuple["Measure", ...], setting: "Setting") -> None:
+    """Says which option a measure lacks, before any file is read."""
+    for measure in measures:
+        lacks = []
+        if "documents" in measure.needs and setting.documents is None:
+            lacks.append("--documents N")
+        if "beta" in measure.needs and setting.beta is None:
+            lacks.append("--beta B (or --cost, --value and --prior)")
+        if "known" in measure.needs:
+            raise click.UsageError(f"{measure} needs the documents known to the user; only the site has them")
+        if lacks:
+            raise click.UsageError(f"{measure} needs {' and '.join(lacks)}")
+
+
+def _report(run: "ScoredRun") -> None:
+    """Says on stderr which queries are missing and which are ignored."""
+    for queries, what in (
+        (run.scored.missing, "judged but not in the run, scored as an empty list"),
+        (run.scored.unknown, "in the run but not judged, ignored"),
+    ):
+        if queries:
+            more = f" and {len(queries) - NAMED_QUERIES:,} more" if len(queries) > NAMED_QUERIES else ""
+            plural = "query" if len(queries) == 1 else "queries"
+            named = ", ".join(queries[:NAMED_QUERIES])
+            click.echo(f"{run.name}: {len(queries):,} {plural} {what}: {named}{more}", err=True)

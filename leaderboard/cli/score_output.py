@@ -1,0 +1,120 @@
+"""What `leaderboard score` prints: a table, CSV or JSON, over one run or many."""
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.metrics import Measure, Setting
+from leaderboard.scoring import Scored
+
+__all__ = ["ScoredRun", "csv_text", "json_text", "table_text"]
+
+ALL = "all"
+UNDEFINED = "–"
+DIGITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run's figures. `name` is what the file is called, `tag` what the run calls itself."""
+
+    name: str
+    tag: str
+    scored: Scored
+
+
+def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:
+    """For people: four digits, aligned on the point; one row a run, or also one for each of its queries."""
+    head = ["run", *(["query"] if per_query else []), *map(str, measures)]
+    rows = [
+        [*labels, *(_shown(value, measure) for value, measure in zip(values, measures, strict=True))]
+        for labels, values in _rows(runs, measures, per_query=per_query)
+    ]
+    labels = len(head) - len(measures)
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place < labels else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [head, *rows]
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:
+    """For programs: the same rows with every digit; an undefined value is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["run", *(["query"] if per_query else []), *map(str, measures)])
+    for labels, values in _rows(runs, measures, per_query=per_query):
+        writer.writerow([*labels, *("" if math.isnan(value) else _number(value) for value in values)])
+    return text.getvalue()
+
+
+def json_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, *, per_query: bool) -> str:
+    """For programs: every digit, and what was left out; an undefined value is null."""
+    document = {
+        "setting": {
+            "beta": setting.beta,
+            "compat": setting.compat,
+            "documents": setting.documents,
+            "no_relevant": setting.no_relevant,
+        },
+        "runs": [_run(run, measures, per_query=per_query) for run in runs],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _run(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -> dict[str, Any]:
+    scored = run.scored
+    results = {str(measure): scored.results[measure] for measure in measures}
+    document: dict[str, Any] = {
+        "run": run.name,
+        "tag": run.tag,
+        "queries": len(scored.queries),
+        "missing": list(scored.missing),
+        "ignored": list(scored.unknown),
+        "measures": {
+            name: {"mean": _number(result.mean), "queries": result.count}
+            | ({} if result.theta is None else {"theta": _number(result.theta)})
+            for name, result in results.items()
+        },
+    }
+    if per_query:
+        values = {name: result.values.tolist() for name, result in results.items()}
+        document["per_query"] = {
+            query: {name: _number(column[place]) for name, column in values.items()}
+            for place, query in enumerate(scored.queries)
+        }
+    return document
+
+
+def _rows(
+    runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool
+) -> Iterator[tuple[list[str], list[float]]]:
+    """(labels, values) of every row; a run's queries come before its figure over all of them."""
+    for run in runs:
+        results = [run.scored.results[measure] for measure in measures]
+        if per_query:
+            columns = [result.values.tolist() for result in results]
+            for query, *values in zip(run.scored.queries, *columns, strict=True):
+                yield [run.name, query], values
+        yield [run.name, *([ALL] if per_query else [])], [result.mean for result in results]
+
+
+def _shown(value: float, measure: Measure) -> str:
+    if math.isnan(value):
+        return UNDEFINED
+    return f"{value:.0f}" if measure.is_count else f"{value:.{DIGITS}f}"
+
+
+def _number(value: float) -> float | int | None:
+    """A whole number without its point; None for what has no value or no bound."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) else value
