@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Floats
+from leaderboard.metrics.segments import Floats
 
 __all__ = ["GEOMETRIC_MEAN", "MEAN", "SUM", "VALUE_OF_MEANS", "WHOLE_RUN", "Aggregation", "Columns"]
 

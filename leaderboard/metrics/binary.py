@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.measure import LEVEL, Family, TrecEval
-from leaderboard.metrics.ranking import Floats, Ranking, total
-from leaderboard.metrics.sets import share
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, share, total
 from leaderboard.metrics.values import Parameter
-from leaderboard.metrics.wording import RANKED, TREC_EVAL
+from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL
 
 __all__ = ["AP", "BINARY", "RANK", "RANK_NEEDED", "TREC_CUTOFFS"]
 
@@ -64,6 +65,10 @@ def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | No
     if norm == "min" and cutoff is not None:
         return share(summed, np.minimum(relevant.judged, cutoff))
     return share(summed, relevant.judged)
+
+
+def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
+    return average_precision(ranking, rel=rel, norm="all", cutoff=None)
 
 
 P = Family(
@@ -148,4 +153,24 @@ AP = Family(
     ),
 )
 
-BINARY = (AP, RR, P, R, SUCCESS)
+GMAP = Family(
+    name="GMAP",
+    title="Geometric mean of average precision",
+    summary="AP with a geometric mean over queries, so that the worst queries weigh most.",
+    group=GROUP,
+    compute=average_precision_of_all,
+    parameters=(LEVEL,),
+    aggregation=GEOMETRIC_MEAN,
+    trec_eval=(TrecEval("gm_map"),),
+    reference=replace(
+        RANKED,
+        formula="GMAP = exp(mean(ln(max(AP, 0.00001))))",
+        no_relevant="0 for the query, and it counts with 0.00001.",
+        missing="Scored as an empty list: it counts with 0.00001.",
+        beyond=NO_CUTOFF,
+        elsewhere="trec_eval computes the same and prints it for the run only; ir_measures does not name it.",
+        source="S. E. Robertson: On GMAP and other transformations, CIKM 2006",
+    ),
+)
+
+BINARY = (AP, GMAP, RR, P, R, SUCCESS)

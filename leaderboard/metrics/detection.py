@@ -6,8 +6,9 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, Columns
 from leaderboard.metrics.measure import LEVEL, Family, Measure, Range
-from leaderboard.metrics.ranking import Floats, Ints, Ranking, Setting
+from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.segments import Floats, Ints, count
 from leaderboard.metrics.wording import HIGHER, LOWER, NO_CUTOFF_SET, NO_ORDER, NOT_RELEVANT, SHARE
 
 __all__ = ["AQWV", "DETECTION", "PFA", "PMISS", "VALUE", "losses", "value_range", "weighted_losses"]
@@ -41,8 +42,12 @@ def weighted_losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> 
 
 def found_returned(ranking: Ranking, rel: int) -> Ints:
     """int64[Q]: relevant documents among those that count as returned."""
-    hits = ranking.is_returned & (ranking.grade >= rel)
-    return np.bincount(ranking.query[hits], minlength=ranking.queries).astype(np.int64, copy=False)
+
+    def make() -> Ints:
+        hits = ranking.is_returned & (ranking.grade >= rel)
+        return count(ranking.query[hits], ranking.queries)
+
+    return ranking.keep(("found returned", rel), make)
 
 
 def miss(ranking: Ranking, *, rel: int) -> Floats:

@@ -8,8 +8,8 @@ import numpy as np
 
 from leaderboard.metrics.binary import RANK, TREC_CUTOFFS
 from leaderboard.metrics.measure import COUNT, Family, Measure, Range, TrecEval
-from leaderboard.metrics.ranking import Floats, Ints, Ranking, Setting, total
-from leaderboard.metrics.sets import share
+from leaderboard.metrics.ranking import Ranking, Setting
+from leaderboard.metrics.segments import Floats, Ints, share, total
 from leaderboard.metrics.values import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.wording import RANKED
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
-from leaderboard.metrics.ranking import Floats, Ranking, Setting
+from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.segments import Floats
 from leaderboard.metrics.values import Parameter, Value
 
 __all__ = ["LEVEL", "RATIO", "Evaluated", "Family", "Measure", "TrecEval"]
@@ -213,11 +214,11 @@ class Measure:
         for form in self.family.trec_eval:
             fixed = dict(form.given)
             free = {name: value for name, value in given.items() if fixed.pop(name, None) != value}
-            if fixed or (self.cutoff is None) == (form.takes == "cutoff"):
+            if (form.read is None and fixed) or (self.cutoff is None) == (form.takes == "cutoff"):
                 continue
             if form.read is not None and form.write is not None and free:
                 suffix = form.write(arguments)
-                again = self.family(**dict(form.given), **form.read(suffix))
+                again = self.family(**(dict(form.given) | form.read(suffix)))
                 if {name: value for name, value in self.given if name != "rel"} == dict(again.given):
                     return f"{form.name}_{suffix}"
             elif form.takes and set(free) <= {form.takes} and arguments[form.takes] is not None:

@@ -11,8 +11,8 @@ from leaderboard.metrics.values import Value, read_value
 
 __all__ = ["parse", "parse_all"]
 
-OURS = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z", re.DOTALL)
-NUMBERS = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z")
+OURS = r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
+NUMBERS = r"(p=)?[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z"
 
 # What else the field calls them.
 ALIASES = {
@@ -65,7 +65,7 @@ def _split(text: str) -> Iterator[str]:
     for chunk in _outside_brackets(text, " \t\r\n"):
         name = ""
         for part in _outside_brackets(chunk, ","):
-            if "." in name and "(" not in name and NUMBERS.match(part):
+            if "." in name and "(" not in name and re.match(NUMBERS, part):
                 name += f",{part}"
                 continue
             if name:
@@ -91,7 +91,7 @@ def _outside_brackets(text: str, separators: str) -> Iterator[str]:
 
 
 def _resolve(text: str) -> tuple[Measure, ...]:
-    match = OURS.match(text)
+    match = re.match(OURS, text, re.DOTALL)
     family = find(ALIASES.get(match["name"], match["name"])) if match else None
     needs_more = family is not None and family.cutoff is not None and family.cutoff.required
     if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
@@ -129,8 +129,9 @@ def _trec_eval(text: str) -> tuple[Measure, ...]:
     for name in sorted(FORMS, key=len, reverse=True):
         if text == name:
             return tuple(printed.measure for printed in expand(name))
-        if text.startswith((f"{name}.", f"{name}_")) and NUMBERS.match(text[len(name) + 1 :].partition(",")[0]):
-            return tuple(printed.measure for printed in expand(name, text[len(name) + 1 :]))
+        rest = text[len(name) + 1 :]
+        if text.startswith((f"{name}.", f"{name}_")) and re.match(NUMBERS, rest.partition(",")[0]):
+            return tuple(printed.measure for printed in expand(name, rest))
     return ()
 
 

@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Literal, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+
+from leaderboard.metrics.segments import Bools, Floats, Ints, count, starts
 
 __all__ = [
     "Bools",
@@ -16,14 +17,7 @@ __all__ = [
     "Ranking",
     "Relevant",
     "Setting",
-    "count",
-    "starts",
-    "total",
 ]
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 T = TypeVar("T")
 
@@ -84,10 +78,15 @@ class Relevant:
     def _place(self) -> Ints:
         return self.query * self._span + self.rank
 
+    def at(self, query: Ints, rank: Ints) -> Ints:
+        """int64, for each pair: relevant documents of that query in its top `rank`."""
+        last = query * self._span + np.minimum(rank, self._span - 1)
+        return np.searchsorted(self._place, last, side="right") - self.start[query]
+
     def within(self, k: int | Ints) -> Ints:
         """int64[Q]: relevant documents in the top k; k is one number or one for every query."""
-        last = np.arange(len(self.judged)) * self._span + np.minimum(k, self._span - 1)
-        return np.searchsorted(self._place, last, side="right") - self.start[:-1]
+        queries = len(self.judged)
+        return self.at(np.arange(queries), np.broadcast_to(k, (queries,)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,18 +184,3 @@ class Ranking:
             start=start,
             judged=count(self.judged_query[self.judged_grade >= level], self.queries),
         )
-
-
-def count(query: Ints, queries: int) -> Ints:
-    """int64[Q]: how often each query occurs in `query`."""
-    return np.bincount(query, minlength=queries).astype(np.int64, copy=False)
-
-
-def total(query: Ints, amount: Floats, queries: int) -> Floats:
-    """float64[Q]: the sum of `amount` over each query, added in order (as trec_eval adds; pairwise sums differ)."""
-    return np.bincount(query, weights=amount, minlength=queries).astype(np.float64, copy=False)
-
-
-def starts(query: Ints, queries: int) -> Ints:
-    """int64[Q+1]: where each query's run of equal numbers starts in `query`, which never falls."""
-    return np.searchsorted(query, np.arange(queries + 1))

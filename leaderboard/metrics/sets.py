@@ -1,25 +1,23 @@
 """Sets: what was returned against what is relevant, whatever the order."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from leaderboard.metrics.aggregation import SUM
+from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.detection import found_returned
-from leaderboard.metrics.measure import COUNT, LEVEL, Family, TrecEval
-from leaderboard.metrics.ranking import Floats, Ints, Ranking
-from leaderboard.metrics.values import Parameter
-from leaderboard.metrics.wording import HIGHER, LOWER, NEITHER, NO_CUTOFF_SET, NO_ORDER, NOT_RELEVANT, SETS, TREC_EVAL
+from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, share
+from leaderboard.metrics.values import Parameter, Value, read_value, write
+from leaderboard.metrics.wording import LOWER, SETS, TREC_EVAL
 
-__all__ = ["COUNTS", "SET_MEASURES", "share"]
+__all__ = ["SET_MEASURES"]
 
 GROUP = "Sets"
-COUNTING = "Counts"
-
-
-def share(part: Ints | Floats, whole: Ints | Floats) -> Floats:
-    """part / whole, 0 where whole is 0."""
-    return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) != 0)
 
 
 def precision(ranking: Ranking, *, rel: int) -> Floats:
@@ -34,10 +32,12 @@ def recall(ranking: Ranking, *, rel: int) -> Floats:
 
 def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -> Floats:
     """1 / (α / P + (1 − α) / R), float64[Q] in [0, 1]; 0 where nothing right is returned."""
-    weight = alpha if beta is None else 1.0 / (1.0 + beta * beta)
-    found = found_returned(ranking, rel)
-    # The same with both fractions cleared: no division by a precision or recall of 0.
-    return share(found, weight * ranking.returned + (1.0 - weight) * ranking.relevant(rel).judged)
+    if alpha == 0.0 and beta is None:
+        return recall(ranking, rel=rel)
+    # With x = β² = (1 − α) / α, and no division by a precision or recall of 0.
+    x = (1.0 - alpha) / alpha if beta is None else beta * beta
+    p, r = precision(ranking, rel=rel), recall(ranking, rel=rel)
+    return share((x + 1.0) * p * r, x * p + r)
 
 
 def one_weight(given: frozenset[str]) -> str | None:
@@ -46,7 +46,8 @@ def one_weight(given: frozenset[str]) -> str | None:
 
 def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     """TP² / (returned · relevant), float64[Q] in [0, 1]."""
-    return precision(ranking, rel=rel) * recall(ranking, rel=rel)
+    found = found_returned(ranking, rel)
+    return share(found * found, ranking.returned * ranking.relevant(rel).judged)
 
 
 def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
@@ -60,39 +61,39 @@ def fallout(ranking: Ranking, *, rel: int) -> Floats:
     return share(ranking.returned - found_returned(ranking, rel), np.maximum(others, 0))
 
 
-def true_positives(ranking: Ranking, *, rel: int) -> Floats:
-    """Relevant and returned, whole numbers as float64[Q]."""
-    return found_returned(ranking, rel).astype(np.float64)
+def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: float) -> Floats:
+    """a · TP + b · FP + c · FN + d · TN, float64[Q]. Raises BadInput when d counts and the collection has no size."""
+    documents = ranking.setting.documents
+    if d and documents is None:
+        raise BadInput("Utility with d other than 0 needs the number of documents in the collection")
+    found, relevant = found_returned(ranking, rel), ranking.relevant(rel).judged
+    neither = (documents or 0) + found - ranking.returned - relevant if d else 0 * found
+    worth: Floats = a * found + b * (ranking.returned - found) + c * (relevant - found) + d * neither
+    return worth
 
 
-def false_positives(ranking: Ranking, *, rel: int) -> Floats:
-    """Returned and not relevant, whole numbers as float64[Q]."""
-    return (ranking.returned - found_returned(ranking, rel)).astype(np.float64)
+def read_factor(text: str) -> dict[str, Value]:
+    """trec_eval's x = β² as our β."""
+    value = read_value(text)
+    if not isinstance(value, (int, float)) or value < 0:
+        raise UnknownMeasure(f"trec_eval's set_F takes one number of at least 0, not {text!r}")
+    return {"beta": math.sqrt(value)}
 
 
-def false_negatives(ranking: Ranking, *, rel: int) -> Floats:
-    """Relevant and not returned, whole numbers as float64[Q]."""
-    return (ranking.relevant(rel).judged - found_returned(ranking, rel)).astype(np.float64)
+def write_factor(arguments: Mapping[str, Any]) -> str:
+    return write(1.0 / arguments["alpha"] - 1.0 if arguments["beta"] is None else arguments["beta"] ** 2)
 
 
-def true_negatives(ranking: Ranking, *, rel: int) -> Floats:
-    """Neither relevant nor returned, whole numbers as float64[Q]."""
-    return float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel=rel)
+def read_weights(text: str) -> dict[str, Value]:
+    """trec_eval's four numbers as our a, b, c, d."""
+    values = [read_value(part) for part in text.split(",")]
+    if len(values) != 4:
+        raise UnknownMeasure(f"trec_eval's utility takes four numbers, not {text!r}")
+    return dict(zip("abcd", values, strict=True))
 
 
-def returned(ranking: Ranking) -> Floats:
-    """Documents returned, whole numbers as float64[Q]."""
-    return ranking.returned.astype(np.float64)
-
-
-def relevant(ranking: Ranking, *, rel: int) -> Floats:
-    """Documents judged relevant, whole numbers as float64[Q]."""
-    return ranking.relevant(rel).judged.astype(np.float64)
-
-
-def query(ranking: Ranking) -> Floats:
-    """1 for every query, float64[Q]."""
-    return np.ones(ranking.queries)
+def write_weights(arguments: Mapping[str, Any]) -> str:
+    return ",".join(write(arguments[name]) for name in "abcd")
 
 
 SET_P = Family(
@@ -127,7 +128,7 @@ SET_F = Family(
         Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
     ),
     check=one_weight,
-    trec_eval=(TrecEval("set_F"),),
+    trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
     reference=replace(
         SETS,
         formula="SetF = 1 / (α / SetP + (1 − α) / SetR)",
@@ -176,170 +177,35 @@ FALLOUT = Family(
     ),
 )
 
-ADDED = "Counts are added up over the queries, not averaged."
-COUNTED = replace(
-    SETS,
-    range="0 and up",
-    unit="Documents.",
-    ties=NO_ORDER,
-    missing="An empty list.",
-    beyond=NO_CUTOFF_SET,
-    unjudged=NOT_RELEVANT,
-)
-
-TP = Family(
-    name="TP",
-    title="True positives",
-    summary=f"Documents returned and relevant. {ADDED}",
-    group=COUNTING,
-    compute=true_positives,
-    parameters=(LEVEL,),
-    span=COUNT,
-    unit="documents",
-    aggregation=SUM,
-    reference=replace(COUNTED, formula="TP = |returned ∩ relevant|", elsewhere="trec_eval: num_rel_ret."),
-)
-FP = Family(
-    name="FP",
-    title="False positives",
-    summary=f"Documents returned and not relevant. {ADDED}",
-    group=COUNTING,
-    compute=false_positives,
-    parameters=(LEVEL,),
-    span=COUNT,
-    unit="documents",
-    direction="lower",
-    aggregation=SUM,
-    reference=replace(
-        COUNTED,
-        formula="FP = |returned| − TP",
-        direction=LOWER,
-        no_relevant="Everything returned.",
-        elsewhere="Neither names it; trec_eval: num_ret − num_rel_ret.",
+UTILITY = Family(
+    name="Utility",
+    title="Utility",
+    summary="What the decisions are worth when each of the four outcomes has a value of its own.",
+    group=GROUP,
+    compute=utility,
+    parameters=(
+        LEVEL,
+        Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
+        Parameter("b", "float", -1.0, meaning="worth of another document returned"),
+        Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
+        Parameter("d", "float", 0.0, meaning="worth of another document not returned"),
     ),
-)
-TN = Family(
-    name="TN",
-    title="True negatives",
-    summary=f"Documents of the collection neither returned nor relevant. {ADDED}",
-    group=COUNTING,
-    compute=true_negatives,
-    parameters=(LEVEL,),
-    span=COUNT,
-    unit="documents",
-    aggregation=SUM,
-    needs=frozenset({"documents"}),
+    span=(-math.inf, math.inf),
+    unit="utility",
+    trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
     reference=replace(
-        COUNTED,
-        formula="TN = N_total − TP − FP − FN",
-        no_relevant="The documents that are not returned.",
-        elsewhere="Neither names it.",
-    ),
-)
-FN = Family(
-    name="FN",
-    title="False negatives",
-    summary=f"Documents relevant and not returned. {ADDED}",
-    group=COUNTING,
-    compute=false_negatives,
-    parameters=(LEVEL,),
-    span=COUNT,
-    unit="documents",
-    direction="lower",
-    aggregation=SUM,
-    reference=replace(
-        COUNTED,
-        formula="FN = |relevant| − TP",
-        direction=LOWER,
-        missing="Every relevant document.",
-        elsewhere="Neither names it; trec_eval: num_rel − num_rel_ret.",
-    ),
-)
-NUM_Q = Family(
-    name="NumQ",
-    title="Queries",
-    summary="Queries that are evaluated.",
-    group=COUNTING,
-    compute=query,
-    span=(1.0, 1.0),
-    unit="queries",
-    direction="none",
-    aggregation=SUM,
-    trec_eval=(TrecEval("num_q"),),
-    reference=replace(
-        COUNTED,
-        formula="NumQ = |queries|",
-        range="1 for a query",
-        unit="Queries.",
-        direction=NEITHER,
-        no_relevant="It counts.",
-        missing="It counts.",
-        unjudged="They do not matter.",
-        elsewhere="trec_eval without -c leaves out queries that the run lacks.",
-        source=TREC_EVAL,
-    ),
-)
-NUM_RET = Family(
-    name="NumRet",
-    title="Returned documents",
-    summary=f"Documents returned. {ADDED}",
-    group=COUNTING,
-    compute=returned,
-    span=COUNT,
-    unit="documents",
-    direction="none",
-    aggregation=SUM,
-    trec_eval=(TrecEval("num_ret"),),
-    reference=replace(
-        COUNTED,
-        formula="NumRet = |returned|",
-        direction=NEITHER,
-        no_relevant="It counts all the same.",
-        unjudged="They count like any other.",
-        elsewhere="Both count every retrieved document, as this does without decisions and without a threshold.",
-        source=TREC_EVAL,
-    ),
-)
-NUM_REL = Family(
-    name="NumRel",
-    title="Relevant documents",
-    summary=f"Documents judged relevant, returned or not. {ADDED}",
-    group=COUNTING,
-    compute=relevant,
-    parameters=(LEVEL,),
-    span=COUNT,
-    unit="documents",
-    direction="none",
-    aggregation=SUM,
-    trec_eval=(TrecEval("num_rel"),),
-    reference=replace(
-        COUNTED,
-        formula="NumRel = |relevant|",
-        direction=NEITHER,
-        missing="Its relevant documents count all the same.",
-        elsewhere="Both compute the same.",
-        source=TREC_EVAL,
-    ),
-)
-NUM_REL_RET = Family(
-    name="NumRelRet",
-    title="Relevant documents returned",
-    summary=f"Documents returned and relevant: TP under trec_eval's name. {ADDED}",
-    group=COUNTING,
-    compute=true_positives,
-    parameters=(LEVEL,),
-    span=COUNT,
-    unit="documents",
-    aggregation=SUM,
-    trec_eval=(TrecEval("num_rel_ret"),),
-    reference=replace(
-        COUNTED,
-        formula="NumRelRet = |returned ∩ relevant|",
-        direction=HIGHER,
-        elsewhere="Both count every retrieved document, as this does without decisions and without a threshold.",
+        SETS,
+        formula="Utility = a · TP + b · FP + c · FN + d · TN",
+        range="Without bounds.",
+        unit="As the four worths are given; documents by default.",
+        no_relevant="Defined: what is returned costs b each.",
+        missing="An empty list: c for each relevant document, 0 by default.",
+        elsewhere=(
+            "trec_eval computes the same; with d it takes the collection's size from -N, and a huge number without. "
+            "ir_measures does not name it."
+        ),
         source=TREC_EVAL,
     ),
 )
 
-SET_MEASURES = (SET_P, SET_R, SET_F, SET_AP, SET_REL_P, FALLOUT)
-COUNTS = (TP, FP, TN, FN, NUM_Q, NUM_RET, NUM_REL, NUM_REL_RET)
+SET_MEASURES = (SET_P, SET_R, SET_F, SET_AP, SET_REL_P, FALLOUT, UTILITY)

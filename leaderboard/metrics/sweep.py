@@ -7,7 +7,8 @@ import numpy as np
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, WHOLE_RUN, Columns
 from leaderboard.metrics.detection import AQWV, weighted_losses
 from leaderboard.metrics.measure import LEVEL, Evaluated, Family
-from leaderboard.metrics.ranking import Floats, Ints, Ranking
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.metrics.wording import SWEEP_TIES
 
 __all__ = ["MQWV", "OQWV", "SWEEPS", "Sweep", "sweep"]
@@ -123,8 +124,7 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     line = lines[relevant.query] + relevant.rank - 1
     returned = end[np.searchsorted(end, line)] + 1 - lines[relevant.query]
 
-    # The same documents as seen from each hit: within(returned) of the hit's own query.
-    found = _found_by(relevant.query, relevant.rank, returned, relevant.start)
+    found = relevant.at(relevant.query, returned)
     counted = weighted_losses(ranking, none, none, rel)
     with_miss, with_alarm = (int(np.count_nonzero(~np.isnan(column))) for column in counted)
     share = with_miss / max(with_alarm, 1)
@@ -140,12 +140,6 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     best_found[queries], best_returned[queries] = found[first], returned[first]
     theta[queries] = scores[line[first]]
     return best_found, best_returned, theta
-
-
-def _found_by(query: Ints, rank: Ints, k: Ints, start: Ints) -> Ints:
-    """int64[n]: relevant documents of each hit's query at ranks up to that hit's own k."""
-    span = int(max(rank.max(), k.max())) + 1
-    return np.searchsorted(query * span + rank, query * span + k, side="right") - start[query]
 
 
 OQWV_CHOICE = (

@@ -76,6 +76,14 @@ class Printed(NamedTuple):
     name: str
     measure: Measure
 
+    def at(self, level: int) -> Measure:
+        """The measure under -l level: what stands in a query's line."""
+        return self.measure.at_relevance(level)
+
+    def over_all(self, level: int, complete: bool) -> Measure:
+        """The measure whose figure stands in the line `all`: under -c num_rel counts grades from 1 on, whatever -l."""
+        return self.measure if complete and self.name == "num_rel" else self.at(level)
+
 
 def _forms() -> dict[str, tuple[Family, TrecEval]]:
     return {form.name: (family, form) for family in families() for form in family.trec_eval}
@@ -116,7 +124,7 @@ def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
     if form.read is not None:
         if parameters is None:
             return (Printed(name, family(**fixed)),)
-        return (Printed(f"{name}_{parameters}", family(**fixed, **form.read(parameters))),)
+        return (Printed(f"{name}_{parameters}", family(**(fixed | form.read(parameters)))),)
     if not form.takes:
         if parameters is not None:
             raise UnknownMeasure(f"trec_eval's {name} takes no parameters ({name}.{parameters})")

@@ -10,12 +10,14 @@ from leaderboard.errors import UnknownMeasure
 __all__ = ["Gains", "Parameter", "Value", "read_value", "write"]
 
 Gains = tuple[tuple[int, float], ...]
-Value = int | float | str | Gains | None
-Kind = Literal["int", "float", "choice", "gains"]
+Points = tuple[float, ...]
+Value = int | float | str | Gains | Points | None
+Kind = Literal["int", "float", "choice", "gains", "points"]
 
-INT = re.compile(r"[+-]?\d+\Z")
-FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z")
-WORD = re.compile(r"[A-Za-z][\w-]*\Z")
+# Patterns are compiled when first used: compiling them took a third of this package's import.
+INT = r"[+-]?\d+\Z"
+FLOAT = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z"
+WORD = r"[A-Za-z][\w-]*\Z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +46,32 @@ class Parameter:
         """The value in this parameter's type. Raises UnknownMeasure that says what is allowed."""
         if value is None:
             return None
-        if self.kind == "choice":
-            if value in self.choices:
-                return value
-        elif self.kind == "gains":
-            if isinstance(value, tuple):
-                return tuple(sorted(value))
-        elif isinstance(value, (int, float)) and math.isfinite(value) and self._in_bounds(value):
-            if self.kind == "float":
-                return float(value)
-            if value == int(value):
-                return int(value)
-        label = f"@{write(value)}" if self.name == "cutoff" else f"{self.name}={write(value)}"
-        raise UnknownMeasure(f"{of}: {label} is not allowed; expected {self.expected}")
+        read = self._read(value)
+        if read is None:
+            label = f"@{write(value)}" if self.name == "cutoff" else f"{self.name}={write(value)}"
+            raise UnknownMeasure(f"{of}: {label} is not allowed; expected {self.expected}")
+        return read
+
+    def _read(self, value: Value) -> Value:
+        """None: not allowed."""
+        if isinstance(value, str):
+            return value if self.kind == "choice" and value in self.choices else None
+        if isinstance(value, tuple):
+            return self._read_braces(value)
+        if value is None or self.kind not in {"int", "float"} or not (math.isfinite(value) and self._in_bounds(value)):
+            return None
+        if self.kind == "float":
+            return float(value)
+        return int(value) if value == int(value) else None
+
+    def _read_braces(self, value: Gains | Points) -> Value:
+        pairs = tuple(each for each in value if isinstance(each, tuple))
+        numbers = tuple(float(each) for each in value if not isinstance(each, tuple))
+        if self.kind == "gains" and pairs and not numbers and min(pairs)[0] >= 0:
+            return tuple(sorted(pairs))
+        if self.kind == "points" and numbers and not pairs and all(map(self._in_bounds, numbers)):
+            return tuple(sorted(numbers))
+        return None
 
     def _in_bounds(self, value: float) -> bool:
         return (self.low < value if self.above else self.low <= value) and value <= self.high
@@ -67,7 +82,9 @@ class Parameter:
         if self.kind == "choice":
             return " or ".join(self.choices)
         if self.kind == "gains":
-            return "a gain for each grade, like {1:3.5,2:9}"
+            return "a gain for each grade from 0 on, like {1:3.5,2:9}"
+        if self.kind == "points":
+            return f"numbers from {write(self.low)} to {write(self.high)}, like {{0.25,0.5,0.75}}"
         noun = "a whole number" if self.kind == "int" else "a number"
         lowest = f"above {write(self.low)}" if self.above else f"of at least {write(self.low)}"
         if math.isinf(self.low):
@@ -83,32 +100,41 @@ def write(value: Value) -> str:
     if isinstance(value, float):
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     if isinstance(value, tuple):
-        return "{" + ",".join(f"{grade}:{write(gain)}" for grade, gain in value) + "}"
+        parts = (f"{each[0]}:{write(each[1])}" if isinstance(each, tuple) else write(each) for each in value)
+        return "{" + ",".join(parts) + "}"
     return str(value)
 
 
 def read_value(text: str) -> Value:
     """A number, a word (bare or in quotes) or {grade:gain,…}. Raises UnknownMeasure."""
     text = text.strip()
-    if INT.match(text):
+    if re.match(INT, text):
         return int(text)
-    if FLOAT.match(text):
+    if re.match(FLOAT, text):
         return float(text)
-    if WORD.match(text):
+    if re.match(WORD, text):
         return text
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and WORD.match(text[1:-1]):
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and re.match(WORD, text[1:-1]):
         return text[1:-1]
     if text.startswith("{") and text.endswith("}"):
-        return _read_gains(text[1:-1])
+        parts = [part.strip() for part in text[1:-1].split(",")]
+        return _read_gains(parts) if ":" in text else _read_points(parts)
     raise UnknownMeasure(f"{text!r} is no value; expected a number, a word or gains like {{1:3.5,2:9}}")
 
 
-def _read_gains(text: str) -> Gains:
+def _read_points(parts: list[str]) -> Points:
+    for part in parts:
+        if not re.match(FLOAT, part):
+            raise UnknownMeasure(f"{part!r} is no number")
+    return tuple(sorted({float(part) for part in parts}))
+
+
+def _read_gains(parts: list[str]) -> Gains:
     gains: dict[int, float] = {}
-    for part in text.split(","):
+    for part in parts:
         grade, _, gain = (piece.strip() for piece in part.partition(":"))
-        if not INT.match(grade) or not FLOAT.match(gain):
-            raise UnknownMeasure(f"{part.strip()!r} is no gain; expected grade:gain, like 2:3.5")
+        if not re.match(INT, grade) or not re.match(FLOAT, gain):
+            raise UnknownMeasure(f"{part!r} is no gain; expected grade:gain, like 2:3.5")
         if int(grade) in gains:
             raise UnknownMeasure(f"grade {int(grade)} has two gains")
         gains[int(grade)] = float(gain)

@@ -1,0 +1,158 @@
+"""Ranks, graded: trec_eval's experimental relatives of nDCG."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from leaderboard.metrics.graded import BASE, GAINS, discounted, gained, ideal, read_gains, write_gains
+from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, Ints, running, share, starts, total
+from leaderboard.metrics.values import Gains
+from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL
+
+__all__ = ["GAIN_VARIANTS", "Climb"]
+
+GROUP = "Ranks, graded"
+
+
+class Climb:
+    """A running sum over each query's ranks, which can be asked for at any rank."""
+
+    def __init__(self, query: Ints, rank: Ints, amount: Floats, queries: int) -> None:
+        self._span = int(rank.max(initial=0)) + 1
+        self._place = query * self._span + rank
+        self._start = starts(query, queries)
+        self._reached = np.concatenate(([0.0], running(query, amount)))
+
+    def at(self, query: Ints, rank: Ints) -> Floats:
+        """float64, for each pair: the sum over that query's ranks up to and with `rank`."""
+        last = np.searchsorted(self._place, query * self._span + np.minimum(rank, self._span - 1), side="right")
+        return self._reached[np.where(last > self._start[query], last, 0)]
+
+    def end(self) -> Floats:
+        """float64[Q]: the whole sum of each query."""
+        first, last = self._start[:-1], self._start[1:]
+        return self._reached[np.where(last > first, last, 0)]
+
+
+def climbs(ranking: Ranking, gains: Gains | None) -> tuple[Climb, Climb]:
+    """The run's DCG and the ideal DCG, at any rank."""
+
+    def make() -> tuple[Climb, Climb]:
+        both = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
+        reached, best = (Climb(one.query, one.rank, one.gain, ranking.queries) for one in both)
+        return reached, best
+
+    return ranking.keep(("climbs", gains), make)
+
+
+def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
+    """nDCG averaged over the relevant documents, float64[Q]; one not retrieved counts with the list's final nDCG."""
+    reached, best = climbs(ranking, gains)
+    found = gained(ranking, "linear", gains)
+    right = found.gain > 0
+    query, rank = found.query[right], found.rank[right]
+    relevant = np.bincount(ideal(ranking, "linear", gains).query, minlength=ranking.queries)
+    missed = relevant - np.bincount(query, minlength=ranking.queries)
+    summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
+    summed = summed + share(missed * reached.end(), best.end())
+    return np.where(summed > 0, share(summed, relevant), 0.0)
+
+
+def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
+    """nDCG averaged over the ranks where the ideal gain falls, float64[Q], and the end of a list that goes beyond."""
+    reached, best = climbs(ranking, gains)
+    perfect = ideal(ranking, "linear", gains)
+    changes = (perfect.query[1:] != perfect.query[:-1]) | (perfect.gain[1:] != perfect.gain[:-1])
+    edge = np.append(changes, True) if len(perfect.query) else np.zeros(0, dtype=bool)
+    query, rank = perfect.query[edge], perfect.rank[edge]
+    summed = total(query, share(reached.at(query, rank), best.at(query, rank)), ranking.queries)
+    points = np.bincount(query, minlength=ranking.queries)
+    # trec_eval takes the end of the list too, but only where more than one rank lies beyond the ideal list.
+    beyond = (ranking.retrieved > np.bincount(perfect.query, minlength=ranking.queries) + 1) & (points > 0)
+    summed = summed + np.where(beyond, share(reached.end(), best.end()), 0.0)
+    return np.where(ranking.relevant(rel).judged > 0, share(summed, points + beyond), 0.0)
+
+
+def normalised_gain(ranking: Ranking, *, gains: Gains | None) -> Floats:
+    """G, float64[Q]: each gain over log2(2 + how far the list lags behind the ideal one), over the sum of all gains."""
+    found, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
+    cost = Climb(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
+    size = np.bincount(perfect.query, minlength=ranking.queries)
+    lag = cost.at(found.query, found.rank) + np.maximum(found.rank - size[found.query], 0)
+    lag = lag - running(found.query, found.gain)
+    return share(
+        total(found.query, found.gain / np.log2(2.0 + lag), ranking.queries),
+        total(perfect.query, perfect.gain, ranking.queries),
+    )
+
+
+def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
+    """binG, float64[Q] in [0, 1]: the mean over relevant documents of 1 / log2(2 + others ranked before)."""
+    relevant = ranking.relevant(rel)
+    before = relevant.rank - relevant.nth
+    return share(total(relevant.query, 1.0 / np.log2(2.0 + before), ranking.queries), relevant.judged)
+
+
+VARIANT = replace(
+    BASE,
+    beyond=NO_CUTOFF,
+    elsewhere="trec_eval computes the same; ir_measures does not name it.",
+    source=TREC_EVAL,
+)
+
+NDCG_REL = Family(
+    name="nDCGRel",
+    title="nDCG averaged over relevant documents",
+    summary="nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.",
+    group=GROUP,
+    compute=at_relevant,
+    parameters=(GAINS,),
+    trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
+    reference=replace(VARIANT, formula="nDCGRel = (1 / R) · sum_{r} nDCG@rank_r"),
+)
+RNDCG = Family(
+    name="RnDCG",
+    title="nDCG averaged over grade levels",
+    summary="nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.",
+    group=GROUP,
+    compute=at_levels,
+    parameters=(LEVEL, GAINS),
+    trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
+    reference=replace(
+        VARIANT,
+        formula="RnDCG = mean_{k ∈ K} nDCG@k",
+        no_relevant="0, and the query counts: rel is asked for this only.",
+    ),
+)
+G = Family(
+    name="G",
+    title="Normalised gain",
+    summary="Gains discounted by how far the list lags behind the ideal one, not by rank.",
+    group=GROUP,
+    compute=normalised_gain,
+    parameters=(GAINS,),
+    trec_eval=(TrecEval("G", read=read_gains, write=write_gains),),
+    reference=replace(
+        VARIANT,
+        formula="G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)",
+    ),
+)
+BIN_G = Family(
+    name="binG",
+    title="Binary normalised gain",
+    summary="G with gains of 0 and 1: each relevant document discounted by the others ranked before it.",
+    group=GROUP,
+    compute=binary_gain,
+    parameters=(LEVEL,),
+    trec_eval=(TrecEval("binG"),),
+    reference=replace(
+        VARIANT,
+        formula="binG = (1 / R) · sum_{r} 1 / log_2(2 + n_r)",
+        no_relevant=RANKED.no_relevant,
+        unjudged=RANKED.unjudged,
+    ),
+)
+
+GAIN_VARIANTS = (NDCG_REL, RNDCG, G, BIN_G)

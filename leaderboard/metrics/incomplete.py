@@ -1,0 +1,171 @@
+"""Ranks, incomplete judgments: measures that tell an unjudged document from one that is not relevant.
+
+A document with a negative grade is in the judgments' list but unjudged; the C sources of trec_eval call it that too.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
+from leaderboard.metrics.binary import RANK_NEEDED
+from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, Ints, count, share, total
+from leaderboard.metrics.wording import HIGHER, LOWER, NO_CUTOFF, RANKED, TREC_EVAL
+
+__all__ = ["INCOMPLETE", "judged_within"]
+
+GROUP = "Ranks, incomplete judgments"
+
+INFAP_EPSILON = 0.00001
+
+
+def hits_before(ranking: Ranking, level: int, chosen: str) -> Ints:
+    """int64[n], for each relevant hit: hits of its query at earlier ranks that are `listed` or judged `wrong`."""
+
+    def make() -> Ints:
+        kind = ranking.grade < level
+        if chosen == "wrong":
+            kind &= ranking.grade >= 0
+        before = np.cumsum(kind)
+        before = before - np.concatenate(([0], before))[ranking.hit_start[ranking.query]]
+        return before[ranking.grade >= level]
+
+    return ranking.keep(("hits before", level, chosen), make)
+
+
+def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
+    """Bpref, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    relevant = ranking.relevant(rel)
+    wrong = (ranking.judged_grade >= 0) & (ranking.judged_grade < rel)
+    bound = np.minimum(count(ranking.judged_query[wrong], ranking.queries), relevant.judged)[relevant.query]
+    before = np.minimum(hits_before(ranking, rel, "wrong"), relevant.judged[relevant.query])
+    return share(total(relevant.query, 1.0 - share(before, bound), ranking.queries), relevant.judged)
+
+
+def inferred_average_precision(ranking: Ranking, *, rel: int) -> Floats:
+    """infAP, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    relevant = ranking.relevant(rel)
+    above = relevant.rank - 1.0
+    right = relevant.nth - 1.0
+    listed = right + hits_before(ranking, rel, "listed")
+    judged = right + hits_before(ranking, rel, "wrong")
+    expected = share(listed, above) * ((right + INFAP_EPSILON) / (judged + 2.0 * INFAP_EPSILON))
+    at_rank = 1.0 / relevant.rank + (above / relevant.rank) * expected
+    return share(total(relevant.query, at_rank, ranking.queries), relevant.judged)
+
+
+def judged_within(ranking: Ranking, k: int | Ints) -> Ints:
+    """int64[Q]: judged documents in the top k."""
+    return ranking.relevant(0).within(k)
+
+
+def judged(ranking: Ranking, *, cutoff: int) -> Floats:
+    """Judged in the top k / min(k, retrieved), float64[Q] in [0, 1]; 0 for an empty list."""
+    return share(judged_within(ranking, cutoff), np.minimum(ranking.retrieved, cutoff))
+
+
+def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
+    """Unjudged in the top k / k, float64[Q] in [0, 1]: ranks that the list lacks are not unjudged."""
+    return (np.minimum(ranking.retrieved, cutoff) - judged_within(ranking, cutoff)) / cutoff
+
+
+BASE = replace(
+    RANKED,
+    beyond=NO_CUTOFF,
+    unjudged="An unjudged document (or one with a negative grade) is passed over.",
+)
+
+BPREF = Family(
+    name="Bpref",
+    title="Binary preference",
+    summary="How seldom documents judged not relevant stand above relevant ones; unjudged documents do not matter.",
+    group=GROUP,
+    compute=binary_preference,
+    parameters=(LEVEL,),
+    trec_eval=(TrecEval("bpref"),),
+    reference=replace(
+        BASE,
+        formula="Bpref = (1 / R) · sum_{r} (1 − min(n_r, R) / min(N, R))",
+        source="C. Buckley, E. M. Voorhees: Retrieval Evaluation with Incomplete Information, SIGIR 2004",
+    ),
+)
+GM_BPREF = Family(
+    name="GMBpref",
+    title="Geometric mean of binary preference",
+    summary="Bpref with a geometric mean over queries, so that the worst queries weigh most.",
+    group=GROUP,
+    compute=binary_preference,
+    parameters=(LEVEL,),
+    aggregation=GEOMETRIC_MEAN,
+    trec_eval=(TrecEval("gm_bpref"),),
+    reference=replace(
+        BPREF.reference,
+        formula="GMBpref = exp(mean(ln(max(Bpref, 0.00001))))",
+        missing="Scored as an empty list: it counts with 0.00001.",
+        no_relevant="0 for the query, and it counts with 0.00001.",
+        elsewhere="trec_eval computes the same and prints it for the run only; ir_measures does not name it.",
+        source=TREC_EVAL,
+    ),
+)
+INF_AP = Family(
+    name="infAP",
+    title="Inferred average precision",
+    summary="Average precision estimated from judgments of a random part of the pool.",
+    group=GROUP,
+    compute=inferred_average_precision,
+    parameters=(LEVEL,),
+    trec_eval=(TrecEval("infAP"),),
+    reference=replace(
+        BASE,
+        formula="infAP = (1 / R) · sum_{i} (1 / i + (p_i / i) · ((s_i + ε) / (s_i + n_i + 2 · ε)))",
+        unjudged=(
+            "A document without judgment counts as not relevant; one with a negative grade was pooled but not judged, "
+            "and is taken to be relevant as often as the judged ones."
+        ),
+        source=(
+            "E. Yilmaz, J. A. Aslam: Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM 2006"
+        ),
+    ),
+)
+JUDGED = Family(
+    name="Judged",
+    title="Judged at k",
+    summary="The share of the first k ranks that was judged: how far the other figures can be trusted.",
+    group=GROUP,
+    compute=judged,
+    cutoff=RANK_NEEDED,
+    reference=replace(
+        BASE,
+        formula="Judged@k = |judged in the top k| / min(k, |retrieved|)",
+        direction=HIGHER,
+        no_relevant="It does not matter.",
+        beyond="A list shorter than k is measured over its own length.",
+        unjudged="They are what it measures; a negative grade counts as unjudged.",
+        elsewhere="ir_measures computes the same but takes a negative grade as judged. trec_eval has unj instead.",
+        source="ir_measures, https://ir-measur.es/",
+    ),
+)
+UNJUDGED = Family(
+    name="Unjudged",
+    title="Unjudged at k",
+    summary="The share of the first k ranks that nobody judged.",
+    group=GROUP,
+    compute=unjudged,
+    cutoff=RANK_NEEDED,
+    direction="lower",
+    trec_eval=(TrecEval("unj", takes="cutoff", values=(5, 10, 20)),),
+    reference=replace(
+        BASE,
+        formula="Unjudged@k = |unjudged in the top k| / k",
+        direction=LOWER,
+        no_relevant="It does not matter.",
+        beyond="Ranks that the list lacks do not count as unjudged.",
+        unjudged="They are what it measures; a negative grade counts as unjudged.",
+        elsewhere="trec_eval 10 computes the same, as unj; ir_measures has only the opposite, Judged.",
+        source=TREC_EVAL,
+    ),
+)
+
+INCOMPLETE = (BPREF, GM_BPREF, INF_AP, JUDGED, UNJUDGED)

@@ -1,0 +1,157 @@
+"""Ranks: a reader who goes on to the next rank with a fixed probability."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics.binary import RANK
+from leaderboard.metrics.graded import GAINS, gained
+from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, total
+from leaderboard.metrics.values import Gains, Parameter, Value, read_value, write
+from leaderboard.metrics.wording import LOWER, NO_CUTOFF, RANKED
+
+__all__ = ["RANK_BIASED"]
+
+GROUP = "Ranks, binary"
+
+
+def powers(ranking: Ranking, p: float) -> Floats:
+    """float64[longest list + 1]: p^0, p^1 …, each the one before times p."""
+    longest = int(ranking.retrieved.max(initial=0))
+
+    def make() -> Floats:
+        return np.cumprod(np.concatenate(([1.0], np.full(longest, p))), dtype=np.float64)
+
+    return ranking.keep(("powers", p), make)
+
+
+def rank_biased_precision(
+    ranking: Ranking, *, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
+) -> Floats:
+    """(1 − p) Σ gain · p^(rank − 1), float64[Q] in [0, 1]."""
+    if gain == "binary":
+        relevant = ranking.relevant(rel)
+        query, rank, worth = relevant.query, relevant.rank, np.ones(len(relevant.rank))
+    else:
+        found = gained(ranking, "linear", gains)
+        query, rank = found.query, found.rank
+        worth = found.gain / np.maximum(largest(ranking, gains), 1.0)[query]
+    if cutoff is not None:
+        top = rank <= cutoff
+        query, rank, worth = query[top], rank[top], worth[top]
+    return (1.0 - p) * total(query, worth * powers(ranking, p)[rank - 1], ranking.queries)
+
+
+def largest(ranking: Ranking, gains: Gains | None) -> Floats:
+    """float64[Q]: the largest gain of a query's judged documents, or that `gains` names."""
+    values = np.full(ranking.queries, max((gain for _, gain in gains or ()), default=0.0))
+    kept = ~np.isin(ranking.judged_grade, [grade for grade, _ in gains or ()])
+    np.maximum.at(values, ranking.judged_query[kept], ranking.judged_grade[kept].astype(np.float64))
+    return values
+
+
+def residual(ranking: Ranking, *, p: float) -> Floats:
+    """What RBP could still gain, float64[Q] in [0, 1]: every unjudged rank, and all beyond the list, were relevant.
+
+    0 where no retrieved document is unjudged, an empty list too.
+    """
+    judged = ranking.relevant(0)
+    step = powers(ranking, p)
+    up_to = np.concatenate(([0.0], np.cumsum(step[:-1])))
+    known = total(judged.query, step[judged.rank - 1], ranking.queries)
+    rest = step[ranking.retrieved] + (1.0 - p) * (up_to[ranking.retrieved] - known)
+    return np.where(judged.found < ranking.retrieved, rest, 0.0)
+
+
+def read_pairs(text: str) -> dict[str, Value]:
+    """trec_eval's p=0.8,1=0.5 as our p and gains."""
+    pairs = [part.partition("=") for part in text.split(",")]
+    values: dict[str, Value] = {name: read_value(value) for name, _, value in pairs if name == "p"}
+    gains = ",".join(f"{grade}:{gain}" for grade, _, gain in pairs if grade != "p")
+    if gains:
+        values["gains"] = read_value("{" + gains + "}")
+    return values
+
+
+def read_p(text: str) -> dict[str, Value]:
+    values = read_pairs(text)
+    if list(values) != ["p"]:
+        raise UnknownMeasure(f"trec_eval's rbp_resid takes p, as in rbp_resid.p=0.8, not {text!r}")
+    return values
+
+
+def write_pairs(arguments: Mapping[str, Any]) -> str:
+    gains = write(arguments.get("gains") or ()).strip("{}").replace(":", "=")
+    return f"p={write(arguments['p'])}" + (f",{gains}" if gains else "")
+
+
+def needs_grades(given: frozenset[str]) -> str | None:
+    return "gains says what grades are worth; it goes with gain=scaled" if "gains" in given - {"gain"} else None
+
+
+PERSISTENCE = "the probability of going on to the next rank"
+MOFFAT = (
+    "A. Moffat, J. Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM Transactions on "
+    "Information Systems 27 (1), 2008"
+)
+
+RBP = Family(
+    name="RBP",
+    title="Rank-biased precision",
+    summary="What a reader gains on average who goes on from rank to rank with probability p.",
+    group=GROUP,
+    compute=rank_biased_precision,
+    parameters=(
+        LEVEL,
+        Parameter("p", "float", 0.8, low=0.0, high=1.0, meaning=PERSISTENCE),
+        Parameter(
+            "gain",
+            "choice",
+            "binary",
+            choices=("binary", "scaled"),
+            meaning="1 for a relevant document, or its grade over the query's highest (then rel does not matter)",
+        ),
+        GAINS,
+    ),
+    cutoff=RANK,
+    trec_eval=(TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, write=write_pairs),),
+    reference=replace(
+        RANKED,
+        formula="RBP = (1 − p) · sum_{i} gain_i · p^{i − 1}",
+        range="0 to 1; 1 is approached, never reached",
+        beyond="Without one, the whole list counts. Ranks that a list lacks gain nothing.",
+        elsewhere=(
+            "trec_eval 10's rbp is RBP(p=0.9, gain=scaled): graded, whatever -l says. ir_measures has p=0.8 and binary "
+            "gains, as here."
+        ),
+        source=MOFFAT,
+    ),
+)
+RBP_RESIDUAL = Family(
+    name="RBPResidual",
+    title="Residual of rank-biased precision",
+    summary="How much higher RBP could be if every unjudged document were relevant.",
+    group="Ranks, incomplete judgments",
+    compute=residual,
+    parameters=(Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
+    direction="lower",
+    trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
+    reference=replace(
+        RANKED,
+        formula="RBPResidual = p^n + (1 − p) · sum_{i unjudged} p^{i − 1}",
+        direction=LOWER,
+        no_relevant="It does not matter.",
+        missing="An empty list has no unjudged document: 0.",
+        beyond=NO_CUTOFF,
+        unjudged="They are what it measures; a negative grade counts as unjudged. 0 where all are judged.",
+        elsewhere="trec_eval 10 computes the same; ir_measures does not name it.",
+        source=MOFFAT,
+    ),
+)
+
+RANK_BIASED = (RBP, RBP_RESIDUAL)

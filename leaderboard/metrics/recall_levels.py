@@ -1,0 +1,204 @@
+"""Ranks, binary: precision at ranks and recalls that depend on how many documents are relevant."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.metrics.binary import RANK_NEEDED, TREC_CUTOFFS
+from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.segments import Floats, Ints, running, share
+from leaderboard.metrics.values import Parameter, Value, read_value, write
+from leaderboard.metrics.wording import RANKED, TREC_EVAL
+
+__all__ = ["RECALL_LEVELS", "interpolated"]
+
+GROUP = "Ranks, binary"
+
+ELEVEN = tuple(step / 10 for step in range(11))
+
+
+def r_precision(ranking: Ranking, *, rel: int, mult: float) -> Floats:
+    """Precision at rank ⌈mult · R⌉, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    relevant = ranking.relevant(rel)
+    # trec_eval's way to round up: it lets 0.1 of a rank go.
+    rank = (mult * relevant.judged + 0.9).astype(np.int64)
+    return share(relevant.within(rank), rank)
+
+
+def interpolated(ranking: Ranking, rel: int, recall: float) -> Floats:
+    """The highest precision at this recall or beyond, float64[Q] in [0, 1]; 0 where it is never reached."""
+    relevant = ranking.relevant(rel)
+    best = ranking.keep(
+        ("best precision from here", rel),
+        lambda: running(relevant.query, relevant.precision, np.maximum, backwards=True),
+    )
+    needed = np.maximum(documents_at(recall, relevant.judged, ranking.setting.compat), 1)
+    reached = needed <= relevant.found
+    values = np.zeros(ranking.queries)
+    values[reached] = best[relevant.start[:-1][reached] + needed[reached] - 1]
+    return values
+
+
+def documents_at(recall: float, relevant: Ints, compat: int) -> Ints:
+    """How many relevant documents a recall stands for: rounded to the nearest, or as trec_eval 9 rounds up."""
+    exact = recall * relevant
+    whole = np.trunc(exact + 0.9) if compat == 9 else np.floor(exact) + (exact % 1.0 >= 0.5)
+    return np.asarray(whole, dtype=np.int64)
+
+
+def interpolated_precision(ranking: Ranking, *, rel: int, cutoff: float) -> Floats:
+    return interpolated(ranking, rel, cutoff)
+
+
+def average_interpolated(ranking: Ranking, *, rel: int, at: tuple[float, ...]) -> Floats:
+    """The mean of interpolated precision over recall points, float64[Q] in [0, 1]."""
+    summed = np.zeros(ranking.queries)
+    for recall in reversed(at):
+        summed += interpolated(ranking, rel, recall)
+    return summed / len(at)
+
+
+def relative_precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
+    """Relevant in the top k / min(k, all relevant), float64[Q] in [0, 1]."""
+    relevant = ranking.relevant(rel)
+    return share(relevant.within(cutoff), np.minimum(relevant.judged, cutoff))
+
+
+def first_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
+    """Hits in as many ranks as there are relevant documents, float64[Q] in [0, 1]."""
+    return tier(ranking, rel, norm, 1)
+
+
+def second_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
+    """Hits in twice as many ranks as there are relevant documents, float64[Q] in [0, 1]."""
+    return tier(ranking, rel, norm, 2)
+
+
+def tier(ranking: Ranking, rel: int, norm: str, times: int) -> Floats:
+    relevant = ranking.relevant(rel)
+    depth = np.minimum(ranking.retrieved, times * relevant.judged)
+    return share(relevant.within(depth), relevant.judged if norm == "class" else depth)
+
+
+def read_points(text: str) -> dict[str, Value]:
+    """trec_eval's .25,.5,.75 as our recall points."""
+    return {"at": read_value("{" + text + "}")}
+
+
+def write_points(arguments: Mapping[str, Any]) -> str:
+    return write(arguments["at"]).strip("{}")
+
+
+RPREC = Family(
+    name="Rprec",
+    title="R-precision",
+    summary="Precision at the rank that equals the number of relevant documents, or a multiple of it.",
+    group=GROUP,
+    compute=r_precision,
+    parameters=(
+        LEVEL,
+        Parameter("mult", "float", 1.0, low=0.0, above=True, meaning="at this multiple of the relevant documents"),
+    ),
+    trec_eval=(
+        TrecEval("Rprec"),
+        TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
+    ),
+    reference=replace(
+        RANKED,
+        formula="Rprec = P@⌈mult · R⌉",
+        beyond=RANKED.beyond.replace("shorter than k", "shorter than that rank"),
+        elsewhere="trec_eval computes the same (it forgives 0.1 in rounding up); ir_measures has no multiples.",
+    ),
+)
+IPREC = Family(
+    name="IPrec",
+    title="Interpolated precision at a recall",
+    summary="The highest precision at any rank with at least this recall.",
+    group=GROUP,
+    compute=interpolated_precision,
+    parameters=(LEVEL,),
+    cutoff=Parameter(
+        "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
+    ),
+    trec_eval=(TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),),
+    reference=replace(
+        RANKED,
+        formula="IPrec@r = max{P@i : R@i ≥ r}",
+        beyond="A recall that the list never reaches: 0.",
+        elsewhere=(
+            "trec_eval 10 rounds r · R to the nearest whole document, trec_eval 9 cuts r · R + 0.9 off; the "
+            "evaluation's compatibility rule says which holds. ir_measures follows the trec_eval that it is built on."
+        ),
+    ),
+)
+IPREC11 = Family(
+    name="IPrec11",
+    title="Interpolated precision averaged over recall points",
+    summary="The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.",
+    group=GROUP,
+    compute=average_interpolated,
+    parameters=(LEVEL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
+    trec_eval=(TrecEval("11pt_avg", read=read_points, write=write_points),),
+    reference=replace(
+        RANKED,
+        formula="IPrec11 = (sum_{r ∈ at} IPrec@r) / |at|",
+        beyond="Recalls that the list never reaches add 0.",
+        elsewhere="As IPrec: trec_eval 9 and 10 round recalls differently. ir_measures does not name it.",
+    ),
+)
+REL_P = Family(
+    name="RelP",
+    title="Relative precision at k",
+    summary="Precision at k as a share of the best that is possible there.",
+    group=GROUP,
+    compute=relative_precision,
+    parameters=(LEVEL,),
+    cutoff=RANK_NEEDED,
+    trec_eval=(TrecEval("relative_P", takes="cutoff", values=TREC_CUTOFFS),),
+    reference=replace(
+        RANKED,
+        formula="RelP@k = (sum_{i=1}^{k} rel_i) / min(k, R)",
+        elsewhere="trec_eval computes the same; ir_measures does not name it.",
+        source=TREC_EVAL,
+    ),
+)
+
+TIER_NORM = Parameter(
+    "norm",
+    "choice",
+    "tier",
+    choices=("tier", "class"),
+    meaning="divide by the ranks looked at, or by the number of relevant documents",
+)
+TIERS = replace(
+    RANKED,
+    beyond="It takes no cutoff. With norm=tier a list shorter than the tier is excused, with norm=class not.",
+    elsewhere="Neither has it.",
+    source=(
+        "P. Shilane, P. Min, M. Kazhdan, T. Funkhouser: The Princeton Shape Benchmark, Shape Modeling International "
+        "2004 (norm=class)"
+    ),
+)
+FIRST_TIER = Family(
+    name="FirstTier",
+    title="First tier",
+    summary="The share of hits among as many ranks as there are relevant documents.",
+    group=GROUP,
+    compute=first_tier,
+    parameters=(LEVEL, TIER_NORM),
+    reference=replace(TIERS, formula="FirstTier = (sum_{i=1}^{d} rel_i) / d, d = min(|retrieved|, R)"),
+)
+SECOND_TIER = Family(
+    name="SecondTier",
+    title="Second tier",
+    summary="The share of hits among twice as many ranks as there are relevant documents.",
+    group=GROUP,
+    compute=second_tier,
+    parameters=(LEVEL, TIER_NORM),
+    reference=replace(TIERS, formula="SecondTier = (sum_{i=1}^{d} rel_i) / d, d = min(|retrieved|, 2 · R)"),
+)
+
+RECALL_LEVELS = (RPREC, IPREC, IPREC11, REL_P, FIRST_TIER, SECOND_TIER)

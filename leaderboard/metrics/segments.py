@@ -1,0 +1,54 @@
+"""Arithmetic within queries, on columns that hold all queries one after the other.
+
+Sums run in order, as trec_eval's do: pairwise sums differ in the last digits, and the last digit of a figure is read.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bools", "Floats", "Ints", "count", "running", "share", "starts", "total"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Numbers = NDArray[np.integer[Any] | np.floating[Any]]
+
+
+def count(query: Ints, queries: int) -> Ints:
+    """int64[Q]: how often each query occurs in `query`."""
+    return np.bincount(query, minlength=queries).astype(np.int64, copy=False)
+
+
+def total(query: Ints, amount: Floats, queries: int) -> Floats:
+    """float64[Q]: the sum of `amount` over each query."""
+    return np.bincount(query, weights=amount, minlength=queries).astype(np.float64, copy=False)
+
+
+def starts(query: Ints, queries: int) -> Ints:
+    """int64[Q+1]: where each query's run of equal numbers starts in `query`, which never falls."""
+    return np.searchsorted(query, np.arange(queries + 1))
+
+
+def share(part: Numbers, whole: Numbers) -> Floats:
+    """part / whole, 0 where whole is 0."""
+    return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) != 0)
+
+
+def running(query: Ints, amount: Floats, step: np.ufunc = np.add, *, backwards: bool = False) -> Floats:
+    """float64[n]: `step` accumulated within each query up to and with each element (from the end on: backwards).
+
+    query never falls. One row per query, so that every query starts afresh and nothing of the others' rounding enters.
+    """
+    if not len(query):
+        return amount
+    first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
+    sizes = np.diff(np.append(first, len(query)))
+    row = np.repeat(np.arange(len(first)), sizes)
+    column = np.arange(len(query)) - first[row]
+    if backwards:
+        column = sizes[row] - 1 - column
+    table = np.zeros((len(first), int(sizes.max())))
+    table[row, column] = amount
+    return np.asarray(step.accumulate(table, axis=1)[row, column])
