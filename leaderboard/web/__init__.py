@@ -11,6 +11,7 @@ from leaderboard import __version__
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
+from leaderboard.store import Caps, RunStore
 from leaderboard.web import errors, formatting, pages, security, sessions
 
 __all__ = ["create_app"]
@@ -38,6 +39,7 @@ def create_app(config: Config) -> Flask:
     )
     app.extensions["config"] = config
     app.extensions["database"] = Database.connect(config.database_url)
+    app.extensions["store"] = RunStore.open(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

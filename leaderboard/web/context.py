@@ -3,15 +3,16 @@
 import datetime as dt
 from contextlib import AbstractContextManager
 
-from flask import current_app, g
+from flask import current_app, g, request
 from flask_login import current_user
 from sqlalchemy.orm import Session
 
 from leaderboard.access import VISITOR, Actor, actor_of
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.store import RunStore
 
-__all__ = ["actor", "config", "database", "now", "reading", "writing"]
+__all__ = ["actor", "client_address", "config", "database", "now", "reading", "store", "writing"]
 
 
 def config() -> Config:
@@ -22,6 +23,11 @@ def config() -> Config:
 def database() -> Database:
     database: Database = current_app.extensions["database"]
     return database
+
+
+def store() -> RunStore:
+    store: RunStore = current_app.extensions["store"]
+    return store
 
 
 def reading() -> AbstractContextManager[Session]:
@@ -51,3 +57,8 @@ def now() -> dt.datetime:
         g.began = dt.datetime.now(dt.UTC)
     began: dt.datetime = g.began
     return began
+
+
+def client_address() -> str:
+    """Where the request comes from; behind proxies it is theirs to say (Config.trusted_proxies)."""
+    return request.remote_addr or "unknown"

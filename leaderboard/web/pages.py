@@ -3,13 +3,13 @@
 from flask import Flask
 from flask_login import current_user
 
-from leaderboard.web import health
+from leaderboard.web import account, auth, health, measures, submissions, submit, teams
 
-FAMILIES = (health,)
+FAMILIES = (submit, submissions, teams, measures, auth, account, health)
 
 FOR_ALL = (("measures.index", "Measures"),)
 FOR_VISITORS = (("auth.log_in", "Log in"), ("auth.register", "Register"))
-FOR_ACCOUNTS = (("teams.index", "Teams"), ("account.show", "Account"))
+FOR_ACCOUNTS = (("account.show", "Account"),)
 
 
 def init_app(app: Flask) -> None:

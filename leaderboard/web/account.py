@@ -1,0 +1,79 @@
+"""The reader's own account: teams, runs, password, sessions."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from wtforms import PasswordField
+
+from leaderboard.errors import BadInput, InvalidFields, NotAllowed
+from leaderboard.models import User
+from leaderboard.reads import accounts
+from leaderboard.services import people
+from leaderboard.web.context import actor, client_address, database, now, reading, writing
+from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.sessions import sign_in, signed_in
+
+blueprint = Blueprint("account", __name__, url_prefix="/account")
+
+
+class PasswordForm(Form):
+    current = PasswordField(
+        "Current password", [Given("give your current password")], render_kw={"autocomplete": "current-password"}
+    )
+    password = PasswordField(
+        "New password",
+        [Given("choose a new password")],
+        description="At least 10 characters. You stay logged in here and are logged out everywhere else.",
+        render_kw={"autocomplete": "new-password"},
+    )
+
+
+@blueprint.get("/")
+@signed_in
+def show() -> ResponseReturnValue:
+    with reading() as session:
+        account = accounts.account(session, actor())
+    return render_template("account/show.html", account=account)
+
+
+@blueprint.get("/password")
+@signed_in
+def password() -> ResponseReturnValue:
+    return render_template("account/password.html", form=PasswordForm())
+
+
+@blueprint.post("/password")
+@signed_in
+def password_send() -> ResponseReturnValue:
+    form = PasswordForm()
+    if not form.validate():
+        return again("account/password.html", form)
+    try:
+        _prove(form.text("current"))
+        with writing() as session:
+            user = session.get_one(User, current_user.id)
+            people.set_password(session, actor(), user, form.text("password"))
+    except (BadInput, NotAllowed) as error:
+        return again("account/password.html", form, error)
+    sign_in(user)
+    flash("Your password is changed.")
+    return redirect(url_for("account.show"))
+
+
+@blueprint.post("/sessions/end")
+@signed_in
+def end_sessions() -> ResponseReturnValue:
+    with writing() as session:
+        user = session.get_one(User, current_user.id)
+        people.end_sessions(session, actor(), user)
+    sign_in(user)
+    flash("You are logged out everywhere but here.")
+    return redirect(url_for("account.show"))
+
+
+def _prove(password: str) -> None:
+    """Raises InvalidFields when it is not the account's password; wrong ones count as failed log-ins."""
+    try:
+        people.authenticate(database(), current_user.name, password, client_address(), now())
+    except BadInput:
+        raise InvalidFields({"current": ["this is not your current password"]}) from None

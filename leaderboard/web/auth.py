@@ -1,0 +1,89 @@
+"""Logging in and out, and registering."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, PasswordField, StringField
+
+from leaderboard.errors import BadInput, NotAllowed
+from leaderboard.services import people
+from leaderboard.web.context import client_address, database, now, writing
+from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.sessions import local, sign_in, sign_out
+
+blueprint = Blueprint("auth", __name__)
+
+
+class LogInForm(Form):
+    name = StringField(
+        "Name or e-mail address", [Given("give your name or e-mail address")], render_kw={"autocomplete": "username"}
+    )
+    password = PasswordField("Password", [Given("give your password")], render_kw={"autocomplete": "current-password"})
+    next = HiddenField()
+
+
+class RegisterForm(Form):
+    name = StringField(
+        "Name",
+        [Given("give the name that your team and the organisers will see")],
+        description="Your team and the organisers see it.",
+        render_kw={"autocomplete": "username"},
+    )
+    email = StringField(
+        "E-mail address (optional)",
+        description="Only admins see it. You can log in with it, too.",
+        render_kw={"autocomplete": "email", "type": "email"},
+    )
+    password = PasswordField(
+        "Password",
+        [Given("choose a password")],
+        description="At least 10 characters. A few words are easy to remember.",
+        render_kw={"autocomplete": "new-password"},
+    )
+    next = HiddenField()
+
+
+@blueprint.get("/login")
+def log_in() -> ResponseReturnValue:
+    form = LogInForm(data={"next": request.args.get("next", "")})
+    return render_template("auth/log_in.html", form=form)
+
+
+@blueprint.post("/login")
+def log_in_send() -> ResponseReturnValue:
+    form = LogInForm()
+    if not form.validate():
+        return again("auth/log_in.html", form)
+    try:
+        user = people.authenticate(database(), form.text("name"), form.text("password"), client_address(), now())
+    except (BadInput, NotAllowed) as error:
+        return again("auth/log_in.html", form, error)
+    sign_in(user)
+    return redirect(local(form.text("next"), url_for("account.show")))
+
+
+@blueprint.get("/register")
+def register() -> ResponseReturnValue:
+    form = RegisterForm(data={"next": request.args.get("next", "")})
+    return render_template("auth/register.html", form=form)
+
+
+@blueprint.post("/register")
+def register_send() -> ResponseReturnValue:
+    form = RegisterForm()
+    if not form.validate():
+        return again("auth/register.html", form)
+    try:
+        with writing() as session:
+            user = people.register(session, form.text("name"), form.text("email"), form.text("password"))
+    except BadInput as error:
+        return again("auth/register.html", form, error)
+    sign_in(user)
+    flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
+    return redirect(local(form.text("next"), url_for("account.show")))
+
+
+@blueprint.post("/logout")
+def log_out() -> ResponseReturnValue:
+    sign_out()
+    flash("You are logged out.")
+    return redirect(url_for("auth.log_in"))

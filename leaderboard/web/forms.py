@@ -1,0 +1,59 @@
+"""What all forms share: sent back filled, with every error by its field and the refusal's status."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import render_template
+from flask.typing import ResponseReturnValue
+from flask_wtf import FlaskForm
+from wtforms import Field
+from wtforms.validators import ValidationError
+
+from leaderboard.errors import InvalidFields, LeaderboardError
+
+__all__ = ["Form", "Given", "again"]
+
+
+class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
+    """A form whose errors may also come from the service behind it."""
+
+    class Meta:
+        csrf = False  # security.csrf checks every POST before its view; the page carries the token
+
+    form_errors: list[str]
+
+    def text(self, name: str) -> str:
+        """What was given in the field, as it is; empty when nothing was."""
+        data: str | None = self._fields[name].data
+        return data or ""
+
+    def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:
+        """Puts each message beside its field; what belongs to none stands above the form."""
+        for name, messages in fields.items():
+            if name in self._fields:
+                field: Field = self._fields[name]
+                field.errors = [*field.errors, *messages]
+            else:
+                self.form_errors = [*self.form_errors, *messages]
+
+
+class Given:
+    """The field must be filled in. Whether its value will do is the service's to say."""
+
+    field_flags = {"required": True}  # noqa: RUF012  # WTForms reads it from the class
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def __call__(self, _: Any, field: Field) -> None:
+        if not field.data or (isinstance(field.data, str) and not field.data.strip()):
+            raise ValidationError(self.message)
+
+
+def again(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
+    """The form once more, filled as it was, with what is wrong; status 400 or the error's."""
+    if isinstance(error, InvalidFields):
+        form.refuse(error.fields)
+    elif error is not None:
+        form.refuse({"": [error.message]})
+    return render_template(template, form=form, **context), error.status if error else 400

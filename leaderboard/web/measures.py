@@ -1,0 +1,29 @@
+"""The measure reference, straight from the registry: what a measure means is said once, beside its code."""
+
+from itertools import groupby
+
+from flask import Blueprint, render_template
+from flask.typing import ResponseReturnValue
+
+from leaderboard.errors import NotFound
+from leaderboard.metrics import VERSION, families, family
+
+blueprint = Blueprint("measures", __name__, url_prefix="/measures")
+
+
+@blueprint.get("/")
+def index() -> ResponseReturnValue:
+    groups = [(name, list(members)) for name, members in groupby(families(), key=lambda each: each.group)]
+    return render_template("measures/index.html", groups=groups, metric_version=VERSION)
+
+
+@blueprint.get("/<name>")
+def show(name: str) -> ResponseReturnValue:
+    try:
+        found = family(name)
+    except KeyError:
+        raise NotFound from None
+    names = [each.name for each in families()]
+    place = names.index(name)
+    before, after = names[place - 1] if place else None, names[place + 1] if place + 1 < len(names) else None
+    return render_template("measures/show.html", family=found, before=before, after=after, metric_version=VERSION)

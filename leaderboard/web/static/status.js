@@ -1,0 +1,26 @@
+// Looks again at a run that waits or is being scored, and opens its results as soon as they are there.
+"use strict";
+(() => {
+  const part = document.querySelector("[data-progress]");
+  if (!part) return;
+  const shortest = 1000, longest = 10000; // milliseconds
+  let wait = shortest;
+
+  const look = async () => {
+    try {
+      const answer = await fetch(part.dataset.progress, { headers: { Accept: "text/html" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      const html = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const next = html.querySelector("[data-state]");
+      if (next.dataset.moving !== "yes") { location.reload(); return; }
+      const now = part.querySelector("[data-state]");
+      if (now.textContent !== next.textContent) { // a screen reader speaks only of what changed
+        now.replaceWith(next);
+        wait = shortest;
+      }
+    } catch { /* the site may be restarting: look again later */ }
+    wait = Math.min(wait * 1.3, longest);
+    setTimeout(look, wait);
+  };
+  setTimeout(look, wait);
+})();

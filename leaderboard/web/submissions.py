@@ -1,0 +1,50 @@
+"""A submission's page: where it stands until it is scored, its receipt, withdrawing it, and then its results."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from leaderboard.errors import NotFound
+from leaderboard.models import State, Submission
+from leaderboard.reads.results import results
+from leaderboard.reads.submissions import SubmissionStatus, status
+from leaderboard.services import submissions
+from leaderboard.web.context import actor, now, reading, writing
+from leaderboard.web.sessions import signed_in
+
+blueprint = Blueprint("submissions", __name__)
+
+
+@blueprint.get("/submissions/<int:submission>")
+def show(submission: int) -> ResponseReturnValue:
+    with reading() as session:
+        run = status(session, actor(), submission, now())
+        shown = None
+        if run.state == State.SCORED and run.results_open:
+            shown = results(session, actor(), submission, now(), sort=request.args.get("sort", ""))
+    return render_template("submissions/show.html", run=run, results=shown, moving=_is_moving(run))
+
+
+@blueprint.get("/submissions/<int:submission>/status")
+def progress(submission: int) -> ResponseReturnValue:
+    """The part of the page that changes until the run is scored, for the page's script."""
+    with reading() as session:
+        run = status(session, actor(), submission, now())
+    return render_template("submissions/progress.html", run=run, moving=_is_moving(run))
+
+
+@blueprint.post("/submissions/<int:submission>/withdraw")
+@signed_in
+def withdraw(submission: int) -> ResponseReturnValue:
+    with reading() as session:
+        status(session, actor(), submission, now())  # what may not be seen can't be withdrawn either
+    with writing() as session:
+        run = session.get(Submission, submission)
+        if run is None:
+            raise NotFound
+        submissions.withdraw(session, actor(), run, because=request.form.get("because", ""))
+    flash("The run is withdrawn: it is on no board any more and stays on record.")
+    return redirect(url_for("submissions.show", submission=submission))
+
+
+def _is_moving(run: SubmissionStatus) -> bool:
+    return run.state in {State.QUEUED, State.SCORING}

@@ -1,0 +1,168 @@
+"""The submission form of an evaluation."""
+
+from typing import TypeVar
+
+from flask import Blueprint, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+from wtforms import FileField, FloatField, HiddenField, RadioField, SelectField, StringField, TextAreaField
+
+from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.models import Evaluation, Standing, Submission, System, Team
+from leaderboard.reads.submitting import Submitting, submitting
+from leaderboard.services import submissions
+from leaderboard.store import Received
+from leaderboard.web import uploads
+from leaderboard.web.context import actor, config, now, reading, writing
+from leaderboard.web.formatting import size
+from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.security import csrf
+from leaderboard.web.sessions import signed_in
+
+blueprint = Blueprint("submit", __name__)
+
+Row = TypeVar("Row", Team, System)
+
+LONGEST_LABEL = 80  # characters, as the service has it
+NEW = "new-"  # a choice of the system field: a new system of the team with this id
+
+
+class ThresholdField(FloatField):
+    """A number, or nothing."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        text = valuelist[0].strip() if valuelist else ""
+        self.data = None
+        if text:
+            try:
+                self.data = float(text)
+            except ValueError:
+                raise ValueError("give a number such as 0.5, or leave it empty") from None
+
+
+class SubmitForm(Form):
+    system = SelectField("System", [Given("choose a system, or a new one")], validate_choice=False)
+    system_name = StringField(
+        "Name of the new system",
+        description="It lives across years: its progress is followed under this name.",
+        render_kw={"autocomplete": "off"},
+    )
+    run = FileField("Run file", render_kw={"aria-required": "true"})
+    standing = RadioField("Standing", [Given("choose one")], default=Standing.CONTRASTIVE.value)
+    threshold = ThresholdField(
+        "Threshold θ (optional)",
+        description="Documents with a score of at least θ count as returned in AQWV and the set measures. Leave it "
+        "empty when the file holds decisions, or when every listed document counts as returned.",
+        render_kw={"inputmode": "decimal", "autocomplete": "off"},
+    )
+    label = StringField(
+        "Label (optional)",
+        description="Tells your own runs apart. Without one it is the name of the file.",
+        render_kw={"autocomplete": "off"},
+    )
+    notes = TextAreaField("Notes (optional)", description="For your team and the organisers.", render_kw={"rows": 3})
+    kept = HiddenField()
+
+    @classmethod
+    def on(cls, page: Submitting, given: MultiDict[str, str] | None = None) -> "SubmitForm":
+        """The form with what this reader may choose."""
+        form = cls(formdata=given)
+        groups = {
+            team.name: [
+                *((str(system.id), system.name) for system in team.systems),
+                (f"{NEW}{team.id}", f"A new system of {team.name}"),
+            ]
+            for team in page.teams
+        }
+        form.system.choices = groups if len(groups) > 1 else [one for group in groups.values() for one in group]
+        primary = ", ".join(f"{team.primary} ({team.name})" for team in page.teams if team.primary)
+        form.standing.choices = [
+            (Standing.PRIMARY.value, "Primary: your team's one run that stands for it"),
+            (Standing.CONTRASTIVE.value, "Contrastive: a variant, for comparison"),
+        ]
+        if primary:
+            form.standing.description = f"Primary so far: {primary}. Another takes its place once it is scored."
+        form.run.description = (
+            "A TREC run (query Q0 document rank score tag) or a decision list (query, document, Y or N, score; tabs), "
+            f"plain or gzip, at most {size(config().upload_bytes)}."
+        )
+        return form
+
+    def check(self, upload: Received | None, refused: str | None) -> bool:
+        """Whether everything is there to try it; says of every field what is not."""
+        good = bool(self.validate())
+        fields: dict[str, list[str]] = {}
+        if refused is not None:
+            fields["run"] = [refused]
+        elif upload is None:
+            fields["run"] = ["choose the file of the run"]
+        if self.text("system").startswith(NEW) and not self.text("system_name").strip():
+            fields["system_name"] = ["give the new system a name"]
+        self.refuse(fields)
+        return good and not fields
+
+
+@blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
+@signed_in
+def new(campaign: str, evaluation: str) -> ResponseReturnValue:
+    with reading() as session:
+        page = submitting(session, actor(), campaign, evaluation, now())
+    return render_template("submit/new.html", page=page, form=SubmitForm.on(page), upload=None)
+
+
+@blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
+@signed_in
+def send(campaign: str, evaluation: str) -> ResponseReturnValue:
+    with reading() as session:
+        page = submitting(session, actor(), campaign, evaluation, now())
+    posted = uploads.receive("run")
+    form = SubmitForm.on(page, posted.fields)
+    upload = posted.upload or uploads.kept(form.text("kept"))
+    form.kept.data = uploads.keep(upload)
+    good = form.check(upload, posted.refused)
+    if upload is None or not good:
+        return again("submit/new.html", form, page=page, upload=upload)
+    try:
+        with writing() as session:
+            run = _submit(session, page.evaluation.id, form, upload)
+    except LeaderboardError as error:
+        return again("submit/new.html", form, error, page=page, upload=upload)
+    return redirect(url_for("submissions.show", submission=run.id))
+
+
+csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
+
+
+def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Received) -> Submission:
+    team, system = _chosen(session, form)
+    return submissions.submit(
+        session,
+        actor(),
+        session.get_one(Evaluation, evaluation_id),
+        team,
+        system=system,
+        upload=upload,
+        standing=Standing(form.standing.data),
+        threshold=form.threshold.data,
+        label=form.text("label") or upload.filename[:LONGEST_LABEL],
+        notes=form.text("notes"),
+        received_at=now(),
+    )
+
+
+def _chosen(session: Session, form: SubmitForm) -> tuple[Team, System | submissions.NewSystem]:
+    """The system that the form names, one that exists or a new one, and its team."""
+    choice = form.text("system")
+    if choice.startswith(NEW):
+        team = _row(session, Team, choice.removeprefix(NEW))
+        return team, submissions.NewSystem(form.text("system_name"))
+    system = _row(session, System, choice)
+    return system.team, system
+
+
+def _row(session: Session, model: type[Row], key: str) -> Row:
+    found = session.get(model, int(key)) if key.isdecimal() and len(key) < 10 else None
+    if found is None:
+        raise InvalidFields({"system": ["choose one of the list"]})
+    return found

@@ -1,0 +1,124 @@
+"""Teams: making one, its page, inviting by a link, joining, leaving."""
+
+import sqlalchemy as sa
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import StringField, TextAreaField
+
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.models import Invitation, Team, User
+from leaderboard.reads import accounts
+from leaderboard.reads import teams as pages
+from leaderboard.services import teams
+from leaderboard.web.context import actor, now, reading, writing
+from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.sessions import signed_in
+
+blueprint = Blueprint("teams", __name__)
+
+
+class TeamForm(Form):
+    name = StringField(
+        "Name of the team",
+        [Given("give the team a name")],
+        description="Boards show it beside every run, over all years. It can't be changed later.",
+    )
+    description = TextAreaField(
+        "About the team (optional)", description="Who you are, where you work.", render_kw={"rows": 3}
+    )
+
+
+@blueprint.get("/account/teams/new")
+@signed_in
+def new() -> ResponseReturnValue:
+    return render_template("teams/new.html", form=TeamForm())
+
+
+@blueprint.post("/account/teams/new")
+@signed_in
+def create() -> ResponseReturnValue:
+    form = TeamForm()
+    if not form.validate():
+        return again("teams/new.html", form)
+    try:
+        with writing() as session:
+            team = teams.create_team(session, actor(), form.text("name"), description=form.text("description"))
+    except BadInput as error:
+        return again("teams/new.html", form, error)
+    flash(f"{team.name} is there. Invite the others, or submit a run.")
+    return redirect(url_for("teams.show", team=team.slug))
+
+
+@blueprint.get("/teams/<team>")
+def show(team: str) -> ResponseReturnValue:
+    with reading() as session:
+        page = pages.team_page(session, actor(), team, now())
+        invitations = accounts.open_invitations(session, actor(), team, now())
+    return render_template("teams/show.html", page=page, invitations=invitations)
+
+
+@blueprint.post("/teams/<team>/invitations")
+@signed_in
+def invite(team: str) -> ResponseReturnValue:
+    with writing() as session:
+        token = teams.invite(session, actor(), _team(session, team))
+    flash(url_for("teams.invitation", token=token, _external=True), "invitation")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/invitations/<int:invitation>/revoke")
+@signed_in
+def revoke(team: str, invitation: int) -> ResponseReturnValue:
+    with writing() as session:
+        found = session.get(Invitation, invitation)
+        if found is None or found.team.slug != team:
+            raise NotFound
+        teams.revoke_invitation(session, actor(), found)
+    flash("The invitation no longer works.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/leave")
+@signed_in
+def leave(team: str) -> ResponseReturnValue:
+    with writing() as session:
+        found = _team(session, team)
+        teams.leave_team(session, actor(), found)
+    flash(f"You have left {found.name}. Its runs and systems stay.")
+    return redirect(url_for("account.show"))
+
+
+@blueprint.post("/teams/<team>/members/<int:member>/remove")
+@signed_in
+def remove(team: str, member: int) -> ResponseReturnValue:
+    with writing() as session:
+        user = session.get(User, member)
+        if user is None:
+            raise NotFound
+        teams.remove_member(session, actor(), _team(session, team), user)
+    flash(f"{user.name} is no longer in the team.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.get("/join/<token>")
+def invitation(token: str) -> ResponseReturnValue:
+    with reading() as session:
+        team = teams.find_invitation(session, token, now()).team
+    return render_template("teams/join.html", team=team, token=token)
+
+
+@blueprint.post("/join/<token>")
+@signed_in
+def join(token: str) -> ResponseReturnValue:
+    with writing() as session:
+        team = teams.accept_invitation(session, actor(), token, now())
+    flash(f"You are in {team.name} now.")
+    return redirect(url_for("teams.show", team=team.slug))
+
+
+def _team(session: Session, slug: str) -> Team:
+    found = session.scalar(sa.select(Team).where(Team.slug == slug))
+    if found is None:
+        raise NotFound
+    return found

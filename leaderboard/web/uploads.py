@@ -1,0 +1,163 @@
+"""Reads a form with a file so that the file goes straight to the run store, never whole into memory or a second place.
+
+The framework's own way writes the file to a temporary folder first. Here the parts are taken as they arrive: the text
+fields, which the page puts first, then the file, of which the store reads piece by piece. A sender that stops in the
+middle raises inside the store's reading, and the store leaves nothing behind.
+"""
+
+import io
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import IO, TYPE_CHECKING
+
+from flask import request
+from flask_wtf.csrf import CSRFError, validate_csrf
+from itsdangerous import BadData, URLSafeTimedSerializer
+from werkzeug.datastructures import MultiDict
+from werkzeug.http import parse_options_header
+from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
+from wtforms import ValidationError
+
+from leaderboard.errors import BadInput, TooLarge
+from leaderboard.store import Received
+from leaderboard.web.context import actor, config, store
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["Posted", "keep", "kept", "receive"]
+
+PIECE = 2**18  # bytes read at once
+FIELD_BYTES = 2**20  # all text fields together
+PARTS = 50
+PATIENCE = 4  # times the cap
+KEPT_SECONDS = 12 * 3600  # the store sweeps files that no submission names after a day
+BROKEN = "the upload was cut off before its end; send it again"
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent."""
+
+    fields: MultiDict[str, str]
+    upload: Received | None
+    refused: str | None
+
+
+def receive(file_field: str) -> Posted:
+    """Reads this request's form. The view must be exempt from the general token check, which would read it first.
+
+    A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
+    answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and lets
+    go of a sender (413) at several times the cap.
+    """
+    request.max_content_length = PATIENCE * config().upload_bytes
+    _, options = parse_options_header(request.headers.get("Content-Type", ""))
+    boundary = options.get("boundary", "")
+    if request.mimetype != "multipart/form-data" or not boundary:
+        raise BadInput("expected a form with a file (multipart/form-data)")
+    fields: MultiDict[str, str] = MultiDict()
+    upload: Received | None = None
+    refused: str | None = None
+    checked = False
+    events = _events(request.stream, boundary.encode())
+    for event in events:
+        if isinstance(event, Field):
+            fields.add(event.name or "", _text(events))
+        elif isinstance(event, File):
+            checked = checked or _check_token(fields)
+            file = PartReader(events)
+            if event.filename and event.name == file_field and upload is None:
+                try:
+                    upload = store().receive(file, event.filename)
+                except TooLarge as error:
+                    refused = error.message
+            file.drain()
+    if not checked:
+        _check_token(fields)
+    return Posted(fields, upload, refused)
+
+
+def keep(upload: Received | None) -> str:
+    """A proof, for a hidden field, that the reader has sent this file: a form that comes back need not send it anew."""
+    return _signer().dumps({"user": actor().user_id, **asdict(upload)}) if upload else ""
+
+
+def kept(proof: str) -> Received | None:
+    """The file behind a proof of this reader; None without a good one."""
+    if not proof:
+        return None
+    try:
+        given = _signer().loads(proof, max_age=KEPT_SECONDS)
+    except BadData:
+        return None
+    return Received(**given) if given.pop("user") == actor().user_id else None
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(config().secret_key, salt="an upload that was received")
+
+
+class PartReader(io.RawIOBase):
+    """The body of one part, read piece by piece."""
+
+    def __init__(self, events: Iterator[Event]) -> None:
+        self._events = events
+        self._piece = b""
+        self._more = True
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        while not self._piece and self._more:
+            self._advance()
+        view = memoryview(buffer).cast("B")
+        length = min(len(view), len(self._piece))
+        view[:length] = self._piece[:length]
+        self._piece = self._piece[length:]
+        return length
+
+    def drain(self) -> None:
+        """Passes over what nobody read."""
+        self._piece = b""
+        while self._more:
+            self._advance()
+            self._piece = b""
+
+    def _advance(self) -> None:
+        event = next(self._events)
+        if not isinstance(event, Data):
+            raise BadInput(BROKEN)
+        self._piece, self._more = event.data, event.more_data
+
+
+def _events(stream: IO[bytes], boundary: bytes) -> Iterator[Event]:
+    """The parts in the order in which they arrive."""
+    decoder = MultipartDecoder(boundary, max_form_memory_size=FIELD_BYTES, max_parts=PARTS)
+    while True:
+        try:
+            event = decoder.next_event()
+        except ValueError:
+            raise BadInput(BROKEN) from None
+        if isinstance(event, NeedData):
+            decoder.receive_data(stream.read(PIECE) or None)
+        elif isinstance(event, Epilogue):
+            return
+        else:
+            yield event
+
+
+def _text(events: Iterator[Event]) -> str:
+    text = io.BufferedReader(PartReader(events)).read(FIELD_BYTES + 1)
+    if len(text) > FIELD_BYTES:
+        raise TooLarge("A field of the form is too long.")
+    return text.decode("utf-8", "replace")
+
+
+def _check_token(fields: MultiDict[str, str]) -> bool:
+    try:
+        validate_csrf(fields.get("csrf_token"))
+    except ValidationError as error:
+        raise CSRFError(str(error)) from error
+    return True
