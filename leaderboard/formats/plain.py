@@ -94,7 +94,7 @@ def open_plain(
             yield text
         return
     name = name or "file"
-    magic = source.read(len(GZIP_MAGIC))
+    magic = _start_of(source, len(GZIP_MAGIC))
     given = CappedReader(source, NO_CAP, name, magic)
     if magic == GZIP_MAGIC:
         with gzip.GzipFile(fileobj=given, mode="rb") as unpacked:
@@ -104,8 +104,16 @@ def open_plain(
 
 
 def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:
-    start = CappedReader(stream, NO_CAP, name).read(LONGEST_START)
+    start = _start_of(CappedReader(stream, NO_CAP, name), LONGEST_START)
     for magic, message in FOREIGN_STARTS.items():
         if start.startswith(magic):
             raise refuse(name, message)
     return CappedReader(stream, limits.expanded_bytes, name, start.removeprefix(BYTE_ORDER_MARK))
+
+
+def _start_of(source: ByteSource, size: int) -> bytes:
+    """The first `size` bytes, fewer only where the source ends; a single read may give less."""
+    start = b""
+    while len(start) < size and (piece := source.read(size - len(start))):
+        start += piece
+    return start

@@ -1,0 +1,79 @@
+import bz2
+import gzip
+import io
+import lzma
+from pathlib import Path
+
+import pytest
+
+from leaderboard.formats import Limits, open_plain, read_run
+from tests.formats.files import problems_of
+
+CONTENT = b"q Q0 d 1 2 t\nq Q0 e 2 1 t\n"
+
+
+def test_gzip_is_read_like_plain_text(tmp_path: Path) -> None:
+    file = tmp_path / "run.gz"
+    file.write_bytes(gzip.compress(CONTENT))
+    assert read_run(file).document.to_list() == ["d", "e"]
+
+
+def test_several_gzip_files_one_after_the_other_are_one() -> None:
+    both = gzip.compress(CONTENT) + gzip.compress(b"r Q0 d 1 2 t\n")
+    assert read_run(io.BytesIO(both)).queries == ("q", "r")
+
+
+def test_the_name_says_nothing_about_compression(tmp_path: Path) -> None:
+    file = tmp_path / "run.gz"
+    file.write_bytes(CONTENT)
+    assert len(read_run(file)) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(gzip.compress(CONTENT)), "is compressed twice; compress it once"),
+        (bz2.compress(CONTENT), "is compressed with bzip2; give plain text or gzip"),
+        (lzma.compress(CONTENT), "is compressed with xz; give plain text or gzip"),
+        (b"PK\x03\x04rest", "is a zip archive; give plain text or gzip"),
+        ("\ufeffq Q0".encode("utf-16-le"), "is UTF-16 text; save it as UTF-8"),
+    ],
+)
+def test_what_is_neither_plain_text_nor_gzip_is_named(content: bytes, message: str) -> None:
+    assert problems_of(read_run, io.BytesIO(content)) == [(None, message)]
+
+
+def test_gzip_that_was_cut_off_is_refused() -> None:
+    whole = gzip.compress(CONTENT)
+    assert problems_of(read_run, io.BytesIO(whole[:-9])) == [
+        (None, "ends in the middle of its gzip data; send it again")
+    ]
+
+
+def test_gzip_with_a_wrong_checksum_is_refused() -> None:
+    content = bytearray(gzip.compress(CONTENT))
+    content[-6] ^= 0xFF
+    [(line, message)] = problems_of(read_run, io.BytesIO(bytes(content)))
+    assert line is None
+    assert message.startswith("is damaged gzip data (")
+
+
+def test_a_small_file_that_expands_past_the_cap_is_refused_while_it_is_read() -> None:
+    bomb = gzip.compress(b"q Q0 d 1 2 t\n" * 5_000_000)
+    read: list[int] = []
+
+    class Counting(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            piece = super().read(size)
+            read.append(len(piece))
+            return piece
+
+    [(line, message)] = problems_of(read_run, Counting(bomb), limits=Limits(expanded_bytes=1_000_000))
+    assert (line, message) == (None, "holds more than 1,000,000 bytes of text, the most allowed")
+    assert sum(read) < len(bomb) / 2
+
+
+def test_the_text_of_a_file_can_be_read_in_pieces() -> None:
+    with open_plain(io.BytesIO(gzip.compress(CONTENT))) as text:
+        assert text.read(4) == b"q Q0"
+        assert text.read() == CONTENT[4:]

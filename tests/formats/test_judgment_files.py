@@ -1,0 +1,41 @@
+import pytest
+
+from leaderboard.formats import read_judgments
+from tests.formats.files import problems_of, text
+
+
+def test_judgments_are_read_in_the_order_of_the_file() -> None:
+    judgments = read_judgments(text("# qrels", "q2 0 d1 1", "q1\t0\td1\t-1", "q2  0 d2 +3"))
+    assert judgments.queries == ("q2", "q1")
+    assert judgments.query.tolist() == [0, 1, 0]
+    assert judgments.document.to_list() == ["d1", "d1", "d2"]
+    assert judgments.grade.tolist() == [1, -1, 3]
+
+
+@pytest.mark.parametrize("grade", ["1.0", "x", "1e3", "--1", "99999999999999999999", "½"])
+def test_a_grade_that_is_no_integer_is_told_with_its_line(grade: str) -> None:
+    assert problems_of(read_judgments, text("q 0 d 1", f"q 0 e {grade}")) == [(2, f"grade {grade} is no integer")]
+
+
+def test_a_document_judged_twice_alike_is_kept_once_and_counted() -> None:
+    judgments = read_judgments(text("q 0 d 1", "q 0 e 0", "q 1 d 1"))
+    assert judgments.document.to_list() == ["d", "e"]
+    assert judgments.repeated == 1
+
+
+def test_a_document_judged_twice_differently_is_told_with_both_lines() -> None:
+    assert problems_of(read_judgments, text("q 0 d 1", "q 0 e 0", "q 0 d 2", "r 0 d 2")) == [
+        (3, "document d is judged again with another grade for query q (first on line 1)")
+    ]
+
+
+def test_a_document_id_with_blanks_is_told_with_its_line() -> None:
+    assert problems_of(read_judgments, text("q 0 d 1", "q 0 my document 1")) == [
+        (2, "expected 4 columns, found 5 (query iteration document grade)")
+    ]
+
+
+def test_an_unknown_query_is_told_where_an_evaluation_has_a_list() -> None:
+    assert problems_of(read_judgments, text("q 0 d 1", "r 0 d 1"), queries=("q",)) == [
+        (2, "query r is not in this evaluation")
+    ]

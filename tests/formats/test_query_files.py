@@ -1,0 +1,28 @@
+import io
+
+from leaderboard.formats import Limits, QueryRow, read_queries
+from tests.formats.files import problems_of, text
+
+
+def test_queries_have_an_id_a_text_and_tags() -> None:
+    assert read_queries(text("q1\twhat is it\tshort, hard", "# no query", "", "q2\tand this", "q3")) == (
+        QueryRow("q1", "what is it", ("short", "hard")),
+        QueryRow("q2", "and this", ()),
+        QueryRow("q3", "", ()),
+    )
+
+
+def test_every_problem_is_told_with_its_line() -> None:
+    source = io.BytesIO(b"q\ta\nq\tb\nmy id\tc\n\td\na\tb\tc\td\n\xff\te\nlonger\tf\n")
+    assert problems_of(read_queries, source, limits=Limits(id_bytes=5)) == [
+        (2, "query q is there twice (first on line 1)"),
+        (3, "query id 'my id' is empty or holds blanks (id TAB text TAB tags)"),
+        (4, "query id '' is empty or holds blanks (id TAB text TAB tags)"),
+        (5, "expected up to 3 columns, found 4 (id TAB text TAB tags)"),
+        (6, "byte 1 is no UTF-8 text; save the file as UTF-8"),
+        (7, "query id longer than 5 bytes: longer"),
+    ]
+
+
+def test_an_empty_file_is_refused() -> None:
+    assert problems_of(read_queries, text("# nothing")) == [(None, "is empty")]
