@@ -4,15 +4,17 @@ import io
 
 from alembic import command
 from alembic.config import Config as AlembicConfig
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from leaderboard.config import folder
 from leaderboard.db import Database
 
-__all__ = ["check", "current", "upgrade"]
+__all__ = ["check", "current", "newest", "upgrade"]
 
 
-def _config(database: Database, output: io.StringIO | None = None) -> AlembicConfig:
-    config = AlembicConfig(stdout=output or io.StringIO())
+def _config(database: Database) -> AlembicConfig:
+    config = AlembicConfig(stdout=io.StringIO())
     config.set_main_option("script_location", str(folder("migrations")))
     config.attributes["engine"] = database.engine
     return config
@@ -28,8 +30,12 @@ def check(database: Database) -> None:
     command.check(_config(database))
 
 
-def current(database: Database) -> str:
-    """The revision that the schema is at, as alembic prints it; empty when there is none."""
-    output = io.StringIO()
-    command.current(_config(database, output))
-    return output.getvalue().strip()
+def current(database: Database) -> str | None:
+    """The revision that the schema is at; None when there is no schema."""
+    with database.engine.connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def newest() -> str | None:
+    """The revision that this version of the product needs."""
+    return ScriptDirectory(str(folder("migrations"))).get_current_head()

@@ -12,8 +12,8 @@ import click
 
 from leaderboard import __version__
 from leaderboard.cli.lazy import LazyGroup
-from leaderboard.cli.wording import usage_problem
-from leaderboard.errors import LeaderboardError
+from leaderboard.cli.wording import fields_problem, usage_problem
+from leaderboard.errors import InvalidFields, LeaderboardError
 
 __all__ = ["leaderboard", "main", "run"]
 
@@ -59,6 +59,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(usage_problem(error))
     except click.ClickException as error:
         return _fail(error.format_message())
+    except InvalidFields as error:
+        return _fail(fields_problem(error))
     except LeaderboardError as error:
         return _fail(error.message)
     except (click.Abort, KeyboardInterrupt):

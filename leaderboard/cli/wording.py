@@ -5,7 +5,15 @@ from difflib import get_close_matches
 
 import click
 
-__all__ = ["usage_problem"]
+from leaderboard.errors import InvalidFields
+
+__all__ = ["fields_problem", "usage_problem"]
+
+
+def fields_problem(error: InvalidFields) -> str:
+    """One line for everything that is wrong with a value: `closes at: give a moment after the opening`."""
+    lines = [f"{name.replace('_', ' ')}: {text}" for name, messages in error.fields.items() for text in messages]
+    return "\n".join(lines)
 
 
 def usage_problem(error: click.UsageError) -> str:

@@ -1,1 +1,58 @@
 """Seeds: campaigns that come with the product, loaded through the services as anybody else's would be."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.config import folder
+from leaderboard.db import Database
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.seeding.accounts import Account, load_accounts, read_accounts
+from leaderboard.seeding.described import read_campaign
+from leaderboard.seeding.harbour import Harbour, SampleRun
+from leaderboard.seeding.loading import load_campaign, submit_runs
+from leaderboard.seeding.plans import CampaignPlan
+from leaderboard.store import RunStore
+
+__all__ = ["Seeded", "load", "worked_examples"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """What is there after loading. `submitted` counts the runs that were missing."""
+
+    accounts: tuple[Account, ...]
+    sample: SampleRun
+    submitted: int
+
+
+def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
+    """Makes what is missing of the worked examples, the simulated campaign and the accounts. Repeatable.
+
+    Campaigns, queries, judgments and accounts come first, in one transaction; then run by run.
+    """
+    accounts = read_accounts(folder("seeds") / "accounts.toml")
+    with database.write() as session:
+        harbour = Harbour(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
+        plans = (*worked_examples(), harbour.plan())
+        for plan in plans:
+            load_campaign(session, plan)
+        load_accounts(session, accounts)
+    submitted = sum(submit_runs(database, store, plan) for plan in plans)
+    return Seeded(accounts, harbour.sample(), submitted)
+
+
+def worked_examples() -> tuple[CampaignPlan, ...]:
+    """The golden cases of the measures, as small campaigns."""
+    return tuple(read_campaign(path) for path in sorted((folder("seeds") / "worked-examples").glob("*.toml")))
+
+
+def _latest_year(session: Session) -> int | None:
+    """The newest year of the simulated campaign where it was loaded before: it stays where it is as time goes on."""
+    return session.scalar(
+        sa.select(sa.func.max(Evaluation.period_key))
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(Campaign.slug == Harbour.SLUG)
+    )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class SampleRun:
 class Harbour:
     """`latest` is the year that is open; the others lie before it, one a year. `now` is when it is loaded."""
 
+    SLUG: ClassVar[str] = "harbour"
+
     folder: Path
     latest: int
     now: dt.datetime
@@ -61,10 +64,9 @@ class Harbour:
         return tuple(rows[place] for place in order)
 
     def plan(self) -> CampaignPlan:
-        settings = {name: value for name, value in self.field.campaign.items() if name != "slug"}
         return CampaignPlan(
-            slug=self.field.campaign["slug"],
-            settings={**settings, "simulated": True},
+            slug=self.SLUG,
+            settings={**self.field.campaign, "simulated": True},
             teams=tuple(_team_plan(team) for team in self.field.teams),
             evaluations=tuple(
                 self._evaluation(year, condition)

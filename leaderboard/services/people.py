@@ -17,7 +17,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_name, name_key
 from leaderboard.services.rows import add_or_refuse
 
-__all__ = ["authenticate", "close_account", "create_user", "end_sessions", "register", "set_password"]
+__all__ = ["authenticate", "close_account", "create_user", "end_sessions", "register", "set_admin", "set_password"]
 
 SHORTEST_PASSWORD = 10
 LONGEST_PASSWORD = 1000  # hashing a longer one would only cost time
@@ -110,6 +110,13 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     user.is_active = False
     user.session_version += 1
     record(session, actor, "close", user)
+
+
+def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> None:
+    """Lets an account do everything, or no longer. On the command line only: no stolen session makes one."""
+    require(actor.all_powerful and actor.user_id is None, "Admins are made on the command line only.")
+    user.is_admin = is_admin
+    record(session, actor, "make admin" if is_admin else "unmake admin", user)
 
 
 def _add(session: Session, name: str, password: str, email: str | None, is_admin: bool) -> User:

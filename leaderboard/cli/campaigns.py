@@ -1,0 +1,199 @@
+"""`leaderboard campaign`: what is held fixed over the years of a campaign."""
+
+from typing import Any
+
+import click
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.cli.finding import find_campaign, find_user
+from leaderboard.cli.kinds import OneOf, OrNone, given
+from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.tables import print_table
+from leaderboard.metrics import parse_all
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, NoRelevant, RunChoice, User
+from leaderboard.services import campaigns
+
+__all__ = ["campaign"]
+
+NUMBER = OrNone(click.FLOAT)
+CHANGEABLE = (
+    "title", "description", "measures", "primary_measure", "cost", "value", "prior", "beta", "no_relevant", "compat",
+    "run_choice",
+)  # fmt: skip
+
+
+def _options(command: Any) -> Any:
+    """What `add` and `change` have in common."""
+    for option in reversed(
+        [
+            click.option("--description", default="", help="What readers are told about it."),
+            click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),
+            click.option("--value", type=NUMBER, help="V, what a correct detection is worth."),
+            click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents."),
+            click.option("--beta", type=NUMBER, help="β itself, instead of cost, value and prior."),
+            click.option(
+                "--no-relevant",
+                type=OneOf(NoRelevant),
+                default=NoRelevant.EXCLUDE.value,
+                show_default=True,
+                help="What becomes of a query without relevant documents.",
+            ),
+            click.option(
+                "--compat", type=click.IntRange(9, 10), default=10, show_default=True, help="trec_eval's version."
+            ),
+            click.option(
+                "--run-choice",
+                type=OneOf(RunChoice),
+                default=RunChoice.PRIMARY.value,
+                show_default=True,
+                help="Which run stands for a system on a board.",
+            ),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def campaign() -> None:
+    """Campaigns: measures, prior and β, organisers."""
+
+
+@campaign.command()
+@click.argument("slug")
+@click.option("--title", required=True, help="Its name on every page.")
+@click.option("--measures", required=True, help="Those that boards show, like 'AQWV AP nDCG@10'.")
+@click.option("--primary", "primary_measure", help="The one that boards rank by (default: the first).")
+@_options
+def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) -> None:
+    """Make a campaign.
+
+    \b
+    leaderboard campaign add harbour --title 'Harbour track' \\
+        --measures 'AQWV AP nDCG@10' --cost 0.0333 --value 1 --prior 0.00166667
+    """
+    names = _split(measures)
+    with writing() as session:
+        made = campaigns.create_campaign(
+            session, CONSOLE, slug, measures=names, primary_measure=primary_measure or names[0], **settings
+        )
+    click.echo(f"made the campaign {made.slug}{_said(made)}")
+
+
+@campaign.command()
+@click.argument("slug")
+@click.option("--title", help="Its name on every page.")
+@click.option("--measures", help="Those that boards show.")
+@click.option("--primary", "primary_measure", help="The one that boards rank by.")
+@_options
+@click.pass_context
+def change(context: click.Context, /, slug: str, **_: Any) -> None:
+    """Change what is given, and nothing else. What changes figures re-scores; the prior locks with the first result.
+
+    \b
+    leaderboard campaign change harbour --measures 'AQWV MQWV AP' --run-choice best
+    """
+    changes = given(context, *CHANGEABLE)
+    if "measures" in changes:
+        changes["measures"] = _split(changes["measures"])
+    if not changes:
+        raise click.UsageError("nothing to change; give at least one option")
+    with writing() as session:
+        changed = campaigns.change_campaign(session, CONSOLE, find_campaign(session, slug), **changes)
+    click.echo(f"changed the campaign {changed.slug}{_said(changed)}")
+
+
+@campaign.command()
+@click.argument("slug")
+def show(slug: str) -> None:
+    """Show a campaign's settings, organisers and evaluations.
+
+    \b
+    leaderboard campaign show harbour
+    """
+    with reading() as session:
+        found = find_campaign(session, slug)
+        organisers = session.scalars(
+            sa.select(User.name)
+            .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
+            .where(CampaignOrganiser.campaign_id == found.id)
+            .order_by(User.name)
+        ).all()
+        evaluations = session.scalars(
+            sa.select(Evaluation.slug).where(Evaluation.campaign_id == found.id).order_by(Evaluation.period_key)
+        ).all()
+    lines = {
+        "title": found.title,
+        "description": found.description or "–",
+        "measures": " ".join([found.primary_measure, *(m for m in found.measures if m != found.primary_measure)]),
+        "β": _number(found.beta),
+        "cost": _number(found.cost),
+        "value": _number(found.value),
+        "prior": _number(found.prior),
+        "no relevant": found.no_relevant,
+        "compatibility": f"trec_eval {found.compat}",
+        "run on a board": found.run_choice,
+        "prior locked": f"since {found.locked_at:%Y-%m-%d}, with the first result" if found.locked_at else "not yet",
+        "organisers": ", ".join(organisers) or "–",
+        "evaluations": ", ".join(evaluations) or "–",
+    }
+    for name, text in lines.items():
+        click.echo(f"{name:16}{text}")
+
+
+@campaign.command("list")
+def list_campaigns() -> None:
+    """List the campaigns.
+
+    \b
+    leaderboard campaign list
+    """
+    with reading() as session:
+        counts = dict(
+            session.execute(
+                sa.select(Evaluation.campaign_id, sa.func.count(Evaluation.id)).group_by(Evaluation.campaign_id)
+            ).all()
+        )
+        rows = [
+            (one.slug, one.title, counts.get(one.id, 0), one.primary_measure, _number(one.beta))
+            for one in session.scalars(sa.select(Campaign).order_by(Campaign.slug))
+        ]
+    head = ("campaign", "title", "evaluations", "primary measure", "β")
+    print_table(head, rows, "no campaign yet; make one: leaderboard campaign add")
+
+
+@campaign.group()
+def organiser() -> None:
+    """Who organises a campaign."""
+
+
+@organiser.command("add")
+@click.argument("campaign")
+@click.argument("user")
+def add_organiser(campaign: str, user: str) -> None:
+    """Let an account organise a campaign.
+
+    \b
+    leaderboard campaign organiser add harbour ada
+    """
+    with writing() as session:
+        found, who = find_campaign(session, campaign), find_user(session, user)
+        campaigns.add_organiser(session, CONSOLE, found, who)
+    click.echo(f"{who.name} organises {found.title}")
+
+
+def _split(measures: str) -> list[str]:
+    """In canonical names. Raises UnknownMeasure with the nearest ones, BadParameter when there is none."""
+    names = [str(measure) for measure in parse_all(measures)]
+    if not names:
+        raise click.BadParameter("name at least one measure", param_hint="--measures")
+    return names
+
+
+def _said(campaign: Campaign) -> str:
+    return f"; β = {_number(campaign.beta)}" if campaign.beta is not None else ""
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.6g}"

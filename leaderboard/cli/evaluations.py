@@ -1,0 +1,147 @@
+"""`leaderboard evaluation`: one period and condition of a campaign."""
+
+import datetime as dt
+from typing import Any
+
+import click
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.cli.finding import find_campaign, find_evaluation, split_place
+from leaderboard.cli.kinds import MOMENT, OneOf, OrNone, given
+from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.tables import print_table
+from leaderboard.models import Campaign, Evaluation, Judging, Opening, Query, Submission
+from leaderboard.services import evaluations
+
+__all__ = ["evaluation"]
+
+DATE = OrNone(MOMENT)
+COUNT = OrNone(click.INT)
+WHEN = "always, once it has closed, or never (to organisers only)"
+CHANGEABLE = (
+    "title", "period", "period_key", "description", "condition", "collection", "documents", "relevance_level",
+    "judging", "opens_at", "closes_at", "late_allowed", "results", "details", "own_results", "judgments_published",
+    "anonymous_until", "daily_quota", "total_quota",
+)  # fmt: skip
+
+
+def _options(command: Any) -> Any:
+    """What `add` and `change` have in common."""
+    for option in reversed(
+        [
+            click.option("--period-key", type=int, help="What periods are sorted by (default: the year in it)."),
+            click.option("--description", default="", help="What readers are told about it."),
+            click.option("--condition", default="", help="Language, task, …: what tells it from others of its period."),
+            click.option("--collection", default="", help="The collection's name."),
+            click.option("--documents", type=COUNT, help="Documents in the collection; detection measures need it."),
+            click.option(
+                "--relevance-level", type=int, default=1, show_default=True, help="Lowest grade that is relevant."
+            ),
+            click.option(
+                "--judging",
+                type=OneOf(Judging),
+                default=Judging.POOLED.value,
+                show_default=True,
+                help="pooled: a query without judgments is left out; complete: it has no relevant document.",
+            ),
+            click.option("--opens", "opens_at", type=DATE, help="From when runs are taken (UTC)."),
+            click.option("--closes", "closes_at", type=DATE, help="Until when (UTC)."),
+            click.option("--late/--no-late", "late_allowed", default=False, help="Take late runs too, unranked."),
+            click.option(
+                "--results", type=OneOf(Opening), default=Opening.ALWAYS.value, show_default=True,
+                help=f"When the board is public: {WHEN}.",
+            ),
+            click.option(
+                "--details", type=OneOf(Opening), default=Opening.CLOSED.value, show_default=True,
+                help=f"When single queries are, which give the judgments away: {WHEN}.",
+            ),
+            click.option("--own-results/--no-own-results", default=True, help="A team sees its own means before."),
+            click.option("--publish-judgments/--keep-judgments", "judgments_published", default=False),
+            click.option("--anonymous-until", type=DATE, help="Until when names are hidden (UTC)."),
+            click.option("--daily-quota", type=COUNT, help="Submissions a team and day."),
+            click.option("--total-quota", type=COUNT, help="Submissions a team in all."),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.group()
+def evaluation() -> None:
+    """Evaluations: dates, collection, what is visible."""
+
+
+@evaluation.command()
+@click.argument("evaluation", metavar="CAMPAIGN/EVALUATION")
+@click.option("--title", required=True, help="Its name on every page.")
+@click.option("--period", required=True, help="Its year or round, like '2026' or '2026 round 1'.")
+@_options
+def add(evaluation: str, title: str, period: str, **settings: Any) -> None:
+    """Make an evaluation of a campaign.
+
+    \b
+    leaderboard evaluation add harbour/2026-text --title 'Text 2026' --period 2026 \\
+        --condition Text --documents 1800 --judging complete --closes 2026-09-30T18:00
+    """
+    campaign, slug = split_place(evaluation)
+    with writing() as session:
+        found = find_campaign(session, campaign)
+        made = evaluations.create_evaluation(session, CONSOLE, found, slug, title, period, **settings)
+    click.echo(
+        f"made the evaluation {campaign}/{made.slug}; next: leaderboard queries import {campaign}/{made.slug} FILE"
+    )
+
+
+@evaluation.command()
+@click.argument("evaluation", metavar="CAMPAIGN/EVALUATION")
+@click.option("--title", help="Its name on every page.")
+@click.option("--period", help="Its year or round.")
+@_options
+@click.pass_context
+def change(context: click.Context, /, evaluation: str, **_: Any) -> None:
+    """Change what is given, and nothing else. The word none takes a date or a quota away.
+
+    \b
+    leaderboard evaluation change harbour/2026-text --closes 2026-10-15 --daily-quota none
+    """
+    changes = given(context, *CHANGEABLE)
+    if not changes:
+        raise click.UsageError("nothing to change; give at least one option")
+    with writing() as session:
+        evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, evaluation), **changes)
+    click.echo(f"changed the evaluation {evaluation}")
+
+
+@evaluation.command("list")
+@click.argument("campaign", required=False)
+def list_evaluations(campaign: str | None) -> None:
+    """List the evaluations of a campaign, or all.
+
+    \b
+    leaderboard evaluation list harbour
+    """
+    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
+    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
+    statement = (
+        sa.select(Campaign.slug, Evaluation, queries, runs)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
+    )
+    with reading() as session:
+        if campaign is not None:
+            statement = statement.where(Campaign.id == find_campaign(session, campaign).id)
+        rows = [
+            (f"{slug}/{one.slug}", one.title, one.period, one.condition or "–", queries, runs, *_dates(one))
+            for slug, one, queries, runs in session.execute(statement)
+        ]
+    head = ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes")
+    print_table(head, rows, "no evaluation yet; make one: leaderboard evaluation add")
+
+
+def _dates(evaluation: Evaluation) -> tuple[str, str]:
+    return _moment(evaluation.opens_at), _moment(evaluation.closes_at)
+
+
+def _moment(value: dt.datetime | None) -> str:
+    return "–" if value is None else f"{value:%Y-%m-%d %H:%M}"

@@ -1,0 +1,67 @@
+"""Kinds of values that options and arguments take."""
+
+import datetime as dt
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["FILE", "MOMENT", "OneOf", "OrNone", "given"]
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+class _Moment(click.ParamType[dt.datetime]):
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dt.datetime:
+        if isinstance(value, dt.datetime):
+            return value
+        try:
+            moment = dt.datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(f"expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found {value!r}", param, ctx)
+        return moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
+
+
+MOMENT = _Moment()
+
+
+class OneOf(click.ParamType[Kind]):
+    """One of an enumeration's values, in its own words."""
+
+    def __init__(self, kind: type[Kind]) -> None:
+        self.name = "|".join(kind)
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Kind:
+        try:
+            return self._kind(value)
+        except ValueError:
+            self.fail(f"expected {' or '.join(self._kind)}, found {value!r}", param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002  # click's signature
+        return f"[{self.name}]"
+
+
+class OrNone(click.ParamType[Any]):
+    """A value, or the word `none` to take away what was set."""
+
+    def __init__(self, kind: click.ParamType[Any]) -> None:
+        self.name = f"{kind.name} or none"
+        self._kind = kind
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return None if value == "none" else self._kind.convert(value, param, ctx)
+
+
+def given(context: click.Context, *names: str) -> dict[str, Any]:
+    """Those of the options that were on the command line: what a command that changes something is to change."""
+    return {
+        name: context.params[name]
+        for name in names
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }

@@ -1,0 +1,64 @@
+"""`leaderboard queries` and `leaderboard judgments`: what an evaluation is made of."""
+
+from pathlib import Path
+
+import click
+
+from leaderboard.access import CONSOLE
+from leaderboard.cli.finding import find_evaluation
+from leaderboard.cli.kinds import FILE
+from leaderboard.cli.opening import writing
+from leaderboard.formats import read_judgments, read_queries
+from leaderboard.models import Split
+from leaderboard.services.judgments import import_judgments
+from leaderboard.services.queries import import_queries
+
+__all__ = ["judgments", "queries"]
+
+PLACE = "CAMPAIGN/EVALUATION"
+
+
+@click.group()
+def queries() -> None:
+    """The queries of an evaluation."""
+
+
+@queries.command("import")
+@click.argument("evaluation", metavar=PLACE)
+@click.argument("file", type=FILE)
+@click.option("--hidden", is_flag=True, help="Keep the new ones from readers until the evaluation closes.")
+def import_query_file(evaluation: str, file: Path, hidden: bool) -> None:
+    """Add queries, one a line: id, text and tags, parted by tabs. A known id only gets its new text and tags.
+
+    \b
+    leaderboard queries import harbour/2026-text queries.tsv
+    """
+    rows = read_queries(file)
+    with writing() as session:
+        found = find_evaluation(session, evaluation)
+        named = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
+    click.echo(f"{file.name}: {len(named)} queries in {evaluation}")
+
+
+@click.group()
+def judgments() -> None:
+    """The judgments of an evaluation."""
+
+
+@judgments.command("import")
+@click.argument("evaluation", metavar=PLACE)
+@click.argument("file", type=FILE)
+@click.option("--note", default="", help="What is new in this revision.")
+@click.option("--known", type=FILE, help="The documents that the user knew already (Coverage and Novelty).")
+def import_judgment_file(evaluation: str, file: Path, note: str, known: Path | None) -> None:
+    """Add a revision of the judgments (query, iteration, document, grade) and score all runs by it.
+
+    \b
+    leaderboard judgments import harbour/2026-text qrels.txt --note 'after adjudication'
+    """
+    read = read_judgments(file)
+    read_known = read_judgments(known) if known is not None else None
+    with writing() as session:
+        found = find_evaluation(session, evaluation)
+        revision = import_judgments(session, CONSOLE, found, read, note, read_known)
+    click.echo(f"{file.name}: {len(read):,} judgments are revision {revision.number} of {evaluation}")

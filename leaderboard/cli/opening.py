@@ -1,0 +1,63 @@
+"""How a command gets at the installation's database: from the environment, and only when its tables are up to date."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import migrate
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.errors import Conflict, Unavailable
+
+__all__ = ["connected", "reading", "shown", "up_to_date", "writing"]
+
+
+@contextmanager
+def connected(config: Config) -> Iterator[Database]:
+    """The database of the installation, whatever its tables. Raises Unavailable when it does not answer."""
+    database = Database.connect(config.database_url)
+    try:
+        yield database
+    except sa.exc.OperationalError as error:
+        raise Unavailable(f"the database {shown(database)} does not answer: {error.orig}") from error
+    finally:
+        database.close()
+
+
+@contextmanager
+def up_to_date(config: Config) -> Iterator[Database]:
+    """The same. Raises Conflict, saying what to do, when its tables are not those that this version needs."""
+    with connected(config) as database:
+        # Connecting would make an empty file where there is none.
+        found = migrate.current(database) if _is_there(database) else None
+        newest = migrate.newest()
+        if found != newest:
+            state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
+            raise Conflict(f"the database {shown(database)} {state}; run `leaderboard db upgrade`")
+        yield database
+
+
+@contextmanager
+def reading() -> Iterator[Session]:
+    with up_to_date(Config.from_environment()) as database, database.read() as session:
+        yield session
+
+
+@contextmanager
+def writing() -> Iterator[Session]:
+    """One transaction: what the command did is there when it ends without a complaint, and nothing of it otherwise."""
+    with up_to_date(Config.from_environment()) as database, database.write() as session:
+        yield session
+
+
+def shown(database: Database) -> str:
+    """Its address, without the password."""
+    return database.engine.url.render_as_string(hide_password=True)
+
+
+def _is_there(database: Database) -> bool:
+    url = database.engine.url
+    return url.get_backend_name() != "sqlite" or (url.database is not None and Path(url.database).exists())

@@ -1,0 +1,78 @@
+"""`leaderboard team`: teams and who is in them."""
+
+import click
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.cli.finding import find_team, find_user
+from leaderboard.cli.kinds import OneOf
+from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.tables import print_table
+from leaderboard.models import Membership, Role, Team, User
+from leaderboard.services import teams
+
+__all__ = ["team"]
+
+
+@click.group()
+def team() -> None:
+    """Teams and who is in them."""
+
+
+@team.command()
+@click.argument("name")
+@click.option("--slug", help="Its part of an address (default: made from the name).")
+@click.option("--description", default="", help="What the team says about itself.")
+def add(name: str, slug: str | None, description: str) -> None:
+    """Make a team; nobody is in it yet.
+
+    \b
+    leaderboard team add 'Team Alder'
+    """
+    with writing() as session:
+        made = teams.create_team(session, CONSOLE, name, slug, description)
+    click.echo(f"made the team {made.name}; its slug is {made.slug}")
+
+
+@team.group()
+def member() -> None:
+    """Who is in a team."""
+
+
+@member.command("add")
+@click.argument("team")
+@click.argument("user")
+@click.option("--role", type=OneOf(Role), default=Role.MEMBER.value, show_default=True, help="Owners invite others.")
+def add_member(team: str, user: str, role: Role) -> None:
+    """Put an account into a team, or give a member another role.
+
+    \b
+    leaderboard team member add team-alder ada --role owner
+    """
+    with writing() as session:
+        found_team, found_user = find_team(session, team), find_user(session, user)
+        teams.add_member(session, CONSOLE, found_team, found_user, role)
+    click.echo(f"{found_user.name} is {'an' if role is Role.OWNER else 'a'} {role} of {found_team.name}")
+
+
+@team.command("list")
+def list_teams() -> None:
+    """List the teams with their members.
+
+    \b
+    leaderboard team list
+    """
+    with reading() as session:
+        members: dict[int, list[str]] = {}
+        pairs = session.execute(
+            sa.select(Membership.team_id, User.name, Membership.role)
+            .join(User, User.id == Membership.user_id)
+            .order_by(User.name)
+        )
+        for team_id, name, role in pairs:
+            members.setdefault(team_id, []).append(f"{name} (owner)" if role is Role.OWNER else name)
+        rows = [
+            (one.slug, one.name, ", ".join(members.get(one.id, ())) or "–")
+            for one in session.scalars(sa.select(Team).order_by(Team.name))
+        ]
+    print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")

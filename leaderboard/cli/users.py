@@ -1,0 +1,106 @@
+"""`leaderboard user`: accounts."""
+
+import sys
+
+import click
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.cli.finding import find_user
+from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.tables import print_table
+from leaderboard.errors import BadInput
+from leaderboard.models import User
+from leaderboard.services import people
+
+__all__ = ["user"]
+
+password_stdin = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from the first line of standard input, without asking."
+)
+
+
+@click.group()
+def user() -> None:
+    """Accounts."""
+
+
+@user.command()
+@click.argument("name")
+@click.option("--email", help="Also good to sign in with.")
+@click.option("--admin", is_flag=True, help="May do everything.")
+@password_stdin
+def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None:
+    """Make an account; asks for its password.
+
+    \b
+    leaderboard user add ada --email ada@example.org
+    """
+    password = _password(password_stdin)
+    with writing() as session:
+        made = people.create_user(session, CONSOLE, name, password, email, is_admin=admin)
+    click.echo(f"made the account {made.name}{' (admin)' if made.is_admin else ''}")
+
+
+@user.command()
+@click.argument("name")
+@password_stdin
+def password(name: str, password_stdin: bool) -> None:
+    """Give an account a new password; whoever is signed in with it is signed out.
+
+    \b
+    leaderboard user password ada
+    """
+    new = _password(password_stdin)
+    with writing() as session:
+        found = find_user(session, name)
+        people.set_password(session, CONSOLE, found, new)
+    click.echo(f"{found.name} has a new password")
+
+
+@user.command()
+@click.argument("name")
+@click.option("--revoke", is_flag=True, help="Take the right away instead.")
+def admin(name: str, revoke: bool) -> None:
+    """Let an account do everything, or no longer.
+
+    \b
+    leaderboard user admin ada
+    """
+    with writing() as session:
+        found = find_user(session, name)
+        people.set_admin(session, CONSOLE, found, is_admin=not revoke)
+    click.echo(f"{found.name} is {'no longer an' if revoke else 'an'} admin")
+
+
+@user.command("list")
+def list_users() -> None:
+    """List the accounts.
+
+    \b
+    leaderboard user list
+    """
+    with reading() as session:
+        users = session.scalars(sa.select(User).order_by(User.name)).all()
+        rows = [
+            (
+                one.name,
+                one.email or "–",
+                "admin" if one.is_admin else "",
+                "" if one.is_active else "closed",
+                f"{one.created_at:%Y-%m-%d}",
+            )
+            for one in users
+        ]
+    print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
+
+
+def _password(from_stdin: bool) -> str:
+    """Never from the arguments: everybody on the machine can read those."""
+    if from_stdin:
+        line = sys.stdin.readline()
+        if not line:
+            raise BadInput("--password-stdin: standard input is empty")
+        return line.rstrip("\r\n")
+    answer: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return answer

@@ -1,0 +1,49 @@
+"""The demonstration's accounts, and what they belong to: `seeds/accounts.toml`."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Campaign, Membership, Role, Team, User
+from leaderboard.services.campaigns import add_organiser
+from leaderboard.services.names import name_key
+from leaderboard.services.people import create_user
+from leaderboard.services.teams import add_member
+
+__all__ = ["Account", "load_accounts", "read_accounts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """`does` says in a few words what it is for; `owns` are the slugs of its teams."""
+
+    name: str
+    password: str
+    does: str
+    is_admin: bool = False
+    organises: bool = False
+    owns: tuple[str, ...] = ()
+
+
+def read_accounts(path: Path) -> tuple[Account, ...]:
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    return tuple(Account(**{**user, "owns": tuple(user.get("owns", ()))}) for user in given["user"])
+
+
+def load_accounts(session: Session, accounts: tuple[Account, ...]) -> None:
+    """Makes those that are missing; an account that is there keeps its password. Teams and campaigns come first."""
+    for account in accounts:
+        user = session.scalar(sa.select(User).where(User.name_key == name_key(account.name)))
+        if user is None:
+            user = create_user(session, CONSOLE, account.name, account.password, is_admin=account.is_admin)
+        for slug in account.owns:
+            team = session.scalars(sa.select(Team).where(Team.slug == slug)).one()
+            if session.get(Membership, (team.id, user.id)) is None:
+                add_member(session, CONSOLE, team, user, Role.OWNER)
+        if account.organises:
+            for campaign in session.scalars(sa.select(Campaign)):
+                add_organiser(session, CONSOLE, campaign, user)

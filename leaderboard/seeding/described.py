@@ -1,0 +1,59 @@
+"""Reads campaigns that are written down whole: a TOML file with the queries, judgments and runs beside it."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from leaderboard.formats import read_judgments, read_queries
+from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
+from leaderboard.services.names import slug_of
+
+__all__ = ["read_campaign"]
+
+TEAM = TeamPlan("worked-examples", "Worked examples", "Lists made to show what the measures say.", ())
+PERIOD = {"period": "Worked example", "period_key": 1}
+FILES = ("slug", "queries", "judgments", "runs")
+
+
+def read_campaign(path: Path) -> CampaignPlan:
+    """`[campaign]` and each `[[evaluation]]` hold the services' arguments by name, and the files by their place."""
+    given = tomllib.loads(path.read_text(encoding="utf-8"))
+    campaign, evaluations = given["campaign"], given["evaluation"]
+    names = dict.fromkeys(run["system"] for evaluation in evaluations for run in evaluation["runs"])
+    return CampaignPlan(
+        slug=campaign["slug"],
+        settings={name: value for name, value in campaign.items() if name != "slug"},
+        teams=(
+            TeamPlan(TEAM.slug, TEAM.name, TEAM.description, tuple(SystemPlan(slug_of(name), name) for name in names)),
+        ),
+        evaluations=tuple(_evaluation(path.parent, evaluation) for evaluation in evaluations),
+    )
+
+
+def _evaluation(folder: Path, given: Mapping[str, Any]) -> EvaluationPlan:
+    queries = read_queries(folder / given["queries"])
+    return EvaluationPlan(
+        slug=given["slug"],
+        # They never close, so single queries must not wait for that.
+        settings={**PERIOD, "details": "always"} | {name: given[name] for name in given if name not in FILES},
+        queries=queries,
+        judgments=read_judgments(folder / given["judgments"], queries=[query.id for query in queries]),
+        runs=tuple(_run(folder, run) for run in given["runs"]),
+    )
+
+
+def _run(folder: Path, given: Mapping[str, Any]) -> RunPlan:
+    path = folder / given["file"]
+    slug = slug_of(given["system"])
+    return RunPlan(
+        team=TEAM.slug,
+        system=slug,
+        label=slug,
+        standing="contrastive",
+        threshold=None,
+        notes="",
+        filename=path.name,
+        after_opening=None,
+        content=path.read_bytes,
+    )

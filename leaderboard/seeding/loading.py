@@ -1,0 +1,116 @@
+"""Loads a plan through the services. What is there already stays as it is, so loading twice is loading once."""
+
+import datetime as dt
+import io
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.db import Database
+from leaderboard.models import Campaign, Evaluation, Standing, Submission, System, SystemKind, Team
+from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
+from leaderboard.services.campaigns import create_campaign
+from leaderboard.services.evaluations import create_evaluation
+from leaderboard.services.judgments import import_judgments
+from leaderboard.services.queries import import_queries
+from leaderboard.services.submissions import submit
+from leaderboard.services.systems import create_system
+from leaderboard.services.teams import create_team
+from leaderboard.store import RunStore
+
+__all__ = ["load_campaign", "submit_runs"]
+
+
+def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
+    """The campaign with its teams, systems, evaluations, queries and judgments; no run yet."""
+    for team in plan.teams:
+        _load_team(session, team)
+    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == plan.slug))
+    if campaign is None:
+        campaign = create_campaign(session, CONSOLE, plan.slug, **plan.settings)
+    for evaluation in plan.evaluations:
+        if _find_evaluation(session, plan.slug, evaluation.slug) is None:
+            _load_evaluation(session, campaign, evaluation)
+    return campaign
+
+
+def submit_runs(database: Database, store: RunStore, plan: CampaignPlan) -> int:
+    """Submits the runs that are missing, oldest first, each in a transaction of its own; gives how many."""
+    submitted = 0
+    for evaluation in plan.evaluations:
+        for run in sorted(evaluation.runs, key=lambda run: run.after_opening or dt.timedelta()):
+            submitted += _submit(database, store, plan.slug, evaluation.slug, run)
+    return submitted
+
+
+def _load_team(session: Session, plan: TeamPlan) -> None:
+    team = session.scalar(sa.select(Team).where(Team.slug == plan.slug))
+    if team is None:
+        team = create_team(session, CONSOLE, plan.name, plan.slug, plan.description)
+    for system in plan.systems:
+        if _find_system(session, plan.slug, system.slug) is None:
+            _load_system(session, team, system)
+
+
+def _load_system(session: Session, team: Team, plan: SystemPlan) -> None:
+    settings = {**plan.settings, "kind": SystemKind(plan.settings.get("kind", SystemKind.AUTOMATIC))}
+    create_system(session, CONSOLE, team, plan.name, **settings)
+
+
+def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:
+    evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **plan.settings)
+    import_queries(session, CONSOLE, evaluation, plan.queries)
+    import_judgments(session, CONSOLE, evaluation, plan.judgments)
+
+
+def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug: str, run: RunPlan) -> bool:
+    with database.read() as session:
+        if _is_there(session, campaign, evaluation_slug, run):
+            return False
+    upload = store.receive(io.BytesIO(run.content()), run.filename)
+    with database.write() as session:
+        evaluation = _find_evaluation(session, campaign, evaluation_slug)
+        system = _find_system(session, run.team, run.system)
+        if evaluation is None or system is None:
+            raise LookupError(f"load the campaign {campaign} before its runs")
+        opened = evaluation.opens_at
+        submit(
+            session,
+            CONSOLE,
+            evaluation,
+            system.team,
+            system=system,
+            upload=upload,
+            standing=Standing(run.standing),
+            threshold=run.threshold,
+            label=run.label,
+            notes=run.notes,
+            received_at=opened + run.after_opening if opened is not None and run.after_opening is not None else None,
+        )
+    return True
+
+
+def _is_there(session: Session, campaign: str, evaluation: str, run: RunPlan) -> bool:
+    found = sa.exists().where(
+        Submission.evaluation_id == Evaluation.id,
+        Evaluation.slug == evaluation,
+        Evaluation.campaign_id == Campaign.id,
+        Campaign.slug == campaign,
+        Submission.team_id == Team.id,
+        Team.slug == run.team,
+        Submission.label == run.label,
+    )
+    return bool(session.scalar(sa.select(found)))
+
+
+def _find_evaluation(session: Session, campaign: str, slug: str) -> Evaluation | None:
+    return session.scalar(
+        sa.select(Evaluation)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(Campaign.slug == campaign, Evaluation.slug == slug)
+    )
+
+
+def _find_system(session: Session, team: str, slug: str) -> System | None:
+    return session.scalar(sa.select(System).join(Team).where(Team.slug == team, System.slug == slug))
