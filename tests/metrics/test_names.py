@@ -1,0 +1,159 @@
+import pickle
+
+import pytest
+
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics import families, parse, parse_all, requested
+
+CANONICAL = [
+    "AP",
+    "AP(rel=2)@1000",
+    "AP(rel=2, norm=hits)@5",
+    "nDCG(gain=exp)@10",
+    "nDCG(gains={0:-1,1:3.5,2:9})@10",
+    "IPrec@0.1",
+    "IPrec11(at={0.25,0.5,0.75})",
+    "SetF(beta=2)",
+    "SetF(alpha=0.333)",
+    "Rprec(mult=0.2)",
+    "RBP(p=0.9, gain=scaled)",
+    "Utility(a=2, b=-0.5)",
+    "ERR(gmax=4)@20",
+]
+
+
+@pytest.mark.parametrize("name", CANONICAL)
+def test_a_canonical_name_is_printed_as_it_was_read(name):
+    assert str(parse(name)) == name
+    assert parse(str(parse(name))) == parse(name)
+
+
+@pytest.mark.parametrize(
+    ("given", "canonical"),
+    [
+        ("AP(rel=1)", "AP"),
+        (" nDCG( gain = 'linear' ) @ 10 ", "nDCG@10"),
+        ("SetF(alpha=.5)", "SetF"),
+        ("nDCG(gains={2:9,1:3.5})", "nDCG(gains={1:3.5,2:9})"),
+        ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exp)@10"),
+        ("MRR@10", "RR@10"),
+        ("Accuracy@5", "Success@5"),
+        ("map", "AP"),
+        ("P_10", "P@10"),
+        ("P.10", "P@10"),
+        ("ndcg_cut_10", "nDCG@10"),
+        ("recip_rank", "RR"),
+        ("iprec_at_recall_0.20", "IPrec@0.2"),
+        ("11pt_avg", "IPrec11"),
+        ("utility.2,-1,0,0", "Utility(a=2)"),
+        ("ndcg.1=3.5,2=9", "nDCG(gains={1:3.5,2:9})"),
+        ("Rprec_mult_0.40", "Rprec(mult=0.4)"),
+        ("rbp", "RBP(p=0.9, gain=scaled)"),
+        ("rbp.p=0.5", "RBP(p=0.5, gain=scaled)"),
+        ("set_F.4", "SetF(beta=2)"),
+        ("num_nonrel_judged_ret", "NumNonrelJudgedRet"),
+    ],
+)
+def test_other_spellings_and_names_mean_the_same_measure(given, canonical):
+    assert str(parse(given)) == canonical
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_every_family_is_found_under_its_name_with_its_defaults(family):
+    measure = family(cutoff=0.5 if family.name == "IPrec" else 3) if family.cutoff else family()
+    assert parse(str(measure)) == measure
+    assert hash(parse(str(measure))) == hash(measure)
+    assert pickle.loads(pickle.dumps(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("nDGC@10", "nearest: nDCG@10"),
+        ("ndcg@10", "nearest: nDCG@10"),
+        ("recip_rnk", "recip_rank"),
+        ("xyzzy", "there are AQWV, Value"),
+        ("", "no measure is called ''"),
+        ("AP(level=2)", "AP takes no parameter 'level'; it takes rel, norm"),
+        ("AP(norm=best)", "norm=best is not allowed; expected all or hits or min"),
+        ("AP(rel=0)", "rel=0 is not allowed; expected a whole number of at least 1"),
+        ("AP(rel)", "'rel' is no parameter; expected parameter=value"),
+        ("AP(rel=2,rel=3)", "gives rel twice"),
+        ("P@0", "@0 is not allowed; expected a whole number of at least 1"),
+        ("P@2.5", "@2.5 is not allowed"),
+        ("P@many", "the cutoff after @ must be a number, not 'many'"),
+        ("R@", "no measure is called 'R@'"),
+        ("R", "R needs a cutoff, for example R@10"),
+        ("P", "'P' stands for 9 measures; choose one: P@5, P@10"),
+        ("SetP@5", "SetP takes no cutoff (@5)"),
+        ("SetF(alpha=0.5, beta=1)", "give one"),
+        ("nDCG(gains={1:2,1:3})", "grade 1 has two gains"),
+        ("nDCG(gains={-1:2})", "expected a gain for each grade from 0 on"),
+        ("nDCG(gains=5)", "expected a gain for each grade from 0 on"),
+        ("IPrec@1.5", "at most 1"),
+        ("map.5", "takes no parameters"),
+        ("utility.1,2", "four numbers"),
+        ("P.5,5", "twice"),
+    ],
+)
+def test_a_wrong_name_says_what_is_wrong_and_what_there_is(name, part):
+    with pytest.raises(UnknownMeasure) as refused:
+        parse(name)
+    assert part in refused.value.message
+
+
+def test_a_list_is_parted_at_blanks_and_at_commas_outside_brackets():
+    measures = parse_all("AP, P.5,10\tnDCG(gains={1:3.5,2:9})@10,SetP map 11pt_avg")
+    assert [str(measure) for measure in measures] == [
+        "AP",
+        "P@5",
+        "P@10",
+        "nDCG(gains={1:3.5,2:9})@10",
+        "SetP",
+        "IPrec11",
+    ]
+
+
+def test_bundles_are_opened():
+    assert len(parse_all("official")) == 8 + 11 + 9 + 1
+    assert [str(measure) for measure in parse_all(["AQWV", "set"])][:3] == ["AQWV", "NumQ", "NumRet"]
+    # 98 lines, two of which (Rprec, Rprec_mult_1.00) are one measure
+    assert len(requested(["all_trec"])) == 98
+    assert len(parse_all("all_trec")) == 97
+
+
+def test_every_line_of_trec_eval_maps_there_and_back():
+    for name, measure in requested(["all_trec"]):
+        assert parse(name) == measure
+        expected = "Rprec" if name == "Rprec_mult_1.00" else name
+        assert measure.trec_eval == expected
+        assert measure.at_relevance(2).trec_eval == expected
+
+
+def test_trec_eval_prints_in_its_own_order_under_the_names_as_typed():
+    printed = requested(["ndcg_cut.23.4,10", "11pt_avg..25,.5,.75", "utility.2,-1,0,0", "ndcg.1=3,2=9,4=4.5", "P.7,5"])
+    assert [name for name, _ in printed] == [
+        "P_5",
+        "P_7",
+        "utility_2,-1,0,0",
+        "11pt_avg_.25,.5,.75",
+        "ndcg_1=3,2=9,4=4.5",
+        "ndcg_cut_10",
+        "ndcg_cut_23",
+    ]
+
+
+def test_the_first_parameters_of_a_name_hold():
+    assert [name for name, _ in requested(["P.5", "official", "P.10"])][-1] == "P_5"
+
+
+def test_num_rel_over_all_queries_ignores_the_level_when_missing_queries_count():
+    (printed,) = requested(["num_rel"])
+    assert str(printed.at(2)) == str(printed.over_all(2, complete=False)) == "NumRel(rel=2)"
+    assert str(printed.over_all(2, complete=True)) == "NumRel"
+
+
+def test_the_relevance_level_is_written_in_where_there_is_one():
+    assert str(parse("P@5").at_relevance(2)) == "P(rel=2)@5"
+    assert str(parse("P(rel=3)@5").at_relevance(2)) == "P(rel=3)@5"
+    assert str(parse("nDCG@5").at_relevance(2)) == "nDCG@5"
