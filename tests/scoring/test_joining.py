@@ -1,0 +1,203 @@
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.metrics import Setting
+from leaderboard.scoring import join, prepare, ranked_lines
+from tests.scoring.obvious import Line, judgments_of, ranked, run_of
+
+IDS = ["a", "b", "B", "aa", "ä", "z9", "10", "9"]
+QUERIES = ["q1", "q2", "q10"]
+SCORES = [-1.5, 0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-12, 2.0, 1e30]  # some are equal as 32-bit numbers only
+
+pairs = st.tuples(st.sampled_from(QUERIES), st.sampled_from(IDS))
+lists = st.lists(pairs, min_size=1, max_size=24, unique=True).flatmap(
+    lambda places: st.tuples(
+        *[
+            st.builds(Line, st.just(query), st.just(document), st.sampled_from(SCORES), st.none())
+            for query, document in places
+        ]
+    )
+)
+grades = st.dictionaries(pairs, st.integers(-1, 3), min_size=1)
+compats: Any = st.sampled_from([9, 10])
+
+
+def hits(ranking: Any) -> list[tuple[int, int, int]]:
+    return list(zip(ranking.query.tolist(), ranking.rank.tolist(), ranking.grade.tolist(), strict=True))
+
+
+@given(lines=lists, grades=grades, compat=compats, sort=st.booleans())
+def test_hits_ranks_and_scores_are_those_of_the_obvious_way(
+    lines: tuple[Line, ...], grades: dict[tuple[str, str], int], compat: Literal[9, 10], sort: bool
+) -> None:
+    if sort:
+        lines = tuple(line for query in QUERIES for line in ranked(lines, query, compat))
+    judged = prepare(judgments_of(grades))
+    joined = join(run_of(lines), judged, Setting(compat=compat))
+    expected: list[tuple[int, int, int]] = []
+    scores: list[float] = []
+    for number, query in enumerate(sorted({query for query, _ in grades})):
+        for rank, line in enumerate(ranked(lines, query, compat), 1):
+            scores.append(float(np.float32(line.score)) if compat == 9 else line.score)
+            if (query, line.document) in grades:
+                expected.append((number, rank, grades[query, line.document]))
+    assert hits(joined.ranking) == expected
+    assert joined.ranking.scores.tolist() == scores
+    assert set(joined.missing) == {query for query, _ in grades} - {line.query for line in lines}
+    assert set(joined.unknown) == {line.query for line in lines} - {query for query, _ in grades}
+
+
+@given(lines=lists, grades=grades, compat=compats, depth=st.integers(0, 6), judged_only=st.booleans())
+def test_depth_cuts_first_and_judged_only_takes_out_then(
+    lines: tuple[Line, ...],
+    grades: dict[tuple[str, str], int],
+    compat: Literal[9, 10],
+    depth: int,
+    judged_only: bool,
+) -> None:
+    judged = prepare(judgments_of(grades))
+    ranking = join(run_of(lines), judged, Setting(compat=compat), depth=depth, judged_only=judged_only).ranking
+    expected = []
+    lengths = []
+    for number, query in enumerate(judged.queries):
+        own = ranked(lines, query, compat)[:depth]
+        if judged_only:
+            own = [line for line in own if grades.get((query, line.document), -1) >= 0]
+        lengths.append(len(own))
+        expected += [
+            (number, rank, grades[query, line.document])
+            for rank, line in enumerate(own, 1)
+            if (query, line.document) in grades
+        ]
+    assert hits(ranking) == expected
+    assert ranking.retrieved.tolist() == lengths
+    assert len(ranking.scores) == sum(lengths)
+
+
+@given(lines=lists, compat=compats)
+def test_ranked_lines_are_the_whole_order(lines: tuple[Line, ...], compat: Literal[9, 10]) -> None:
+    expected = [
+        (query, rank, line.document, line.score, None)
+        for query in dict.fromkeys(line.query for line in lines)
+        for rank, line in enumerate(ranked(lines, query, compat), 1)
+    ]
+    assert ranked_lines(run_of(lines), compat).rows() == expected
+
+
+@given(
+    lines=lists,
+    decisions=st.lists(st.booleans(), min_size=24, max_size=24),
+    grades=grades,
+    depth=st.none() | st.integers(0, 6),
+)
+def test_returned_is_what_was_decided(
+    lines: tuple[Line, ...], decisions: list[bool], grades: dict[tuple[str, str], int], depth: int | None
+) -> None:
+    decided = tuple(line._replace(decision=each) for line, each in zip(lines, decisions, strict=False))
+    judged = prepare(judgments_of(grades))
+    ranking = join(run_of(decided), judged, depth=depth, threshold=99.0).ranking
+    own = [ranked(decided, query)[:depth] for query in judged.queries]
+    assert ranking.returned.tolist() == [sum(bool(line.decision) for line in each) for each in own]
+    assert ranking.is_returned.tolist() == [
+        line.decision
+        for query, each in zip(judged.queries, own, strict=True)
+        for line in each
+        if (query, line.document) in grades
+    ]
+
+
+@given(lines=lists, grades=grades, threshold=st.sampled_from(SCORES), depth=st.none() | st.integers(0, 6))
+def test_without_decisions_the_threshold_says_what_is_returned(
+    lines: tuple[Line, ...], grades: dict[tuple[str, str], int], threshold: float, depth: int | None
+) -> None:
+    judged = prepare(judgments_of(grades))
+    ranking = join(run_of(lines), judged, threshold=threshold, depth=depth).ranking
+    own = [ranked(lines, query)[:depth] for query in judged.queries]
+    assert ranking.returned.tolist() == [sum(line.score >= threshold for line in each) for each in own]
+    assert ranking.is_returned.tolist() == [
+        line.score >= threshold
+        for query, each in zip(judged.queries, own, strict=True)
+        for line in each
+        if (query, line.document) in grades
+    ]
+
+
+def test_without_decisions_and_threshold_everything_listed_is_returned() -> None:
+    judged = prepare(judgments_of({("q1", "a"): 1}))
+    ranking = join(run_of([Line("q1", "a", 1.0), Line("q1", "b", 2.0)]), judged).ranking
+    assert ranking.returned.tolist() == [2]
+    assert ranking.is_returned.tolist() == [True]
+
+
+def test_scores_that_tie_in_32_bits_are_told_apart_by_version_10_only() -> None:
+    lines = [Line("q", "a", 1.0 + 1e-9), Line("q", "b", 1.0)]
+    judged = prepare(judgments_of({("q", "a"): 1}))
+    assert join(run_of(lines), judged, Setting(compat=10)).ranking.rank.tolist() == [1]
+    assert join(run_of(lines), judged, Setting(compat=9)).ranking.rank.tolist() == [2]
+
+
+def test_ids_compare_as_bytes() -> None:
+    lines = [Line("q", document, 1.0) for document in ("9", "10", "ä", "z", "Z")]
+    assert ranked_lines(run_of(lines))["document"].to_list() == ["ä", "z", "Z", "9", "10"]
+
+
+def test_the_files_rank_column_and_the_order_of_its_lines_do_not_matter() -> None:
+    lines = [Line("q", "low", 0.5), Line("q", "high", 2.0), Line("p", "x", 1.0), Line("q", "middle", 1.0)]
+    judged = prepare(judgments_of({("q", "middle"): 1, ("q", "low"): 2}))
+    assert hits(join(run_of(lines), judged).ranking) == [(0, 2, 1), (0, 3, 2)]
+
+
+def test_pooled_judgments_leave_a_query_without_any_out_and_complete_ones_count_it() -> None:
+    judgments = judgments_of({("q1", "a"): 1})
+    pooled = prepare(judgments, ["q2", "q1"], judging="pooled")
+    assert (pooled.queries, pooled.left_out) == (("q1",), ("q2",))
+    complete = prepare(judgments, ["q2", "q1"], judging="complete")
+    assert (complete.queries, complete.left_out) == (("q2", "q1"), ())
+    ranking = join(run_of([Line("q2", "a", 1.0)]), complete).ranking
+    assert ranking.retrieved.tolist() == [1, 0]
+    assert ranking.in_run.tolist() == [True, False]
+    assert ranking.judged_start.tolist() == [0, 0, 1]
+
+
+def test_judged_grades_fall_within_a_query() -> None:
+    judged = prepare(judgments_of({("q", "a"): 0, ("p", "a"): 1, ("q", "b"): 3, ("q", "c"): -1}))
+    assert judged.queries == ("p", "q")
+    assert judged.judged_grade.tolist() == [1, 3, 0, -1]
+    assert judged.judged_start.tolist() == [0, 1, 4]
+
+
+def test_documents_known_to_the_user_go_with_their_grades() -> None:
+    judgments = judgments_of({("q", "a"): 2, ("q", "b"): 0, ("q", "c"): 1})
+    known = judgments_of({("q", "a"): 1, ("q", "b"): 1, ("q", "unjudged"): 1})
+    judged = prepare(judgments, known=known)
+    lines = [Line("q", document, score) for score, document in enumerate(["c", "unjudged", "b", "a"])]
+    ranking = join(run_of(lines), judged).ranking
+    assert ranking.known_start is not None
+    assert ranking.known_start.tolist() == [0, 3]
+    assert ranking.known_grade is not None
+    assert ranking.known_grade.tolist() == [2, 0, 0]
+    assert ranking.is_known is not None
+    assert list(zip(ranking.rank.tolist(), ranking.is_known.tolist(), strict=True)) == [
+        (1, True),
+        (2, True),
+        (4, False),
+    ]
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_long_run_with_long_ties_is_ranked_right(shuffle: bool) -> None:
+    numbers = np.random.default_rng(7).permutation(3000) if shuffle else np.arange(3000)
+    lines = [Line(f"q{n % 3}", f"d{n:05}", float(-(n // 300))) for n in sorted(numbers, key=lambda n: n % 3)]
+    judged = prepare(judgments_of({(f"q{n % 3}", f"d{n:05}"): n % 4 for n in range(0, 3000, 7)}))
+    ranking = join(run_of(lines), judged).ranking
+    expected = [
+        (number, rank, int(line.document[1:]) % 4)
+        for number, query in enumerate(judged.queries)
+        for rank, line in enumerate(ranked(lines, query), 1)
+        if int(line.document[1:]) % 7 == 0
+    ]
+    assert hits(ranking) == expected
