@@ -192,4 +192,4 @@ def _counts(
 ) -> dict[int, int]:
     """Evaluation -> how many rows of its there are that aren't gone."""
     rows = session.execute(sa.select(evaluation, sa.func.count()).where(gone.is_(None)).group_by(evaluation))
-    return dict(rows.tuples().all())
+    return dict(rows.all())

@@ -198,7 +198,7 @@ def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int 
     )
     if query_id is not None:
         statement = statement.where(Judgment.query_id == query_id)
-    return dict(session.execute(statement).tuples().all())
+    return dict(session.execute(statement).all())
 
 
 def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:

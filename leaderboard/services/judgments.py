@@ -87,7 +87,7 @@ def import_judgments(
 def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgments) -> dict[str, int]:
     """The row id of each of the evaluation's queries. Raises FileRejected when the judgments name another one."""
     rows = session.execute(sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id))
-    numbers = {external_id: number for external_id, number in rows.tuples()}  # noqa: C416  # mypy can't follow dict()
+    numbers = {external_id: number for external_id, number in rows}  # noqa: C416  # mypy can't follow dict()
     unknown = [query for query in judgments.queries if query not in numbers]
     if unknown:
         problems = [Problem(None, f"the evaluation has no query {query!r}; import it first") for query in unknown]
