@@ -22,8 +22,9 @@ ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has die
 class RunStore:
     """What an installation keeps of its runs. Any number of processes may use one place at the same time."""
 
-    def __init__(self, place: Place, caps: Caps | None = None) -> None:
+    def __init__(self, place: Place, url: str, caps: Caps | None = None) -> None:
         self._place = place
+        self.url = url  # what another process opens it with
         self.caps = caps or Caps()
 
     @classmethod
@@ -32,7 +33,7 @@ class RunStore:
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         try:
-            return cls(Folder(Path(url.removeprefix("file://"))), caps)
+            return cls(Folder(Path(url.removeprefix("file://"))), url, caps)
         except OSError as error:
             raise Unavailable(f"The run store can't be opened: {error}.") from error
 

@@ -1,0 +1,79 @@
+"""The worker: any number of processes that score what is queued."""
+
+import contextlib
+import logging
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+import sqlalchemy as sa
+
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.store import Caps, RunStore
+from leaderboard.worker.housekeeping import remove_orphans
+from leaderboard.worker.loop import Worker
+
+__all__ = ["Worker", "drain", "run"]
+
+POLL_SECONDS = 1.0  # between looks at an empty queue
+PATIENCE_SECONDS = 5.0  # before a database that does not answer is asked again
+HOUSEKEEPING_SECONDS = 3600.0
+log = logging.getLogger("leaderboard.worker")
+
+
+def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
+    """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
+    database = Database.connect(config.database_url)
+    store = RunStore.open(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    worker = Worker(database, store, config)
+    with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
+        log.info("worker %s is waiting for work", worker.name)
+        kept_house = -HOUSEKEEPING_SECONDS
+        while not stop.is_set():
+            try:
+                if worker.step(stop):
+                    continue
+                if once:
+                    break
+                if time.monotonic() - kept_house > HOUSEKEEPING_SECONDS:
+                    kept_house = time.monotonic()
+                    remove_orphans(database, store)
+                stop.wait(POLL_SECONDS)
+            except sa.exc.OperationalError as error:
+                if once:
+                    raise
+                log.warning("the database does not answer: %s", error.orig)
+                stop.wait(PATIENCE_SECONDS)
+        log.info("worker %s stopped", worker.name)
+
+
+def drain(database: Database, store: RunStore, config: Config) -> int:
+    """Scores everything that waits at this moment, with the real worker and its child; how many steps it took."""
+    steps = 0
+    with contextlib.closing(Worker(database, store, config)) as worker:
+        while worker.step(threading.Event()):
+            steps += 1
+    return steps
+
+
+@contextlib.contextmanager
+def _stopping(stop: threading.Event | None) -> Iterator[threading.Event]:
+    """The event to stop by; without one, a fresh one that SIGTERM and SIGINT set for as long as the block runs."""
+    if stop is not None:
+        yield stop
+        return
+    made = threading.Event()
+
+    def set_it(number: int, _: FrameType | None) -> None:
+        log.info("stopping on %s", signal.Signals(number).name)
+        made.set()
+
+    before = {number: signal.signal(number, set_it) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield made
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,80 @@
+"""The process that reads strangers' files: bounded in memory, ended at will, restarted after.
+
+It is a process of its own because a library that runs out of memory may abort instead of raising, and the worker
+has to live on to say so. Settings come first by standard input, then jobs; each reply is one line. It ends when its
+standard input does, also in the middle of a job: then its worker has died.
+"""
+
+import logging
+import os
+import queue
+import resource
+import sys
+import threading
+from typing import TextIO
+
+from leaderboard.db import Database
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits
+from leaderboard.store import RunStore
+from leaderboard.worker.computing import Computing
+from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings, out_of_memory, write_reply
+
+__all__ = ["READY", "main"]
+
+READY = "ready"
+log = logging.getLogger("leaderboard.worker.child")
+
+
+def main() -> None:
+    # Replies have a pipe of their own: what a library prints must not end up among them.
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
+    settings = Settings.read(sys.stdin.readline())
+    if settings.job_bytes:
+        resource.setrlimit(resource.RLIMIT_AS, (settings.job_bytes, settings.job_bytes))
+    jobs: queue.Queue[Job] = queue.Queue()
+    computing = Computing(
+        Database.connect(settings.database_url),
+        RunStore.open(settings.store_url),
+        Limits(expanded_bytes=settings.text_bytes),
+    )
+    threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
+    _say(replies, READY)
+    while True:
+        job = jobs.get()
+        _say(replies, write_reply(_answer(computing, job, settings)))
+
+
+def _listen(stdin: TextIO, jobs: queue.Queue[Job]) -> None:
+    for line in stdin:
+        jobs.put(Job.read(line))
+    os._exit(0)  # nobody is left to hear an answer
+
+
+def _say(replies: TextIO, line: str) -> None:
+    replies.write(line + "\n")
+    replies.flush()
+
+
+def _answer(computing: Computing, job: Job, settings: Settings) -> Reply:
+    stage = "starting"
+
+    def enter(name: str) -> None:
+        nonlocal stage
+        stage = name
+
+    try:
+        return computing.figures(job.submission_id, job.scoring_set_id, enter)
+    except FileRejected as error:
+        return Rejected(error.problems, error.count)
+    except MemoryError:
+        return Failed(out_of_memory(settings.job_bytes))
+    except Exception as error:  # whatever it is, the worker records it and lives on
+        log.exception("submission %s failed while %s", job.submission_id, stage)
+        return Failed(f"an error while {stage}: {type(error).__name__}")
+
+
+if __name__ == "__main__":
+    main()

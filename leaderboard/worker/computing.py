@@ -1,0 +1,174 @@
+"""From a stored run and a scoring set to figures: read once, scored once, its columnar copy kept."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import sqlalchemy as sa
+
+from leaderboard import scoring
+from leaderboard.db import Database
+from leaderboard.formats import Judgments, Limits, Run, read_run
+from leaderboard.metrics import Evaluated, Measure, Setting, parse
+from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, Subset
+from leaderboard.services.outcomes import Figure, Figures
+from leaderboard.store import RunStore
+
+__all__ = ["Computing", "Stage"]
+
+Stage = Callable[[str], None]  # told what comes next, so that a process that dies can be said to have died there
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """A scoring set made ready for any number of runs; a set never changes, so it is kept between jobs.
+
+    positions  of every query that the packed vectors have, by external id
+    judged     of each subset, the queries that count with their judgments
+    """
+
+    set_id: int
+    size: int
+    positions: dict[str, int]
+    judged: dict[Subset, scoring.JudgedQueries]
+    measures: tuple[Measure, ...]
+    setting: Setting
+
+
+class Computing:
+    """Scores runs one after the other; keeps what the last scoring set needed."""
+
+    def __init__(self, database: Database, store: RunStore, limits: Limits) -> None:
+        self._database = database
+        self._store = store
+        self._limits = limits
+        self._prepared: _Prepared | None = None
+
+    def figures(self, submission_id: int, scoring_set_id: int, stage: Stage) -> Figures:
+        """Scores a run. Raises FileRejected with what is wrong with it."""
+        started = time.perf_counter()
+        stage("reading the judgments")
+        if self._prepared is None or self._prepared.set_id != scoring_set_id:
+            self._prepared = _prepare(self._database, scoring_set_id)
+        prepared = self._prepared
+        with self._database.read() as session:
+            submission = session.get_one(Submission, submission_id)
+        stage("reading the run")
+        with self._store.run_file(submission.sha256) as path:
+            run = read_run(path, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
+        stage("scoring")
+        scored = {
+            subset: scoring.score(run, judged, prepared.measures, prepared.setting, threshold=submission.threshold)
+            for subset, judged in prepared.judged.items()
+        }
+        whole = scored[Subset.ALL]
+        figures = [
+            _figure(measure, subset, scored.get(subset, whole), prepared)
+            for measure in prepared.measures
+            for subset in Subset
+        ]
+        stage("keeping the ranked lists")
+        self._store.keep_columns(submission_id, prepared.setting.compat, _ranked(run, prepared))
+        return Figures(
+            figures=tuple(figures),
+            missing=whole.missing,
+            unjudged=prepared.judged[Subset.ALL].left_out,
+            seconds=time.perf_counter() - started,
+            facts={
+                "lines": len(run),
+                "queries": len(run.queries),
+                "tag": run.tag,
+                "theta": {
+                    str(measure): theta if math.isfinite(theta) else None
+                    for measure, evaluated in whole.results.items()
+                    if (theta := evaluated.theta) is not None
+                },
+            },
+        )
+
+
+def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
+    with database.read() as session:
+        made = session.get_one(ScoringSet, scoring_set_id)
+        settings = made.settings
+        of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings["queries"])
+        queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
+        positions = {external_id: position for external_id, position in queries.tuples()}  # noqa: C416  # mypy can't follow dict()
+        judgments = _judgments(
+            session.execute(
+                sa.select(Query.external_id, Judgment.document, Judgment.grade)
+                .join(Query, Query.id == Judgment.query_id)
+                .where(Judgment.revision_id == made.revision_id, of_set)
+            ).tuples()
+        )
+        known = _judgments(
+            session.execute(
+                sa.select(Query.external_id, KnownDocument.document, sa.literal(1))
+                .join(Query, Query.id == KnownDocument.query_id)
+                .where(KnownDocument.revision_id == made.revision_id, of_set)
+            ).tuples()
+        )
+    counted = [query for query in positions if query not in set(settings["excluded"])]
+    subsets = {Subset.ALL: counted}
+    if settings["hidden"]:
+        subsets[Subset.SHOWN] = [query for query in counted if query not in set(settings["hidden"])]
+    return _Prepared(
+        set_id=scoring_set_id,
+        size=settings["queries"],
+        positions=positions,
+        judged={
+            subset: scoring.prepare(
+                judgments, of_subset, judging=settings["judging"], known=known if len(known) else None
+            )
+            for subset, of_subset in subsets.items()
+        },
+        measures=tuple(parse(name) for name in settings["measures"]),
+        setting=Setting(
+            documents=settings["documents"],
+            beta=settings["beta"],
+            no_relevant=settings["no_relevant"],
+            compat=settings["compat"],
+            highest_grade=settings["highest_grade"],
+        ),
+    )
+
+
+def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
+    """Rows of query, document and grade as columns."""
+    numbers: dict[str, int] = {}
+    query, document, grade = [], [], []
+    for external_id, of_document, of_grade in rows:
+        query.append(numbers.setdefault(external_id, len(numbers)))
+        document.append(of_document)
+        grade.append(of_grade)
+    return Judgments(
+        queries=tuple(numbers),
+        query=np.array(query, np.uint32),
+        document=pl.Series(document, dtype=pl.String),
+        grade=np.array(grade, np.int64),
+    )
+
+
+def _figure(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> Figure:
+    evaluated: Evaluated = scored.results[measure]
+    values = np.full(prepared.size, np.nan, "<f8")
+    values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
+    return Figure(
+        measure=str(measure),
+        subset=subset,
+        mean=evaluated.mean if math.isfinite(evaluated.mean) else None,
+        count=evaluated.count,
+        values=values.tobytes(),
+    )
+
+
+def _ranked(run: Run, prepared: _Prepared) -> pl.DataFrame:
+    """The run's ranked lines with each query's position in the place of its id."""
+    positions = [prepared.positions[query] for query in run.queries]
+    lines = scoring.ranked_lines(run, prepared.setting.compat)
+    return lines.with_columns(
+        position=pl.col("query").replace_strict(list(run.queries), positions, return_dtype=pl.UInt32)
+    ).select("position", "rank", "document", "score", "decision")

@@ -1,0 +1,154 @@
+"""Claim, score, record, repeat. Every step says whether there may be more to do."""
+
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+
+import sqlalchemy as sa
+
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.services import queue
+from leaderboard.services.outcomes import Figures, Recorded, record_figures, reject
+from leaderboard.services.queue import WORKER, Claim
+from leaderboard.services.scoring_sets import ready_sets, switch
+from leaderboard.store import RunStore
+from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
+from leaderboard.worker.process import Child
+
+__all__ = ["Worker"]
+
+BEATS = 3  # renewals in the time of one lease
+LOOK_SECONDS = 0.2  # how often a job at hand is looked at for a stop
+GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
+JOBS_OF_CHILD = 500  # memory that a library does not give back goes with the process
+log = logging.getLogger("leaderboard.worker")
+
+
+class Worker:
+    """One worker and its child process. Its name is in every claim: host, process, and something random."""
+
+    def __init__(self, database: Database, store: RunStore, config: Config) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._database = database
+        self._config = config
+        self._settings = Settings(
+            database_url=database.engine.url.render_as_string(hide_password=False),
+            store_url=store.url,
+            text_bytes=config.text_bytes,
+            job_bytes=config.job_bytes,
+        )
+        self._child: Child | None = None
+        self._jobs = 0
+        self._swept = -float("inf")
+
+    def step(self, stop: threading.Event) -> bool:
+        """Scores the next run; False when none was waiting. A stop that comes meanwhile finishes or hands it back."""
+        self._sweep()
+        child = self._ready_child()  # before the claim: a lease does not run while it starts
+        with self._database.write() as session:
+            claim = queue.claim(session, self.name, self._config.lease_seconds)
+        if claim is None:
+            return self._switch_ready_sets()
+        log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
+        reply = self._await(child, claim, stop)
+        if reply is not None:
+            self._record(claim, reply)
+            self._switch_ready_sets()
+        return True
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+    def _ready_child(self) -> Child:
+        if self._child is not None and (self._jobs >= JOBS_OF_CHILD or not self._child.is_alive):
+            self.close()
+        if self._child is None:
+            self._child = Child(self._settings)
+            self._jobs = 0
+        self._jobs += 1
+        return self._child
+
+    def _await(self, child: Child, claim: Claim, stop: threading.Event) -> Reply | None:
+        """The child's reply, the lease being renewed meanwhile; None when the job went out of our hands."""
+        child.ask(Job(claim.submission_id, claim.scoring_set_id))
+        started = renewed = time.monotonic()
+        stopped: float | None = None
+        while True:
+            reply = child.reply(LOOK_SECONDS)
+            if reply is not None:
+                if isinstance(reply, Failed):
+                    self.close()  # whatever state it is in now
+                return reply
+            now = time.monotonic()
+            if now - started > self._config.job_seconds:
+                self.close()
+                return Failed(
+                    f"scoring took longer than {self._config.job_seconds} s, the most that one run may take here"
+                )
+            if now - renewed > self._config.lease_seconds / BEATS:
+                holds = self._renew(claim)
+                if holds is False or (holds is None and now - renewed > self._config.lease_seconds):
+                    log.warning("submission %s: lost the lease", claim.submission_id)
+                    self.close()
+                    return None
+                renewed = now if holds else renewed
+            if stop.is_set():
+                stopped = stopped or now
+                if now - stopped > GRACE_SECONDS:
+                    self.close()
+                    self._release(claim)
+                    return None
+
+    def _renew(self, claim: Claim) -> bool | None:
+        """Whether the claim still holds; None when the database does not answer."""
+        try:
+            with self._database.write() as session:
+                return queue.renew(session, claim, self._config.lease_seconds)
+        except sa.exc.OperationalError as error:
+            log.warning("the database does not answer: %s", error.orig)
+            return None
+
+    def _release(self, claim: Claim) -> None:
+        with self._database.write() as session:
+            queue.release(session, claim)
+        log.info("submission %s: handed back", claim.submission_id)
+
+    def _record(self, claim: Claim, reply: Reply) -> None:
+        """The one place where it is decided what becomes of a job."""
+        with self._database.write() as session:
+            match reply:
+                case Figures():
+                    recorded = record_figures(session, claim, reply)
+                case Rejected(problems, count):
+                    recorded = reject(session, claim, problems, count)
+                case Failed(reason):
+                    recorded = Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
+        log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__.lower(), recorded.name.lower())
+
+    def _switch_ready_sets(self) -> bool:
+        """Makes building sets current in which nothing waits any more; whether there was one.
+
+        In a transaction after the one that records: of two workers with the last two runs, the later one sees both.
+        """
+        with self._database.write() as session:
+            sets = ready_sets(session)
+            for scoring_set in sets:
+                switch(session, WORKER, scoring_set)
+        return bool(sets)
+
+    def _sweep(self) -> None:
+        """Gives back jobs of workers that vanished, now and then."""
+        now = time.monotonic()
+        if now - self._swept < self._config.lease_seconds / BEATS:
+            return
+        self._swept = now
+        with self._database.write() as session:
+            found = queue.sweep(session)
+        if found:
+            log.warning("%s jobs had lost their workers and wait again", found)

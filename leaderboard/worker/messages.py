@@ -1,0 +1,99 @@
+"""What the worker and its child say to each other: one JSON object a line."""
+
+import base64
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from leaderboard.errors import Problem
+from leaderboard.models import Subset
+from leaderboard.services.outcomes import Figure, Figures
+
+__all__ = ["Failed", "Job", "Rejected", "Reply", "Settings", "out_of_memory", "read_reply", "write_reply"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a child is started with. It comes by the pipe, because the database's address may hold a password."""
+
+    database_url: str
+    store_url: str
+    text_bytes: int
+    job_bytes: int
+
+    def line(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, line: str) -> "Settings":
+        return cls(**json.loads(line))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run to score."""
+
+    submission_id: int
+    scoring_set_id: int
+
+    def line(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, line: str) -> "Job":
+        return cls(**json.loads(line))
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The file can't be used: the first problems, and how many there are."""
+
+    problems: tuple[Problem, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Scoring raised; the reason in words."""
+
+    reason: str
+
+
+def out_of_memory(job_bytes: int) -> str:
+    """The reason when the bound on memory was met."""
+    return f"scoring needed more than {job_bytes / 2**30:.3g} GiB of memory, the most that one run may use here"
+
+
+Reply = Figures | Rejected | Failed
+
+
+def write_reply(reply: Reply) -> str:
+    content = asdict(reply)
+    if isinstance(reply, Figures):
+        for figure in content["figures"]:
+            figure["values"] = base64.b64encode(figure["values"]).decode()
+    return json.dumps({"kind": type(reply).__name__, **content})
+
+
+def read_reply(line: str) -> Reply:
+    content: dict[str, Any] = json.loads(line)
+    match content.pop("kind"):
+        case "Figures":
+            figures = tuple(
+                Figure(
+                    **{
+                        **figure,
+                        "subset": Subset(figure["subset"]),
+                        "values": base64.b64decode(figure["values"]),
+                    }
+                )
+                for figure in content.pop("figures")
+            )
+            missing, unjudged = tuple(content.pop("missing")), tuple(content.pop("unjudged"))
+            return Figures(figures=figures, missing=missing, unjudged=unjudged, **content)
+        case "Rejected":
+            return Rejected(tuple(Problem(**problem) for problem in content["problems"]), content["count"])
+        case "Failed":
+            return Failed(content["reason"])
+        case kind:
+            raise ValueError(f"a reply of an unknown kind: {kind}")

@@ -1,0 +1,118 @@
+"""The worker's handle on its child process."""
+
+import contextlib
+import logging
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+from typing import IO, cast
+
+import leaderboard
+from leaderboard.errors import Unavailable
+from leaderboard.worker.messages import Failed, Job, Reply, Settings, out_of_memory, read_reply
+
+__all__ = ["Child"]
+
+START_SECONDS = 120.0
+LAST_LINES = 50
+# What libraries say when memory runs out: Rust's allocator before it aborts, Python, C++.
+NO_MEMORY = ("memory allocation of", "MemoryError", "bad_alloc", "Cannot allocate memory", "out of memory")
+log = logging.getLogger("leaderboard.worker")
+
+
+class Child:
+    """A running child. One job at a time: `ask`, then `reply` until it comes; `kill` is allowed at any moment."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Starts the child and waits until it is ready. Raises Unavailable when it does not come up."""
+        self._settings = settings
+        folder = str(Path(leaderboard.__file__).parent.parent)
+        path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
+        self._popen = subprocess.Popen(
+            [sys.executable, "-m", "leaderboard.worker.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, "PYTHONPATH": path},
+            process_group=0,  # Ctrl-C is for the worker, which decides what becomes of the job
+        )
+        self._stdin, self._stdout, self._stderr = (
+            cast("IO[str]", stream) for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr)
+        )
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._said: deque[str] = deque(maxlen=LAST_LINES)
+        self._threads = [
+            threading.Thread(target=self._read, daemon=True),
+            threading.Thread(target=self._hear, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._write(settings.line())
+        try:
+            ready = self._lines.get(timeout=START_SECONDS)
+        except queue.Empty:
+            ready = None
+        if ready is None:
+            self.kill()
+            raise Unavailable(f"The scoring process did not start: {self._death()}.")
+
+    def ask(self, job: Job) -> None:
+        self._write(job.line())
+
+    def reply(self, seconds: float) -> Reply | None:
+        """The reply to the job; None when none came in that time. A child that died replies with how."""
+        try:
+            line = self._lines.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        if line is None:
+            self.kill()
+            return Failed(self._death())
+        return read_reply(line)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._popen.poll() is None
+
+    def kill(self) -> None:
+        """Ends the process at once, whatever it does."""
+        with contextlib.suppress(ProcessLookupError):
+            self._popen.kill()
+        self._popen.wait()
+        for thread in self._threads:
+            thread.join()
+        for stream in (self._stdin, self._stdout, self._stderr):
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+    def _write(self, line: str) -> None:
+        with contextlib.suppress(BrokenPipeError):  # it has died, which the next reply says
+            self._stdin.write(line + "\n")
+            self._stdin.flush()
+
+    def _read(self) -> None:
+        for line in self._stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def _hear(self) -> None:
+        for line in self._stderr:
+            self._said.append(line)
+            log.warning("scoring process: %s", line.rstrip())
+
+    def _death(self) -> str:
+        """How the process ended, in words."""
+        if any(sign in line for line in self._said for sign in NO_MEMORY):
+            return out_of_memory(self._settings.job_bytes)
+        status = self._popen.returncode
+        if status < 0:
+            return f"the scoring process was ended by {signal.Signals(-status).name}"
+        return f"the scoring process ended with status {status}"
