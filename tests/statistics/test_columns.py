@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
+from leaderboard.statistics import contributions
+from leaderboard.statistics.columns import common, stated
+
+NAN = np.nan
+
+# AQWV under pfa_only, the three queries of the worked example: N_total 601, β 20, q3 without relevant documents.
+P_MISS = np.array([0.5, 0.0, NAN])
+WEIGHTED_P_FA = 20 * np.array([1 / 599, 1 / 600, 1 / 601])
+
+
+def test_the_mean_of_the_contributions_is_the_published_aqwv():
+    added = contributions((P_MISS, WEIGHTED_P_FA), VALUE_OF_MEANS)
+    assert added.mean() == pytest.approx(0.716667, abs=5e-7)
+    assert added[2] == pytest.approx(1 - 20 / 601)
+
+
+def test_contributions_to_a_mean_are_the_values_and_to_a_geometric_mean_their_logarithms():
+    column = np.array([0.5, NAN, 0.0])
+    np.testing.assert_array_equal(contributions((column,), MEAN), column)
+    np.testing.assert_array_equal(contributions((column,), GEOMETRIC_MEAN), np.log([0.5, NAN, 1e-5]))
+    np.testing.assert_array_equal(contributions((np.array([2.0, 5.0]),), SUM), [4.0, 10.0])
+
+
+def test_a_query_without_anything_contributes_nothing():
+    added = contributions((np.array([NAN, 0.5]), np.array([NAN, 0.25])), VALUE_OF_MEANS)
+    np.testing.assert_array_equal(added, [NAN, 0.25])
+
+
+@given(st.integers(0, 2**32), st.integers(2, 12))
+@settings(max_examples=50, deadline=None)
+def test_swapping_two_systems_on_some_queries_changes_aqwv_as_it_changes_the_mean_contribution(seed, queries):
+    draw = np.random.default_rng(seed)
+    none_relevant = draw.random(queries) < 0.3
+    none_relevant[0] = False
+    first, second = (
+        (np.where(none_relevant, NAN, draw.random(queries)), 20 * draw.random(queries) / 600) for _ in range(2)
+    )
+    swapped = draw.random(queries) < 0.5
+    mixed = tuple(np.where(swapped, theirs, mine) for mine, theirs in zip(first, second, strict=True))
+    expected = VALUE_OF_MEANS.combine(mixed, None)
+    added = np.where(swapped, contributions(second, VALUE_OF_MEANS), contributions(first, VALUE_OF_MEANS))
+    assert added.mean() == pytest.approx(expected)
+
+
+def test_common_queries_are_those_where_both_have_a_value_column_by_column():
+    first = (np.array([0.1, NAN, 0.3]), np.array([1.0, 2.0, 3.0]))
+    second = (np.array([0.4, 0.5, NAN]), np.array([NAN, 5.0, 6.0]))
+    mine, theirs = common(first, second)
+    np.testing.assert_array_equal(mine, [[0.1, NAN, NAN], [NAN, 2.0, 3.0]])
+    np.testing.assert_array_equal(theirs, [[0.4, NAN, NAN], [NAN, 5.0, 6.0]])
+    assert stated(mine).tolist() == [True, True, True]
+    assert stated((np.array([NAN, 1.0]),)).tolist() == [False, True]

@@ -1,0 +1,105 @@
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+
+from leaderboard.errors import BadInput
+from leaderboard.statistics import randomisation_test, tukey_hsd
+
+NAN = np.nan
+
+
+def by_definition(values):
+    """p of every pair from all (S!)^Q ways to permute the values within the queries."""
+    means = values.mean(axis=0)
+    apart = np.abs(means[:, np.newaxis] - means)
+    largest = np.array([np.ptp(np.mean(rows, axis=0)) for rows in product(*map(permutations, values.tolist()))])
+    return np.mean(largest[:, np.newaxis, np.newaxis] >= apart - 1e-12, axis=0)
+
+
+def test_it_comes_close_to_the_exact_distribution_of_a_small_board():
+    values = np.array([[0.9, 0.5, 0.1], [0.8, 0.7, 0.2], [0.6, 0.5, 0.5], [1.0, 0.3, 0.2]])
+    result = tukey_hsd(values, resamples=20_000)
+    np.testing.assert_allclose(result.p, by_definition(values), atol=0.015)
+    assert (result.queries, result.left_out, result.resamples, result.seed) == (4, 0, 20_000, 1)
+
+
+def test_with_two_systems_it_is_the_randomisation_test():
+    draw = np.random.default_rng(8)
+    values = draw.random((15, 2)) + np.array([0.15, 0])
+    paired = randomisation_test(values[:, 0], values[:, 1])
+    assert paired.exact
+    assert tukey_hsd(values, resamples=20_000).p[0, 1] == pytest.approx(paired.p, abs=0.015)
+
+
+def test_p_is_symmetric_within_zero_and_one_and_falls_with_the_difference():
+    draw = np.random.default_rng(1)
+    values = draw.random((20, 6)) + np.linspace(0, 0.5, 6)
+    p = tukey_hsd(values, resamples=500).p
+    np.testing.assert_array_equal(p, p.T)
+    assert np.all((p > 0) & (p <= 1))
+    np.testing.assert_array_equal(np.diagonal(p), 1.0)
+    means = values.mean(axis=0)
+    by_difference = np.argsort(np.abs(means[:, np.newaxis] - means), axis=None)
+    assert np.all(np.diff(p.ravel()[by_difference]) <= 0)
+
+
+def test_the_order_of_the_systems_does_not_change_p():
+    values = np.random.default_rng(2).random((12, 5))
+    order = np.array([3, 1, 4, 0, 2])
+    p = tukey_hsd(values, resamples=300).p
+    np.testing.assert_allclose(tukey_hsd(values[:, order], resamples=300).p, p[np.ix_(order, order)])
+
+
+def test_an_undefined_query_is_left_out_for_all_and_counted():
+    values = np.random.default_rng(4).random((10, 3))
+    with_gaps = np.vstack([values, [[0.5, NAN, 0.5], [NAN, NAN, NAN]]])
+    result = tukey_hsd(with_gaps, resamples=200)
+    np.testing.assert_array_equal(result.p, tukey_hsd(values, resamples=200).p)
+    assert (result.queries, result.left_out) == (10, 2)
+
+
+def test_a_system_without_any_value_does_not_empty_the_board():
+    values = np.random.default_rng(4).random((10, 3))
+    values[:, 1] = NAN
+    result = tukey_hsd(values, resamples=200)
+    assert result.queries == 10
+    assert np.isnan(result.p[1]).all()
+    assert np.isnan(result.p[:, 1]).all()
+    assert result.p[0, 2] == tukey_hsd(values[:, [0, 2]], resamples=200).p[0, 1]
+
+
+@pytest.mark.parametrize("values", [[[0.2, 0.9]], [[0.5, 0.5, 0.5]] * 4, [[1 / 3, 1 / 3]] * 7])
+def test_one_query_or_equal_systems_can_not_be_told_apart(values):
+    result = tukey_hsd(np.array(values), resamples=100)
+    assert (result.p == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (np.array([[0.5, NAN], [NAN, 0.5]]), "no query has a value for every system"),
+        (np.array([[0.5], [0.25]]), "fewer than two systems have values"),
+        (np.full((3, 2), NAN), "fewer than two systems have values"),
+        (np.empty((0, 2)), "fewer than two systems have values"),
+        (np.empty((3, 0)), "fewer than two systems have values"),
+    ],
+)
+def test_what_can_not_be_compared_says_why(values, reason):
+    result = tukey_hsd(values)
+    assert (result.resamples, result.reason) == (0, reason)
+    assert result.queries + result.left_out == len(values)
+
+
+def test_a_very_large_board_gets_fewer_resamples_and_says_so(monkeypatch):
+    values = np.random.default_rng(0).random((10, 4))
+    monkeypatch.setattr("leaderboard.statistics.tukey.WORK", 40 * 1500)
+    assert tukey_hsd(values, resamples=5000).resamples == 1500
+    monkeypatch.setattr("leaderboard.statistics.tukey.WORK", 1)
+    assert tukey_hsd(values, resamples=5000).resamples == 1000
+    assert tukey_hsd(values, resamples=20).resamples == 20
+
+
+def test_no_resamples_are_refused():
+    with pytest.raises(BadInput, match="at least one resample"):
+        tukey_hsd(np.zeros((2, 2)), resamples=0)
