@@ -12,7 +12,7 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, Unavailable
 
-__all__ = ["connected", "reading", "shown", "up_to_date", "writing"]
+__all__ = ["connected", "reading", "require_up_to_date", "shown", "up_to_date", "writing"]
 
 
 @contextmanager
@@ -31,13 +31,14 @@ def connected(config: Config) -> Iterator[Database]:
 def up_to_date(config: Config) -> Iterator[Database]:
     """The same. Raises Conflict, saying what to do, when its tables are not those that this version needs."""
     with connected(config) as database:
-        # Connecting would make an empty file where there is none.
-        found = migrate.current(database) if _is_there(database) else None
-        newest = migrate.newest()
-        if found != newest:
-            state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
-            raise Conflict(f"the database {shown(database)} {state}; run `leaderboard db upgrade`")
+        _require_newest(database)
         yield database
+
+
+def require_up_to_date(config: Config) -> None:
+    """Raises what `up_to_date` raises: for what opens the database itself later, or in another process."""
+    with up_to_date(config):
+        pass
 
 
 @contextmanager
@@ -56,6 +57,15 @@ def writing() -> Iterator[Session]:
 def shown(database: Database) -> str:
     """Its address, without the password."""
     return database.engine.url.render_as_string(hide_password=True)
+
+
+def _require_newest(database: Database) -> None:
+    # Connecting would make an empty file where there is none.
+    found = migrate.current(database) if _is_there(database) else None
+    newest = migrate.newest()
+    if found != newest:
+        state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
+        raise Conflict(f"the database {shown(database)} {state}; run `leaderboard db upgrade`")
 
 
 def _is_there(database: Database) -> bool:

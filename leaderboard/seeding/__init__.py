@@ -16,7 +16,7 @@ from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.seeding.plans import CampaignPlan
 from leaderboard.store import RunStore
 
-__all__ = ["Seeded", "load", "worked_examples"]
+__all__ = ["Harbour", "Seeded", "load", "worked_examples"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,29 @@
 
 import datetime as dt
 import io
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
-from leaderboard.models import Campaign, Evaluation, Standing, Submission, System, SystemKind, Team
-from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    Judging,
+    NoRelevant,
+    Opening,
+    RunChoice,
+    Standing,
+    Submission,
+    System,
+    SystemKind,
+    Team,
+)
+from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, SystemPlan, TeamPlan
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments
@@ -21,6 +36,15 @@ from leaderboard.store import RunStore
 
 __all__ = ["load_campaign", "submit_runs"]
 
+CHOICES: Mapping[str, type[StrEnum]] = {
+    "no_relevant": NoRelevant,
+    "run_choice": RunChoice,
+    "judging": Judging,
+    "results": Opening,
+    "details": Opening,
+    "kind": SystemKind,
+}
+
 
 def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
     """The campaign with its teams, systems, evaluations, queries and judgments; no run yet."""
@@ -28,7 +52,7 @@ def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
         _load_team(session, team)
     campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == plan.slug))
     if campaign is None:
-        campaign = create_campaign(session, CONSOLE, plan.slug, **plan.settings)
+        campaign = create_campaign(session, CONSOLE, plan.slug, **_typed(plan.settings))
     for evaluation in plan.evaluations:
         if _find_evaluation(session, plan.slug, evaluation.slug) is None:
             _load_evaluation(session, campaign, evaluation)
@@ -54,14 +78,18 @@ def _load_team(session: Session, plan: TeamPlan) -> None:
 
 
 def _load_system(session: Session, team: Team, plan: SystemPlan) -> None:
-    settings = {**plan.settings, "kind": SystemKind(plan.settings.get("kind", SystemKind.AUTOMATIC))}
-    create_system(session, CONSOLE, team, plan.name, **settings)
+    create_system(session, CONSOLE, team, plan.name, **_typed(plan.settings))
 
 
 def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:
-    evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **plan.settings)
+    evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **_typed(plan.settings))
     import_queries(session, CONSOLE, evaluation, plan.queries)
     import_judgments(session, CONSOLE, evaluation, plan.judgments)
+
+
+def _typed(settings: Settings) -> dict[str, Any]:
+    """The settings with the words of a file turned into what the services take."""
+    return {name: CHOICES[name](value) if name in CHOICES else value for name, value in settings.items()}
 
 
 def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug: str, run: RunPlan) -> bool:

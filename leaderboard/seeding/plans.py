@@ -7,7 +7,7 @@ from typing import Any
 
 from leaderboard.formats import Judgments, QueryRow
 
-__all__ = ["CampaignPlan", "EvaluationPlan", "RunPlan", "SystemPlan", "TeamPlan"]
+__all__ = ["CampaignPlan", "EvaluationPlan", "RunPlan", "Settings", "SystemPlan", "TeamPlan"]
 
 Settings = Mapping[str, Any]  # further arguments of the service that makes the thing, by their names there
 

@@ -1,0 +1,184 @@
+"""`leaderboard demo`: the site, a worker and the demonstration campaigns, in one folder."""
+
+import datetime as dt
+import os
+import secrets
+import socket
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+import sqlalchemy as sa
+
+from leaderboard import migrate, seeding
+from leaderboard.cli.children import Child, stop_asked
+from leaderboard.cli.serve import address_of, listen
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.errors import BadInput, Unavailable
+from leaderboard.models import Scoring, State
+from leaderboard.store import RunStore
+
+__all__ = ["demo"]
+
+FOLDER = Path("leaderboard-demo")
+START_SECONDS = 60.0
+LOOK_SECONDS = 0.5  # between two looks at whether all is well
+
+
+@dataclass(frozen=True, slots=True)
+class _Demonstration:
+    folder: Path
+    config: Config
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For the two processes: this one's, with the demonstration's settings over it."""
+        settings = {f"LEADERBOARD_{name.upper()}": _setting(value) for name, value in asdict(self.config).items()}
+        return {**os.environ, **settings}
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=FOLDER,
+    show_default=True,
+    help="Everything it writes is below this.",
+)
+def demo(port: int, folder: Path) -> None:
+    """Bring up a site with demonstration campaigns, and a worker. Ctrl-C stops both; started again, it goes on.
+
+    \b
+    leaderboard demo --port 8001
+    """
+    listener = listen("127.0.0.1", port)
+    demonstration = _set_up(folder.resolve())
+    click.echo(f"setting up the demonstration in {demonstration.folder} …")
+    seeded = _load(demonstration.config)
+    sample = demonstration.folder / seeded.sample.name
+    sample.write_bytes(seeded.sample.text)
+    address = address_of(listener)
+    with stop_asked() as stop, _running(demonstration, listener) as children:
+        _wait_for_site(address, children, stop)
+        _wait_for_scores(demonstration.config, children, stop)
+        if not stop.is_set():
+            _announce(address, seeded, sample, demonstration.folder)
+        while not stop.wait(LOOK_SECONDS):
+            _require_alive(children)
+    click.echo("stopped")
+
+
+def _set_up(folder: Path) -> _Demonstration:
+    """The folder with a secret key and the newest tables."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise BadInput(f"{folder} is a file; name a folder with --dir") from None
+    config = Config(
+        database_url=f"sqlite:///{folder / 'leaderboard.sqlite'}",
+        store_url=str(folder / "store"),
+        secret_key=_secret_key(folder / "secret-key"),
+        secure_cookies=False,  # it is served without TLS, to this machine only
+    )
+    return _Demonstration(folder, config)
+
+
+def _secret_key(path: Path) -> str:
+    """Kept, so that a restart signs nobody out."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32))
+    return path.read_text()
+
+
+def _load(config: Config) -> seeding.Seeded:
+    database = Database.connect(config.database_url)
+    try:
+        migrate.upgrade(database)
+        return seeding.load(database, RunStore.open(config.store_url), dt.datetime.now(dt.UTC))
+    finally:
+        database.close()
+
+
+@contextmanager
+def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator[tuple[Child, ...]]:
+    """The site on the open socket and a worker, stopped when the block ends."""
+    folder, environment = demonstration.folder, demonstration.environment
+    children: list[Child] = []
+    try:
+        descriptor = listener.fileno()
+        children.append(
+            Child(["serve", "--fd", str(descriptor), "--workers", "1"], environment, folder / "site.log", [descriptor])
+        )
+        listener.close()  # from here on nobody else keeps the port
+        children.append(Child(["worker"], environment, folder / "worker.log"))
+        yield tuple(children)
+    finally:
+        for child in children:
+            child.stop()
+        for child in children:
+            child.wait()
+
+
+def _wait_for_site(address: str, children: tuple[Child, ...], stop: threading.Event) -> None:
+    deadline = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=START_SECONDS)
+    while not stop.is_set():
+        _require_alive(children)
+        try:
+            with urllib.request.urlopen(f"{address}/healthz", timeout=LOOK_SECONDS):  # noqa: S310  # our own address
+                return
+        except OSError as error:
+            if dt.datetime.now(dt.UTC) > deadline:
+                raise Unavailable(
+                    f"the site at {address} does not answer after {START_SECONDS:g} s: {error}"
+                ) from error
+            stop.wait(LOOK_SECONDS / 5)
+
+
+def _wait_for_scores(config: Config, children: tuple[Child, ...], stop: threading.Event) -> None:
+    """Until nothing waits to be scored: seconds, and the first page then shows finished boards."""
+    waiting = sa.select(sa.exists().where(Scoring.state.in_([State.QUEUED, State.SCORING])))
+    database = Database.connect(config.database_url)
+    try:
+        while not stop.is_set():
+            _require_alive(children)
+            with database.read() as session:
+                if not session.scalar(waiting):
+                    return
+            stop.wait(LOOK_SECONDS / 5)
+    finally:
+        database.close()
+
+
+def _require_alive(children: tuple[Child, ...]) -> None:
+    """Raises Unavailable when the site or the worker has ended by itself."""
+    for child in children:
+        child.require_alive()
+
+
+def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:
+    width = max(len(account.name) for account in seeded.accounts)
+    long = max(len(account.password) for account in seeded.accounts)
+    accounts = "\n".join(
+        f"    {one.name:{width}}  password {one.password:{long}}  {one.does}" for one in seeded.accounts
+    )
+    click.echo(
+        f"\nThe site is at {address}\n\n{accounts}\n\n"
+        f"To see a run go in: sign in as {seeded.accounts[0].name}, open\n"
+        f"    {address}/campaigns/{seeding.Harbour.SLUG}/{seeded.sample.evaluation}/submit\n"
+        f"and submit {sample}\n\n"
+        f"Everything is below {folder}; delete it to start afresh.\n"
+        "Ctrl-C stops the site and the worker.\n"
+    )
+
+
+def _setting(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,95 @@
+"""`leaderboard serve`: the site under gunicorn."""
+
+import os
+import socket
+from typing import Any
+
+import click
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
+
+from leaderboard.cli.opening import require_up_to_date
+from leaderboard.config import Config
+from leaderboard.errors import BadInput
+from leaderboard.web import create_app
+
+__all__ = ["address_of", "listen", "serve"]
+
+NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
+
+
+class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """The site of one installation. Its processes make the app after the fork, each for itself."""
+
+    def __init__(self, config: Config, **settings: Any) -> None:
+        self._config = config
+        self._settings = settings
+        super().__init__()
+
+    def load_config(self) -> None:
+        for name, value in self._settings.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        return create_app(self._config)
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 is every one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one and says which."
+)
+@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
+@click.option("--threads", type=click.IntRange(1), default=4, show_default=True, help="Requests at once in each.")
+@click.option("--fd", type=int, help="Listen on this open socket instead, as a supervisor hands it over.")
+def serve(host: str, port: int, workers: int, threads: int, fd: int | None) -> None:
+    """Serve the site. SIGTERM lets requests end first.
+
+    \b
+    LEADERBOARD_SECRET_KEY=… leaderboard serve --host 0.0.0.0 --port 8000
+    """
+    config = Config.from_environment()
+    if not config.secret_key:
+        raise BadInput(
+            "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
+            f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
+        )
+    require_up_to_date(config)
+    create_app(config)  # what is wrong with the settings is said here, once, and not by every process
+    listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
+    click.echo(f"the site listens at {address_of(listener)}")
+    _Site(
+        config,
+        bind=f"fd://{listener.detach()}",
+        worker_class="gthread",
+        workers=workers,
+        threads=threads,
+        umask=_umask(),
+        # gunicorn's own remote control: a socket below the home folder that nobody here asked for.
+        control_socket_disable=True,
+        loglevel="warning",
+    ).run()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises BadInput, saying what to do, when the address can't be had."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        # What create_server adds to the reason says the address once more.
+        own = None if isinstance(error, socket.gaierror) else error.errno
+        reason = os.strerror(own) if own is not None else error.strerror
+        raise BadInput(f"can't listen on {host}, port {port}: {reason}; choose another with --port") from error
+
+
+def address_of(listener: socket.socket) -> str:
+    """What to type into a browser."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _umask() -> int:
+    """This process's own: gunicorn would set another."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current

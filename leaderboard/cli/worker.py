@@ -1,0 +1,26 @@
+"""`leaderboard worker`: scores what is submitted."""
+
+import logging
+
+import click
+
+from leaderboard.cli.opening import require_up_to_date
+from leaderboard.config import Config
+from leaderboard.worker import run
+
+__all__ = ["worker"]
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="End when nothing waits any more.")
+def worker(once: bool) -> None:
+    """Score what is submitted, until SIGTERM or Ctrl-C; the job at hand is handed back. Start as many as you like.
+
+    \b
+    LEADERBOARD_DATABASE_URL=postgresql://localhost/leaderboard leaderboard worker
+    """
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("leaderboard").setLevel(logging.INFO)
+    config = Config.from_environment()
+    require_up_to_date(config)
+    run(config, once=once)
