@@ -11,7 +11,7 @@ from leaderboard.metrics.names import parse, parse_all
 from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.registry import families, family
-from leaderboard.metrics.sweep import Sweep, sweep
+from leaderboard.metrics.sweep import Oracle, Sweep, oracles, sweep
 from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Ints",
     "Measure",
     "NoRelevant",
+    "Oracle",
     "Printed",
     "Ranking",
     "Reference",
@@ -35,6 +36,7 @@ __all__ = [
     "Sweep",
     "families",
     "family",
+    "oracles",
     "parse",
     "parse_all",
     "requested",

@@ -57,6 +57,7 @@ ERR = Family(
     reference=replace(
         RANKED,
         formula="ERR@k = sum_{i=1}^{k} (1 / i) · R_i · prod_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^{gmax}",
+        where="g_i is the grade at rank i, 0 where unjudged or negative; gmax the highest grade there can be.",
         range="0 to 1; the highest grade at rank 1 gives 1 − 2^{−gmax}",
         beyond="Without one, the whole list counts. Ranks that a list lacks add nothing.",
         elsewhere="trec_eval has none; ir_measures calls gdeval, where gmax is 4 and 20 ranks count by default.",
@@ -73,6 +74,7 @@ ADR = Family(
     reference=replace(
         RANKED,
         formula="ADR = (1 / R) · sum_{i=1}^{R} |top_i ∩ {d : g_d ≥ ideal_i}| / i",
+        where="top_i are the first i documents, g_d is the grade of d, ideal_i the i-th highest grade judged.",
         beyond=NO_CUTOFF[:-1] + " down to rank R.",
         elsewhere="Neither has it.",
         source=(

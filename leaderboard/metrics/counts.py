@@ -69,6 +69,7 @@ def query(ranking: Ranking) -> Floats:
 ADDED = "Counts are added up over the queries, not averaged."
 COUNTED = replace(
     SETS,
+    where="|…| is a number of documents; N_total is that of the collection.",
     range="0 and up",
     unit="Documents.",
     ties=NO_ORDER,

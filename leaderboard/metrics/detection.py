@@ -87,6 +87,11 @@ RETURNED = (
 
 BASE = Reference(
     formula="",
+    where=(
+        "N_correct is the number of relevant documents returned, N_fa that of others returned, N_relevant that of "
+        "relevant documents, N_total that of documents in the collection; β = (C / V) · (1 / P_relevant − 1) from the "
+        "campaign's cost, value and prior, or as the campaign states it."
+    ),
     range="−β to 1: 1 perfect, 0 nothing returned, 1 − β everything returned, −β worst",
     unit="Value of a correct detection: β is the cost of returning every wrong document in this unit.",
     direction=HIGHER,

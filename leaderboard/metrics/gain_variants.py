@@ -110,7 +110,11 @@ NDCG_REL = Family(
     compute=at_relevant,
     parameters=(GAINS,),
     trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
-    reference=replace(VARIANT, formula="nDCGRel = (1 / R) · sum_{r} nDCG@rank_r"),
+    reference=replace(
+        VARIANT,
+        formula="nDCGRel = (1 / R) · sum_{r} nDCG@rank_r",
+        where="r runs over the R documents with a gain above 0; rank_r is infinite for one that is not retrieved.",
+    ),
 )
 RNDCG = Family(
     name="RnDCG",
@@ -123,6 +127,7 @@ RNDCG = Family(
     reference=replace(
         VARIANT,
         formula="RnDCG = mean_{k ∈ K} nDCG@k",
+        where="K holds the ranks where a gain of the ideal list ends, and the list's own length when it goes beyond.",
         no_relevant="0, and the query counts: rel is asked for this only.",
     ),
 )
@@ -137,6 +142,10 @@ G = Family(
     reference=replace(
         VARIANT,
         formula="G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)",
+        where=(
+            "g_i is the sum of the gains down to rank i, c_i that of the ideal list, each rank taken as 1 at least; "
+            "ideal_i is the gain at rank i of the ideal list."
+        ),
     ),
 )
 BIN_G = Family(
@@ -150,6 +159,7 @@ BIN_G = Family(
     reference=replace(
         VARIANT,
         formula="binG = (1 / R) · sum_{r} 1 / log_2(2 + n_r)",
+        where="r runs over the relevant documents retrieved; n_r documents that are not relevant stand above r.",
         no_relevant=RANKED.no_relevant,
         unjudged=RANKED.unjudged,
     ),

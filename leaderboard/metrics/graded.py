@@ -165,6 +165,10 @@ BURGES = "gain=exp: C. Burges and others: Learning to Rank using Gradient Descen
 
 BASE = replace(
     RANKED,
+    where=(
+        "gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged "
+        "documents, highest gain first."
+    ),
     no_relevant="No gain can be had: 0, and the query counts.",
     beyond=f"Without one, the whole list counts. {RANKED.beyond.replace('count as not relevant', 'gain nothing')}",
     unjudged="An unjudged document gains nothing.",

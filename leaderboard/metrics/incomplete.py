@@ -88,6 +88,10 @@ BPREF = Family(
     reference=replace(
         BASE,
         formula="Bpref = (1 / R) · sum_{r} (1 − min(n_r, R) / min(N, R))",
+        where=(
+            "r runs over the relevant documents retrieved; n_r documents judged not relevant stand above r; N were "
+            "judged not relevant in all."
+        ),
         source="C. Buckley, E. M. Voorhees: Retrieval Evaluation with Incomplete Information, SIGIR 2004",
     ),
 )
@@ -120,6 +124,10 @@ INF_AP = Family(
     reference=replace(
         BASE,
         formula="infAP = (1 / R) · sum_{i} (1 / i + (p_i / i) · ((s_i + ε) / (s_i + n_i + 2 · ε)))",
+        where=(
+            "i runs over the ranks of relevant documents; above i stand p_i documents of the pool, s_i judged relevant "
+            "and n_i judged not relevant; ε = 0.00001."
+        ),
         unjudged=(
             "A document without judgment counts as not relevant; one with a negative grade was pooled but not judged, "
             "and is taken to be relevant as often as the judged ones."
@@ -139,6 +147,7 @@ JUDGED = Family(
     reference=replace(
         BASE,
         formula="Judged@k = |judged in the top k| / min(k, |retrieved|)",
+        where="|retrieved| is the length of the list.",
         direction=HIGHER,
         no_relevant="It does not matter.",
         beyond="A list shorter than k is measured over its own length.",
@@ -159,6 +168,7 @@ UNJUDGED = Family(
     reference=replace(
         BASE,
         formula="Unjudged@k = |unjudged in the top k| / k",
+        where="k is the cutoff.",
         direction=LOWER,
         no_relevant="It does not matter.",
         beyond="Ranks that the list lacks do not count as unjudged.",

@@ -36,7 +36,12 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 
 
 BAEZA = "R. Baeza-Yates, B. Ribeiro-Neto: Modern Information Retrieval, Addison-Wesley, 1999, section 3.2.2"
-BASE = replace(SETS, elsewhere="Neither has it.", source=f"{BAEZA}")
+BASE = replace(
+    SETS,
+    where="known are the documents that the evaluation lists as known to the user who asked.",
+    elsewhere="Neither has it.",
+    source=f"{BAEZA}",
+)
 
 COVERAGE = Family(
     name="Coverage",

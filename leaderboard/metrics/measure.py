@@ -14,7 +14,7 @@ from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Floats
 from leaderboard.metrics.values import Parameter, Value
 
-__all__ = ["LEVEL", "RATIO", "Evaluated", "Family", "Measure", "TrecEval"]
+__all__ = ["COUNT", "LEVEL", "RATIO", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval"]
 
 Direction = Literal["higher", "lower", "none"]
 Need = Literal["documents", "beta", "scores", "known"]
@@ -73,7 +73,7 @@ class Evaluated:
     theta: float | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
 class Family:
     """A measure as the registry lists it, before parameters and cutoff are filled in.
 
@@ -99,10 +99,26 @@ class Family:
     trec_eval: tuple[TrecEval, ...] = ()
     check: Callable[[frozenset[str]], str | None] | None = None
 
+    def __repr__(self) -> str:
+        return f"<Family {self.name}>"
+
     def __reduce__(self) -> tuple[Callable[[str], "Family"], tuple[str]]:
         from leaderboard.metrics.registry import family  # the registry imports this module
 
         return family, (self.name,)
+
+    @property
+    def text(self) -> str:
+        """The whole reference as plain text: name, summary, parameters and every heading."""
+        lines = [f"{self.name}: {self.title}", self.summary]
+        for parameter in self.parameters:
+            default = "" if parameter.default is None else f" (default {parameter.write(parameter.default)})"
+            lines.append(f"  {parameter.name}: {parameter.meaning}; {parameter.expected}{default}")
+        if self.cutoff is not None:
+            lines.append(f"  @{self.cutoff.example}: {self.cutoff.meaning}; {self.cutoff.expected}")
+        names = ", ".join(form.name for form in self.trec_eval) or "none"
+        tail = [f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"]
+        return "\n".join([*lines, self.reference.text(), *tail])
 
     def __call__(self, *, cutoff: Value = None, **given: Value) -> "Measure":
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
@@ -135,7 +151,7 @@ class Family:
         return f"{self.name} takes no parameter {name!r}; it takes {takes or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Measure:
     """A family with its parameters: `str(measure)` is its one canonical name, and parse gives it back.
 
@@ -204,7 +220,7 @@ class Measure:
     @property
     def doc(self) -> str:
         """The whole reference text."""
-        return self.family.reference.text(self.family)
+        return self.family.text
 
     @property
     def trec_eval(self) -> str | None:

@@ -123,6 +123,7 @@ RBP = Family(
     reference=replace(
         RANKED,
         formula="RBP = (1 − p) · sum_{i} gain_i · p^{i − 1}",
+        where="gain_i is what the document at rank i is worth: 1 when relevant, else 0; or its scaled grade.",
         range="0 to 1; 1 is approached, never reached",
         beyond="Without one, the whole list counts. Ranks that a list lacks gain nothing.",
         elsewhere=(
@@ -144,6 +145,7 @@ RBP_RESIDUAL = Family(
     reference=replace(
         RANKED,
         formula="RBPResidual = p^n + (1 − p) · sum_{i unjudged} p^{i − 1}",
+        where="n is the length of the list; the sum runs over the ranks of unjudged documents.",
         direction=LOWER,
         no_relevant="It does not matter.",
         missing="An empty list has no unjudged document: 0.",

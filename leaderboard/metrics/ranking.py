@@ -163,6 +163,30 @@ class Ranking:
         """int64[J]: 1 for a query's highest judgment, 2 for the next: the ranks of the ideal order."""
         return np.arange(len(self.judged_grade)) - self.judged_start[self.judged_query] + 1
 
+    def of_query(self, number: int) -> "Ranking":
+        """The same run on one query alone: every measure and curve of it can be had for that query."""
+        hits = slice(*self.hit_start[number : number + 2])
+        judged = slice(*self.judged_start[number : number + 2])
+        lines = slice(*self.line_start[number : number + 2])
+        load = self.load_scores and (lambda: self.scores[lines])
+        known = None if self.known_start is None else slice(*self.known_start[number : number + 2])
+        return Ranking(
+            retrieved=self.retrieved[number : number + 1],
+            returned=self.returned[number : number + 1],
+            in_run=self.in_run[number : number + 1],
+            query=np.zeros_like(self.query[hits]),
+            rank=self.rank[hits],
+            grade=self.grade[hits],
+            is_returned=self.is_returned[hits],
+            judged_start=np.array([0, judged.stop - judged.start]),
+            judged_grade=self.judged_grade[judged],
+            setting=self.setting,
+            load_scores=load,
+            known_start=None if known is None else np.array([0, known.stop - known.start]),
+            known_grade=None if known is None or self.known_grade is None else self.known_grade[known],
+            is_known=None if self.is_known is None else self.is_known[hits],
+        )
+
     def relevant(self, level: int = 1) -> Relevant:
         """The hits with grade >= level."""
         return self.keep(("relevant", level), lambda: self._relevant(level))

@@ -127,6 +127,7 @@ IPREC = Family(
     reference=replace(
         RANKED,
         formula="IPrec@r = max{P@i : R@i ≥ r}",
+        where="P@i and R@i are precision and recall at rank i.",
         beyond="A recall that the list never reaches: 0.",
         elsewhere=(
             "trec_eval 10 rounds r · R to the nearest whole document, trec_eval 9 cuts r · R + 0.9 off; the "
@@ -145,6 +146,7 @@ IPREC11 = Family(
     reference=replace(
         RANKED,
         formula="IPrec11 = (sum_{r ∈ at} IPrec@r) / |at|",
+        where="at is the set of recall points: 0, 0.1, … 1.",
         beyond="Recalls that the list never reaches add 0.",
         elsewhere="As IPrec: trec_eval 9 and 10 round recalls differently. ir_measures does not name it.",
     ),

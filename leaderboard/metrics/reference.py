@@ -1,10 +1,6 @@
 """What is said about a measure: once, beside its code, for the reference page and for `--explain`."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from leaderboard.metrics.measure import Family
 
 __all__ = ["HEADINGS", "Reference"]
 
@@ -17,6 +13,7 @@ class Reference:
     """
 
     formula: str
+    where: str
     range: str
     unit: str
     direction: str
@@ -28,27 +25,25 @@ class Reference:
     elsewhere: str
     source: str
 
+    @property
+    def mathml(self) -> str:
+        """The formula as a <math> element."""
+        from leaderboard.metrics.formula import mathml  # only a page needs it, not every import of the measures
+
+        return mathml(self.formula)
+
     def sections(self) -> tuple[tuple[str, str], ...]:
         """(heading, text) in the order of the page."""
         return tuple((heading, getattr(self, field)) for field, heading in HEADINGS.items())
 
-    def text(self, family: "Family") -> str:
-        """The whole reference as plain text: name, summary, parameters, then every heading."""
-        lines = [f"{family.name}: {family.title}", family.summary]
-        parameters = [*family.parameters, *([family.cutoff] if family.cutoff else [])]
-        for parameter in parameters:
-            name = f"@{family.cutoff.example}" if parameter is family.cutoff and family.cutoff else parameter.name
-            default = "" if parameter.default is None else f" (default {parameter.write(parameter.default)})"
-            lines.append(f"  {name}: {parameter.meaning}; {parameter.expected}{default}")
-        lines.extend(f"{heading}: {text}" for heading, text in self.sections())
-        lines.append(f"Aggregation: {family.aggregation.name}")
-        names = ", ".join(form.name for form in family.trec_eval)
-        lines.append(f"trec_eval's name: {names or 'none'}")
-        return "\n".join(lines)
+    def text(self) -> str:
+        """All headings as plain text, a line each."""
+        return "\n".join(f"{heading}: {text}" for heading, text in self.sections())
 
 
 HEADINGS = {
     "formula": "Formula",
+    "where": "Symbols",
     "range": "Range",
     "unit": "Unit",
     "direction": "Direction",

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, WHOLE_RUN, Columns
-from leaderboard.metrics.detection import AQWV, weighted_losses
+from leaderboard.metrics.detection import AQWV, losses, weighted_losses
 from leaderboard.metrics.measure import LEVEL, Evaluated, Family
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.metrics.wording import SWEEP_TIES
 
-__all__ = ["MQWV", "OQWV", "SWEEPS", "Sweep", "sweep"]
+__all__ = ["MQWV", "OQWV", "SWEEPS", "Oracle", "Sweep", "oracles", "sweep"]
 
 GROUP = "Detection"
 
@@ -110,6 +110,27 @@ def oracle(ranking: Ranking, *, rel: int) -> Columns:
     return weighted_losses(ranking, *best_of_each(ranking, rel)[:2], rel)
 
 
+@dataclass(frozen=True, slots=True)
+class Oracle:
+    """Each query at its own best threshold, float64[Q] each; NaN where the policy gives the query no value.
+
+    theta is +inf where returning nothing is best.
+    """
+
+    theta: Floats
+    p_miss: Floats
+    p_fa: Floats
+    value: Floats
+
+
+def oracles(ranking: Ranking, rel: int = 1) -> Oracle:
+    """What the best threshold of each query would have brought. Needs scores, documents and beta."""
+    found, returned, theta = best_of_each(ranking, rel)
+    p_miss, p_fa = losses(ranking, found, returned, rel)
+    value = 1.0 - p_miss - (ranking.setting.beta or 0.0) * p_fa
+    return Oracle(np.where(np.isnan(value), np.nan, theta), p_miss, p_fa, value)
+
+
 def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     """(relevant returned, returned, θ) of each query at its own best θ; θ +inf where returning nothing is best."""
     relevant = ranking.relevant(rel)
@@ -159,6 +180,7 @@ MQWV = Family(
     needs=frozenset({"documents", "beta", "scores"}),
     reference=replace(
         AQWV.reference,
+        where=f"P_miss(θ) and P_fa(θ) when everything with a score of at least θ is returned. {AQWV.reference.where}",
         formula="MQWV = max_θ (1 − mean(P_miss(θ)) − β · mean(P_fa(θ)))",
         range="0 to 1: returning nothing is one of the thresholds",
         ties=SWEEP_TIES,

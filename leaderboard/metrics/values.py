@@ -86,9 +86,9 @@ class Parameter:
         if self.kind == "points":
             return f"numbers from {write(self.low)} to {write(self.high)}, like {{0.25,0.5,0.75}}"
         noun = "a whole number" if self.kind == "int" else "a number"
-        lowest = f"above {write(self.low)}" if self.above else f"of at least {write(self.low)}"
         if math.isinf(self.low):
             return noun
+        lowest = f"above {write(self.low)}" if self.above else f"of at least {write(self.low)}"
         return f"{noun} {lowest}" + ("" if math.isinf(self.high) else f" and at most {write(self.high)}")
 
     def write(self, value: Value) -> str:

@@ -25,6 +25,7 @@ MANNING = (
 
 RANKED = Reference(
     formula="",
+    where="rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.",
     range="0 to 1",
     unit=SHARE,
     direction=HIGHER,
@@ -39,6 +40,10 @@ RANKED = Reference(
 
 SETS = Reference(
     formula="",
+    where=(
+        "TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not "
+        "returned, TN that of others not returned."
+    ),
     range="0 to 1",
     unit=SHARE,
     direction=HIGHER,

@@ -1,0 +1,53 @@
+"""Curves as columns, ready to be drawn: precision over recall, and precision and recall over rank.
+
+The detection curves (DET, value over threshold, the oracle of each query) are in `sweep`. For the curve of one query
+ask for that of `ranking.of_query(number)`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.recall_levels import ELEVEN, interpolated
+from leaderboard.metrics.segments import Floats, Ints, share
+
+__all__ = ["OverRank", "OverRecall", "over_rank", "over_recall"]
+
+
+@dataclass(frozen=True, slots=True)
+class OverRecall:
+    """recall float64[n], rising; precision float64[n], interpolated: the mean over queries, never rising."""
+
+    recall: Floats
+    precision: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class OverRank:
+    """rank int64[n] = 1 … n; precision and recall float64[n]: P@rank and R@rank, means over queries."""
+
+    rank: Ints
+    precision: Floats
+    recall: Floats
+
+
+def over_recall(ranking: Ranking, rel: int = 1, points: tuple[float, ...] = ELEVEN) -> OverRecall:
+    """The interpolated precision–recall curve at these recall points; NaN without queries."""
+    columns = [interpolated(ranking, rel, point) for point in points]
+    means = [column.sum() / ranking.queries if ranking.queries else np.nan for column in columns]
+    return OverRecall(np.array(points), np.array(means))
+
+
+def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> OverRank:
+    """Precision and recall at each rank down to `depth` (None: the longest list)."""
+    relevant = ranking.relevant(rel)
+    last = int(ranking.retrieved.max(initial=0)) if depth is None else depth
+    within = relevant.rank <= last
+    at, query = relevant.rank[within], relevant.query[within]
+    each = share(np.ones(ranking.queries), relevant.judged)
+    ranks = np.arange(1, last + 1)
+    found = np.cumsum(np.bincount(at, minlength=last + 1)[1:])
+    recall = np.cumsum(np.bincount(at, weights=each[query], minlength=last + 1)[1:])
+    queries = np.float64(ranking.queries or np.nan)
+    return OverRank(ranks, found / ranks / queries, recall / queries)

@@ -1,0 +1,100 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from leaderboard.metrics.agreement import (
+    AGREEMENTS,
+    kendall_distance,
+    kendall_tau,
+    rank_biased_overlap,
+    spearman_rho,
+    tau_ap,
+)
+
+orders = st.integers(2, 30).flatmap(lambda n: st.permutations(range(n)))
+
+
+def test_the_distance_counts_discordant_pairs_of_items_in_both_top_lists():
+    first, second = np.array(list("abcde")), np.array(list("bacxe"))
+    # a, b, c and e are common: only a–b is turned round.
+    assert kendall_distance(first, second) == (1 / 6, 4)
+    assert kendall_distance(first, second, cutoff=2) == (1.0, 2)
+    assert kendall_distance(first, first) == (0.0, 5)
+    assert kendall_distance(first, first[::-1]) == (1.0, 5)
+
+
+def test_fewer_than_two_common_items_leave_it_undefined_and_say_so():
+    for function in (kendall_distance, kendall_tau, spearman_rho, tau_ap):
+        value, items = function(np.array(["a", "b"]), np.array(["b", "c"]))
+        assert math.isnan(value)
+        assert items == 1
+
+
+def test_tied_scores_take_average_ranks_and_count_in_tau_b():
+    items = np.array(list("abcd"))
+    scores = (np.array([4.0, 3, 3, 1]), np.array([3.0, 4, 2, 2]))
+    assert spearman_rho(items, items, scores=scores).value == pytest.approx(stats.spearmanr(*scores).statistic)
+    assert kendall_tau(items, items, scores=scores).value == pytest.approx(stats.kendalltau(*scores).statistic)
+    assert math.isnan(kendall_tau(items, items, scores=(np.ones(4), scores[1])).value)
+
+
+@given(orders)
+def test_correlations_agree_with_scipy(order):
+    reference = np.arange(len(order))
+    other = np.array(order)
+    places = np.argsort(other)
+    assert kendall_tau(reference, other).value == pytest.approx(stats.kendalltau(reference, places).statistic)
+    assert spearman_rho(reference, other).value == pytest.approx(stats.spearmanr(reference, places).statistic)
+    assert kendall_distance(reference, other).value == pytest.approx((1 - kendall_tau(reference, other).value) / 2)
+
+
+@given(orders)
+def test_tau_ap_follows_its_definition(order):
+    n = len(order)
+    right = [sum(above < item for above in order[:i]) / i for i, item in enumerate(order) if i]
+    assert tau_ap(np.arange(n), np.array(order)).value == pytest.approx(2 / (n - 1) * sum(right) - 1)
+
+
+def extrapolated(first: list[int], second: list[int], p: float) -> float:
+    """RBO_ext as the paper's equation 32 writes it."""
+    short, long = sorted((first, second), key=len)
+    s, n = len(short), len(long)
+    overlap = {d: len(set(short[:d]) & set(long[:d])) for d in range(1, n + 1)}
+    seen = sum(overlap[d] / d * p**d for d in range(1, n + 1))
+    seen += sum(overlap[s] * (d - s) / (s * d) * p**d for d in range(s + 1, n + 1))
+    return (1 - p) / p * seen + ((overlap[n] - overlap[s]) / n + overlap[s] / s) * p**n
+
+
+@given(
+    st.lists(st.integers(0, 20), min_size=1, unique=True),
+    st.lists(st.integers(0, 20), min_size=1, unique=True),
+    st.sampled_from([0.5, 0.9, 0.98]),
+)
+def test_rank_biased_overlap_follows_its_definition(first, second, p):
+    value = rank_biased_overlap(np.array(first), np.array(second), p=p).value
+    assert value == pytest.approx(extrapolated(first, second, p))
+    assert -1e-12 <= value <= 1 + 1e-12
+
+
+def test_rank_biased_overlap_at_the_ends():
+    same = np.array(list("abcdef"))
+    assert rank_biased_overlap(same, same).value == pytest.approx(1)
+    assert rank_biased_overlap(same, np.array(list("uvwxyz"))).value == 0
+    assert rank_biased_overlap(same, same[:0]) == (0.0, 0)
+    assert math.isnan(rank_biased_overlap(same[:0], same[:0]).value)
+
+
+def test_many_items_are_compared_in_parts():
+    order = np.arange(5000)
+    assert kendall_distance(order, np.roll(order, 1)) == (pytest.approx(2 / 5000), 5000)
+
+
+@pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda agreement: agreement.name)
+def test_every_agreement_is_documented(agreement):
+    assert all(text.strip() for _, text in agreement.reference.sections())
+    assert agreement.reference.mathml.startswith("<math")
+    assert agreement.name in agreement.text
