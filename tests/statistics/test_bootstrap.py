@@ -84,6 +84,14 @@ def test_a_query_that_nobody_has_a_value_for_is_never_drawn():
     assert interval(with_gap).queries == 3
 
 
+def test_a_query_that_one_system_has_a_value_for_is_drawn_for_all():
+    whole, partly = (np.array([0.0, 1.0]),), (np.array([0.5, NAN]),)
+    drawn = resampled([whole, partly], MEAN, resamples=1000)
+    assert set(drawn[:, 0]) == {0.0, 0.5, 1.0}
+    assert set(drawn[~np.isnan(drawn[:, 1]), 1]) == {0.5}
+    np.testing.assert_array_equal(np.isnan(drawn[:, 1]), drawn[:, 0] == 1.0)  # only the second query, twice
+
+
 def test_blocks_of_resamples_join_without_a_seam(monkeypatch):
     columns = random_columns(1, 10, 3, 0)
     whole = resampled([columns], MEAN, resamples=1000)
