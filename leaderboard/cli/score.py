@@ -67,9 +67,9 @@ def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, *
         click.echo(parse(explain).doc)
         return
     if not runs:
-        raise click.UsageError("RUN is missing: name one run file or more")
+        raise click.UsageError("no run is named; give one run file or more")
     if judgments is None:
-        raise click.UsageError("--judgments is missing: name the file of judgments")
+        raise click.UsageError("--judgments is missing; name the file of judgments")
     _score(runs, judgments, **options)
 
 
@@ -91,6 +91,7 @@ def _score(
     from leaderboard import formats, metrics, scoring
     from leaderboard.cli import score_output as show
     from leaderboard.cli.trec_output import printed_under_own_names, trec_lines
+    from leaderboard.errors import BadInput
 
     setting = _setting(**given)
     names = measures or (USUAL if setting.beta is None or setting.documents is None else USUAL_WITH_BETA)
@@ -107,7 +108,7 @@ def _score(
     queries = None if query_file is None else [row.id for row in formats.read_queries(query_file)]
     judged = scoring.prepare(formats.read_judgments(judgments), queries, judging=judging)
     if not judged.queries:
-        raise click.UsageError(f"no query has judgments in {judgments}")
+        raise BadInput(f"{judgments}: none of the queries has judgments")
     scored = []
     for path in paths:
         run = formats.read_run(path)
@@ -147,6 +148,8 @@ def _setting(
 
 def _require(measures: tuple["Measure", ...], setting: "Setting") -> None:
     """Says which option a measure lacks, before any file is read."""
+    from leaderboard.errors import BadInput
+
     for measure in measures:
         lacks = []
         if "documents" in measure.needs and setting.documents is None:
@@ -154,9 +157,9 @@ def _require(measures: tuple["Measure", ...], setting: "Setting") -> None:
         if "beta" in measure.needs and setting.beta is None:
             lacks.append("--beta B (or --cost, --value and --prior)")
         if "known" in measure.needs:
-            raise click.UsageError(f"{measure} needs the documents known to the user; only the site has them")
+            raise BadInput(f"{measure} needs the documents known to the user, which only an evaluation on a site has")
         if lacks:
-            raise click.UsageError(f"{measure} needs {' and '.join(lacks)}")
+            raise BadInput(f"{measure} needs {' and '.join(lacks)}")
 
 
 def _report(run: "ScoredRun") -> None:

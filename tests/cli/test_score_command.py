@@ -1,0 +1,158 @@
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from leaderboard.cli import run as leaderboard
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 1\n"
+RUN = "q1 Q0 a 1 9 mine\nq1 Q0 x 2 8 mine\nq1 Q0 c 3 7 mine\nq2 Q0 b 1 9 mine\nq2 Q0 a 2 8 mine\nq9 Q0 a 1 1 mine\n"
+OTHER = "q1 Q0 c 1 9 other\nq2 Q0 a 2 8 other\nq3 Q0 z 1 1 other\n"
+
+Scored = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Scored:
+    """Runs `leaderboard score` in a folder with some files; gives (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text(QRELS)
+    Path("run").write_text(RUN)
+    Path("other").write_text(OTHER)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = leaderboard(["score", *arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def test_the_table_has_a_row_a_run(scored: Scored) -> None:
+    # q1: relevant at 1 and 3 of 2; q2: relevant at 2; q3 is missing. AP: (1 + 2/3)/2, 1/2, 0.
+    status, out, err = scored(
+        "run", "other", "--judgments", "qrels", "--measures", "AP NumRet MQWV", "--documents", "9"
+    )
+    assert (status, out) == (2, "")
+    assert "MQWV needs --beta B" in err
+    status, out, err = scored("run", "other", "--judgments", "qrels", "--measures", "AP NumRet")
+    assert status == 0
+    assert out == "run        AP  NumRet\nrun    0.4444       5\nother  0.8333       3\n"
+    assert err == (
+        "run: 1 query judged but not in the run, scored as an empty list: q3\n"
+        "run: 1 query in the run but not judged, ignored: q9\n"
+    )
+
+
+def test_per_query_rows_come_before_the_mean(scored: Scored) -> None:
+    _, out, _ = scored("run", "--judgments", "qrels", "--measures", "AP", "-q")
+    assert out.splitlines() == [
+        "run  query      AP",
+        "run  q1     0.8333",
+        "run  q2     0.5000",
+        "run  q3     0.0000",
+        "run  all    0.4444",
+    ]
+
+
+def test_csv_has_every_digit(scored: Scored) -> None:
+    _, out, _ = scored("run", "--judgments", "qrels", "--measures", "AP Pmiss", "-q", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["query"] for row in rows] == ["q1", "q2", "q3", "all"]
+    assert float(rows[-1]["AP"]) == pytest.approx((5 / 6 + 1 / 2) / 3, rel=1e-15)
+
+
+def test_json_says_what_was_left_out(scored: Scored) -> None:
+    _, out, _ = scored("run", "--judgments", "qrels", "--measures", "AP", "-q", "--format", "json")
+    [run] = json.loads(out)["runs"]
+    assert (run["run"], run["tag"], run["missing"], run["ignored"]) == ("run", "mine", ["q3"], ["q9"])
+    assert run["per_query"]["q2"] == {"AP": 0.5}
+
+
+def test_an_undefined_value_is_a_dash_an_empty_cell_and_null(scored: Scored) -> None:
+    Path("queries").write_text("q1\nq4\n")
+    arguments = ["run", "--judgments", "qrels", "--queries", "queries", "--judging", "complete", "--measures", "Pmiss"]
+    assert scored(*arguments, "-q")[1].splitlines()[2].split() == ["run", "q4", "–"]
+    assert "run,q4,\n" in scored(*arguments, "-q", "--format", "csv")[1]
+    [run] = json.loads(scored(*arguments, "-q", "--format", "json")[1])["runs"]
+    assert run["per_query"]["q4"] == {"Pmiss": None}
+    assert run["measures"]["Pmiss"] == {"mean": 0.0, "queries": 1}
+
+
+def test_trec_evals_form_prints_its_names_in_its_order(scored: Scored) -> None:
+    _, out, _ = scored(
+        "run", "--judgments", "qrels", "--format", "trec_eval", "--measures", "runid P@10 P_5 AP num_ret RBP(p=0.7)"
+    )
+    assert [line.split("\t")[0].rstrip() for line in out.splitlines()] == [
+        "runid",
+        "num_ret",
+        "map",
+        "P_5",
+        "P_10",
+        "RBP(p=0.7)",
+    ]
+
+
+def test_the_relevance_level_goes_into_every_measure(scored: Scored) -> None:
+    _, out, _ = scored("run", "--judgments", "qrels", "--measures", "RR NumRel", "-l", "2")
+    assert out.splitlines() == ["run  RR(rel=2)  NumRel(rel=2)", "run     0.1111              1"]
+
+
+def test_depth_and_judged_only(scored: Scored) -> None:
+    assert scored("run", "--judgments", "qrels", "--measures", "RR@1 NumRet", "-M", "1")[1].split()[-2:] == [
+        "0.3333",
+        "2",
+    ]
+    assert scored("run", "--judgments", "qrels", "--measures", "P@2 NumRet", "-J")[1].split()[-2:] == ["0.5000", "3"]
+
+
+def test_beta_comes_from_cost_value_and_prior(scored: Scored) -> None:
+    arguments = ["run", "--judgments", "qrels", "--documents", "1000", "--format", "json"]
+    document = json.loads(scored(*arguments, "--cost", "0.0333", "--value", "1", "--prior", str(1 / 600))[1])
+    assert document["setting"]["beta"] == pytest.approx(19.9467)
+    assert "AQWV" in document["runs"][0]["measures"]
+
+
+def test_the_threshold_says_what_is_returned(scored: Scored) -> None:
+    arguments = ["run", "--judgments", "qrels", "--measures", "SetP", "--format", "csv", "-q"]
+    assert "run,q1,1\n" in scored(*arguments, "--threshold", "9")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no run is named; give one run file or more"),
+        (["run"], "--judgments is missing; name the file of judgments"),
+        (["nowhere", "--judgments", "qrels"], "file 'nowhere' does not exist"),
+        (["run", "--judgments", "qrels", "--measures", "nDGC@10"], "no measure is called 'nDGC@10'; nearest: nDCG@10"),
+        (["run", "--judgments", "qrels", "--measures", "AQWV", "--beta", "2"], "AQWV needs --documents N"),
+        (["run", "--judgments", "qrels", "--beta", "2", "--prior", "0.1"], "--beta, or --cost, --value and --prior"),
+        (["run", "--judgments", "qrels", "--prior", "0.1"], "--cost, --value and --prior go together"),
+        (["run", "--judgments", "qrels", "--judging", "complete"], "--judging complete needs --queries FILE"),
+        (["qrels", "--judgments", "qrels"], "qrels: line 1: decision a is neither Y nor N"),
+    ],
+)
+def test_bad_input_is_told_on_stderr_with_status_2(scored: Scored, arguments: list[str], message: str) -> None:
+    status, out, err = scored(*arguments)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_nothing_is_printed_when_one_of_many_runs_is_wrong(scored: Scored) -> None:
+    Path("bad").write_text("q1 Q0 a 1 nan t\n")
+    status, out, err = scored("run", "bad", "--judgments", "qrels")
+    assert (status, out) == (2, "")
+    assert err.endswith("bad: line 1: score nan is no finite number\n")
+
+
+def test_a_measure_is_explained(scored: Scored) -> None:
+    status, out, _ = scored("--explain", "nDCG@10")
+    assert status == 0
+    assert out.startswith("nDCG: ")
+
+
+def test_the_help_has_an_example(scored: Scored) -> None:
+    assert "leaderboard score run.txt.gz --judgments qrels.txt" in scored("--help")[1]
