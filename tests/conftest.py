@@ -1,6 +1,6 @@
 """What every test can use; the fixtures themselves are in `tests/support/`.
 
-`database` (both engines, migrated and empty), `shared_data` (real runs, in `tests/real/` only), `browser` and
+`database` (both engines, migrated and empty), `world` (a small campaign on it), `shared_data` (real runs, in `tests/real/` only), `browser` and
 `page`.
 """
 
@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import shared
 
-pytest_plugins = ["tests.support.databases", "tests.support.browser"]
+pytest_plugins = ["tests.support.databases", "tests.support.browser", "tests.support.world"]
 
 REAL = Path(__file__).parent / "real"
 

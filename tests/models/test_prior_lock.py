@@ -1,0 +1,192 @@
+"""The prior of a campaign with results can't change by any path: these go around the program, by SQL."""
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard import migrate
+from leaderboard.db import Database
+
+BROKEN = (sa.exc.IntegrityError, sa.exc.OperationalError, sa.exc.DatabaseError)
+TRIGGERS = {
+    "sqlite": {
+        "campaign_prior_lock_update", "campaign_prior_lock_delete", "campaign_prior_lock_replace",
+        "campaign_prior_lock_take_over", "evaluation_stays_in_campaign", "judgment_never_changes",
+        "judgment_revision_never_changes", "event_never_changes", "event_never_goes",
+    },
+    "postgresql": {
+        "campaign_prior_lock", "campaign_prior_lock_truncate", "evaluation_stays_in_campaign",
+        "judgment_never_changes", "judgment_revision_never_changes", "event_never_changes",
+    },
+}  # fmt: skip
+CAMPAIGN = (
+    "INTO campaign (id, slug, title, description, simulated, cost, value, prior, beta, no_relevant, compat, measures,"
+    " primary_measure, run_choice, created_at, locked_at) VALUES ({id}, '{slug}', 'a title', '', false, 0.0333, 1,"
+    " 0.0016, {beta}, 'exclude', 10, '[\"AQWV\"]', 'AQWV', 'primary', '2026-01-01 00:00:00', {locked_at})"
+)
+LOCKED = CAMPAIGN.format(id=1, slug="locked", beta=20, locked_at="'2026-01-02 00:00:00'")
+OPEN = CAMPAIGN.format(id=2, slug="open", beta=20, locked_at="NULL")
+EVALUATION = (
+    "INSERT INTO evaluation (id, campaign_id, slug, title, description, period, period_key, condition, collection,"
+    " relevance_level, judging, late_allowed, results, details, own_results, judgments_published, created_at) VALUES"
+    " ({id}, {campaign}, 'e{id}', 'a title', '', '2026', 2026, '', '', 1, 'pooled', false, 'always', 'closed', true,"
+    " false, '2026-01-01 00:00:00')"
+)
+
+CHANGES = {
+    "cost": "cost = 0.5",
+    "no cost": "cost = NULL",
+    "value": "value = 2",
+    "no value": "value = NULL",
+    "prior": "prior = 0.5",
+    "no prior": "prior = NULL",
+    "beta": "beta = 40",
+    "beta by the last digit": "beta = 20.000000000000004",
+    "no beta": "beta = NULL",
+    "policy": "no_relevant = 'pfa_only'",
+    "the lock itself": "locked_at = NULL",
+    "the moment of the lock": "locked_at = '2027-01-01 00:00:00'",
+    "its id": "id = 17",
+}
+
+
+@pytest.fixture
+def locked(database: Database) -> Database:
+    """A database with a locked campaign, 1, and an open one, 2; an evaluation of each."""
+    _run(database, f"INSERT {LOCKED}", f"INSERT {OPEN}")
+    _run(database, EVALUATION.format(id=1, campaign=1), EVALUATION.format(id=2, campaign=2))
+    return database
+
+
+def _run(database: Database, *statements: str) -> None:
+    """As any client of the database would: without this program's session settings on SQLite."""
+    with database.engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("PRAGMA recursive_triggers = OFF")
+            connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        try:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+            connection.commit()
+        finally:
+            connection.invalidate()
+
+
+def _prior(database: Database) -> tuple[object, ...]:
+    with database.engine.connect() as connection:
+        row = connection.exec_driver_sql(
+            "SELECT id, slug, cost, value, prior, beta, no_relevant, locked_at IS NULL FROM campaign WHERE id = 1"
+        ).one()
+        return tuple(row)
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_no_update_changes_the_prior_of_a_locked_campaign(locked: Database, change: str) -> None:
+    before = _prior(locked)
+    with pytest.raises(BROKEN, match="locked"):
+        _run(locked, f"UPDATE campaign SET {change} WHERE id = 1")
+    with pytest.raises(BROKEN, match="locked"):
+        _run(locked, f"UPDATE campaign SET title = 'another', {change} WHERE slug = 'locked'")
+    assert _prior(locked) == before
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_an_open_campaign_can_still_be_changed(locked: Database, change: str) -> None:
+    if change == "id = 17":
+        _run(locked, "DELETE FROM evaluation WHERE campaign_id = 2")
+    _run(locked, f"UPDATE campaign SET {change} WHERE id = 2")
+
+
+def test_what_is_not_the_prior_can_still_be_changed(locked: Database) -> None:
+    _run(locked, "UPDATE campaign SET title = 'another', slug = 'renamed', run_choice = 'best' WHERE id = 1")
+
+
+@pytest.mark.parametrize(
+    "deletion",
+    ["DELETE FROM campaign WHERE id = 1", "DELETE FROM campaign", "DELETE FROM campaign WHERE slug = 'locked'"],
+)
+def test_a_locked_campaign_can_not_be_deleted(locked: Database, deletion: str) -> None:
+    _run(locked, "DELETE FROM evaluation")
+    with pytest.raises(BROKEN, match="locked"):
+        _run(locked, deletion)
+    assert _prior(locked)[:2] == (1, "locked")
+
+
+REPLACEMENTS = {
+    "sqlite": [
+        "INSERT OR REPLACE " + CAMPAIGN.format(id=1, slug="fresh", beta=40, locked_at="NULL"),
+        "INSERT OR REPLACE " + CAMPAIGN.format(id=3, slug="locked", beta=40, locked_at="NULL"),
+        "REPLACE " + CAMPAIGN.format(id=1, slug="locked", beta=40, locked_at="NULL"),
+        "UPDATE OR REPLACE campaign SET id = 1 WHERE id = 2",
+        "UPDATE OR REPLACE campaign SET slug = 'locked' WHERE id = 2",
+        (
+            f"INSERT {CAMPAIGN.format(id=3, slug='locked', beta=40, locked_at='NULL')}"
+            " ON CONFLICT (slug) DO UPDATE SET beta = excluded.beta"
+        ),
+    ],
+    "postgresql": [
+        (
+            f"INSERT {CAMPAIGN.format(id=3, slug='locked', beta=40, locked_at='NULL')}"
+            " ON CONFLICT (slug) DO UPDATE SET beta = excluded.beta"
+        ),
+        (
+            f"INSERT {CAMPAIGN.format(id=1, slug='fresh', beta=40, locked_at='NULL')}"
+            " ON CONFLICT (id) DO UPDATE SET beta = excluded.beta, locked_at = NULL"
+        ),
+        "TRUNCATE campaign CASCADE",
+        "TRUNCATE campaign, evaluation CASCADE",
+        "MERGE INTO campaign c USING (SELECT 1 AS id) s ON c.id = s.id WHEN MATCHED THEN UPDATE SET beta = 40",
+        "MERGE INTO campaign c USING (SELECT 1 AS id) s ON c.id = s.id WHEN MATCHED THEN DELETE",
+        "WITH gone AS (DELETE FROM evaluation) DELETE FROM campaign WHERE id = 1",
+    ],
+}
+
+
+def test_a_locked_campaign_can_not_be_replaced(locked: Database, engine_name: str) -> None:
+    for replacement in REPLACEMENTS[engine_name]:
+        with pytest.raises(BROKEN, match="locked"):
+            _run(locked, replacement)
+        assert _prior(locked)[:6] == (1, "locked", 0.0333, 1.0, 0.0016, 20.0), replacement
+
+
+def test_an_evaluation_stays_in_a_locked_campaign(locked: Database) -> None:
+    with pytest.raises(BROKEN, match="stays in its campaign"):
+        _run(locked, "UPDATE evaluation SET campaign_id = 2 WHERE id = 1")
+    _run(locked, "UPDATE evaluation SET campaign_id = 1 WHERE id = 2")
+
+
+def test_a_judgment_and_the_audit_trail_never_change(locked: Database) -> None:
+    _run(
+        locked,
+        "INSERT INTO event (id, at, action, subject, subject_id, facts) VALUES"
+        " (1, '2026-01-01 00:00:00', 'create', 'campaign', 1, '{}')",
+        "INSERT INTO query (id, evaluation_id, external_id, text, tags, position, split, excluded_because) VALUES"
+        " (1, 1, 'q1', '', '[]', 0, 'shown', '')",
+        "INSERT INTO judgment_revision (id, evaluation_id, number, sha256, judgments, highest_grade, note, imported_at)"
+        " VALUES (1, 1, 1, 'x', 1, 1, '', '2026-01-01 00:00:00')",
+        "INSERT INTO judgment (revision_id, query_id, document, grade) VALUES (1, 1, 'd1', 1)",
+    )
+    for statement in (
+        "UPDATE judgment SET grade = 0",
+        "UPDATE judgment_revision SET sha256 = 'y'",
+        "UPDATE event SET action = 'nothing'",
+        "DELETE FROM event",
+    ):
+        with pytest.raises(BROKEN, match=r"never change|only ever added|rows never"):
+            _run(locked, statement)
+
+
+def test_the_triggers_stand_after_every_upgrade(database: Database, engine_name: str) -> None:
+    migrate.upgrade(database)
+    assert _triggers(database, engine_name) == TRIGGERS[engine_name]
+
+
+def _triggers(database: Database, engine_name: str) -> set[str]:
+    catalogue = (
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        if engine_name == "sqlite"
+        else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+    )
+    with database.engine.connect() as connection:
+        return set(connection.exec_driver_sql(catalogue).scalars())

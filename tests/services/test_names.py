@@ -1,0 +1,76 @@
+import pytest
+
+from leaderboard.errors import InvalidFields
+from leaderboard.services.names import checked_name, checked_slug, name_key, slug_of
+
+CYRILLIC_A, ZERO_WIDTH, RIGHT_TO_LEFT, FULL_WIDTH_A = "\u0430", "\u200b", "\u202e", "\uff21"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "northern lights",
+        "NORTHERN LIGHTS",
+        "  Northern\tlights ",
+        "Northern  lights",
+        f"Northern{ZERO_WIDTH} lights",
+        f"{RIGHT_TO_LEFT}Northern lights",
+        "N\uff4frthern lights",  # a full-width o
+        "N0rthern 1ights",
+    ],
+)
+def test_names_that_differ_in_case_blanks_or_look_alikes_are_one(other: str) -> None:
+    assert name_key(other) == name_key("Northern lights")
+
+
+def test_composed_and_decomposed_letters_are_one() -> None:
+    assert name_key("Zu\u0308rich") == name_key("Z\u00fcrich")
+
+
+@pytest.mark.parametrize("other", ["Northern light", "Northern-lights", "Southern lights", "Northern lights 2"])
+def test_other_names_are_others(other: str) -> None:
+    assert name_key(other) != name_key("Northern lights")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (f"N{CYRILLIC_A}vy", "mixes Cyrillic and Latin"),
+        ("BM25 \u03b2", "mixes Greek and Latin"),
+        ("\u0410\u0412\u0421", "looks like a Latin one"),  # three Cyrillic capitals that look like ABC
+        ("", "at least one letter"),
+        (" \t ", "at least one letter"),
+        ("---", "at least one letter"),
+        ("a" * 61, "at most 60 characters; this one has 61"),
+        ("a\x00b", "can't be seen"),
+    ],
+)
+def test_a_name_that_deceives_or_is_none_is_refused(name: str, says: str) -> None:
+    with pytest.raises(InvalidFields) as caught:
+        checked_name(name, "team")
+    assert says in caught.value.fields["team"][0]
+
+
+@pytest.mark.parametrize(
+    "name", ["Gr\u00fc\u00dfe 2", "\u65e5\u672c\u8a9e Lab", "\u041d\u043e\u0440\u043c\u0430", "a" * 60, "R2-D2"]
+)
+def test_names_of_one_script_are_taken(name: str) -> None:
+    assert checked_name(name)[0] == name
+
+
+def test_a_name_is_shown_without_blanks_around_and_marks_that_can_not_be_seen() -> None:
+    assert checked_name(f" Northern {ZERO_WIDTH}  lights ")[0] == "Northern lights"
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [("Northern Lights", "northern-lights"), ("Zürich & Größe", "zurich-grosse"), ("日本", ""), ("--a--", "a")],
+)
+def test_a_slug_is_made_of_ascii_letters_and_digits(text: str, slug: str) -> None:
+    assert slug_of(text) == slug
+
+
+@pytest.mark.parametrize("slug", ["", "A", "a b", "-a", "a--b", "a/b", "ä", "a" * 61, "a\n"])
+def test_what_is_no_slug_is_refused(slug: str) -> None:
+    with pytest.raises(InvalidFields):
+        checked_slug(slug)

@@ -1,0 +1,140 @@
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, VISITOR, actor_of
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.models import Invitation, Membership, Role, SystemKind, Team, User
+from leaderboard.services import systems, teams
+from leaderboard.services.events import present
+from tests.support.world import World
+
+
+def _team(session: sa.orm.Session, world: World) -> Team:
+    return session.get_one(Team, world.team)
+
+
+def _invite(world: World, days: int = 7) -> str:
+    with world.database.write() as session:
+        return teams.invite(session, world.ada, _team(session, world), days)
+
+
+def _members(world: World) -> dict[int, Role]:
+    return {member.user_id: member.role for member in world.all(sa.select(Membership))}
+
+
+def test_who_makes_a_team_owns_it(world: World) -> None:
+    assert _members(world) == {world.ada.user_id: Role.OWNER}
+
+
+@pytest.mark.parametrize("name", ["NORTHERN LIGHTS", "northern\u200b  lights", "N0rthern lights"])
+def test_a_team_whose_name_is_too_close_is_refused(world: World, name: str) -> None:
+    with world.database.write() as session, pytest.raises(InvalidFields) as caught:
+        teams.create_team(session, world.eve, name)
+    assert "Northern lights" in caught.value.fields["name"][0]
+
+
+def test_teams_of_alike_slugs_get_their_own(world: World) -> None:
+    with world.database.write() as session:
+        made = [teams.create_team(session, world.eve, name).slug for name in ("Northern, lights", "日本", "中国")]
+    assert made == ["northern-lights-2", "team", "team-2"]
+
+
+def test_a_visitor_makes_no_team(world: World) -> None:
+    with world.database.write() as session, pytest.raises(NotAllowed):
+        teams.create_team(session, VISITOR, "Nobody's")
+
+
+def test_an_invitation_lets_one_person_in_once(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session:
+        assert teams.accept_invitation(session, world.eve, token).id == world.team
+    assert _members(world)[world.eve.user_id or 0] is Role.MEMBER
+    with world.database.write() as session, pytest.raises(Conflict, match="used already"):
+        teams.accept_invitation(session, world.eve, token)
+
+
+def test_only_the_hash_of_a_token_is_kept(world: World) -> None:
+    token = _invite(world)
+    (invitation,) = world.all(sa.select(Invitation))
+    assert token not in (invitation.token_hash, str(vars(invitation)))
+
+
+def test_an_expired_invitation_says_when(world: World) -> None:
+    token = _invite(world, days=2)
+    later = present() + dt.timedelta(days=2, seconds=1)
+    with world.database.write() as session, pytest.raises(Conflict, match=r"expired on \d+ \w+ \d{4}, \d\d:\d\d UTC"):
+        teams.accept_invitation(session, world.eve, token, later)
+    assert world.eve.user_id not in _members(world)
+
+
+def test_a_revoked_or_made_up_invitation_opens_nothing(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session:
+        teams.revoke_invitation(session, world.ada, session.scalars(sa.select(Invitation)).one())
+    with world.database.write() as session, pytest.raises(Conflict, match="taken back"):
+        teams.accept_invitation(session, world.eve, token)
+    with world.database.write() as session, pytest.raises(NotFound):
+        teams.accept_invitation(session, world.eve, "made-up")
+
+
+def test_a_member_does_not_use_up_a_link(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session, pytest.raises(Conflict, match="in Northern lights already"):
+        teams.accept_invitation(session, world.ada, token)
+    with world.database.write() as session:
+        teams.accept_invitation(session, world.eve, token)
+
+
+def test_a_link_asks_a_visitor_to_sign_in(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session, pytest.raises(NotAllowed, match="Sign in"):
+        teams.accept_invitation(session, VISITOR, token)
+
+
+def test_only_owners_invite_and_remove(world: World) -> None:
+    with world.database.write() as session:
+        ada = session.get_one(User, world.ada.user_id)
+        for forbidden in (
+            lambda: teams.invite(session, world.eve, _team(session, world)),
+            lambda: teams.remove_member(session, world.eve, _team(session, world), ada),
+            lambda: teams.change_team(session, world.eve, _team(session, world), "ours now"),
+            lambda: teams.add_member(session, world.ada, _team(session, world), ada, Role.OWNER),
+        ):
+            with pytest.raises(NotAllowed):
+                forbidden()
+
+
+def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
+    token = _invite(world)
+    with world.database.write() as session:
+        teams.accept_invitation(session, world.eve, token)
+    with world.database.write() as session, pytest.raises(Conflict, match="without an owner"):
+        teams.leave_team(session, world.ada, _team(session, world))
+    with world.database.write() as session:
+        teams.add_member(session, CONSOLE, _team(session, world), session.get_one(User, world.eve.user_id), Role.OWNER)
+        teams.leave_team(session, world.ada, _team(session, world))
+    assert _members(world) == {world.eve.user_id: Role.OWNER}
+    with world.database.read() as session:
+        assert not actor_of(session, world.ada.user_id).is_in(world.team)
+
+
+def test_a_team_has_one_system_of_a_name(world: World) -> None:
+    with world.database.write() as session:
+        first = systems.create_system(session, world.ada, _team(session, world), "Dense One")
+        second = systems.create_system(session, world.ada, _team(session, world), "Dense-One")
+        assert (first.slug, second.slug) == ("dense-one", "dense-one-2")
+    with world.database.write() as session, pytest.raises(InvalidFields) as caught:
+        systems.create_system(
+            session, world.ada, _team(session, world), "DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x"
+        )
+    assert set(caught.value.fields) == {"name", "code_url", "paper_url"}
+
+
+def test_a_participant_makes_no_baseline_and_nothing_for_other_teams(world: World) -> None:
+    with world.database.write() as session:
+        with pytest.raises(NotAllowed, match="baselines"):
+            systems.create_system(session, world.ada, _team(session, world), "BM25", SystemKind.BASELINE)
+        with pytest.raises(NotAllowed, match="members"):
+            systems.create_system(session, world.eve, _team(session, world), "BM25")

@@ -1,0 +1,138 @@
+"""A small campaign to test with: three queries, a handful of judgments, one team, and runs made from text."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from argon2 import PasswordHasher
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE, Actor, actor_of
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.formats import Judgments, QueryRow, read_judgments
+from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, SetState, Submission, Team
+from leaderboard.services import campaigns, evaluations, judgments, people, queries, submissions, teams
+from leaderboard.services.submissions import NewSystem
+from leaderboard.store import Received, RunStore
+
+__all__ = ["PASSWORD", "QRELS", "RUN", "World", "build_world", "judged", "run_text"]
+
+PASSWORD = "a password of the tests"  # it opens nothing
+MEASURES = ["AQWV", "AP", "P@1"]
+
+# q1: d1 relevant, d2 not; q2: d3 relevant; q3: nothing relevant.
+QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\nq3 0 d4 0\n"
+# q1 finds d1 second, q2 finds d3 first, q3 is missing.
+RUN = "q1 Q0 d2 1 2.0 a-run\nq1 Q0 d1 2 1.0 a-run\nq2 Q0 d3 1 1.0 a-run\n"
+
+
+def judged(text: str) -> Judgments:
+    return read_judgments(io.BytesIO(text.encode()))
+
+
+def run_text(number: int) -> str:
+    """A run unlike those of other numbers."""
+    return f"q1 Q0 d{number + 100} 1 9.5 run-{number}\n{RUN.replace('a-run', f'run-{number}')}"
+
+
+@dataclass(frozen=True)
+class World:
+    """Ids of what was made; `ada` is the actor who owns the team, `eve` one who is in no team."""
+
+    database: Database
+    store: RunStore
+    config: Config
+    campaign: int
+    evaluation: int
+    team: int
+    ada: Actor
+    eve: Actor
+
+    def receive(self, text: str | bytes, filename: str = "run.txt") -> Received:
+        return self.store.receive(io.BytesIO(text.encode() if isinstance(text, str) else text), filename)
+
+    def submit(self, text: str | bytes = RUN, *, actor: Actor | None = None, **values: Any) -> int:
+        """Submits a run of the team's, with a system of its own unless one is named; its id."""
+        upload = values.pop("upload", None) or self.receive(text)
+        with self.database.write() as session:
+            count = session.scalar(sa.select(sa.func.count()).select_from(Submission))
+            values.setdefault("system", NewSystem(f"System number {count}"))
+            evaluation = session.get_one(Evaluation, values.pop("evaluation", self.evaluation))
+            team = session.get_one(Team, self.team)
+            return submissions.submit(session, actor or self.ada, evaluation, team, upload=upload, **values).id
+
+    def change_evaluation(self, **changes: Any) -> None:
+        with self.database.write() as session:
+            evaluations.change_evaluation(session, CONSOLE, session.get_one(Evaluation, self.evaluation), **changes)
+
+    def judge(self, text: str) -> None:
+        with self.database.write() as session:
+            evaluation = session.get_one(Evaluation, self.evaluation)
+            judgments.import_judgments(session, CONSOLE, evaluation, judged(text))
+
+    def scoring(self, submission: int) -> Scoring:
+        """The submission's scoring in the current set."""
+        with self.database.read() as session:
+            return session.scalars(
+                sa.select(Scoring)
+                .join(ScoringSet)
+                .where(Scoring.submission_id == submission, ScoringSet.state == SetState.CURRENT)
+                .options(sa.orm.selectinload(Scoring.scores), sa.orm.joinedload(Scoring.submission))
+            ).one()
+
+    def all(self, statement: sa.Select[Any]) -> list[Any]:
+        with self.database.read() as session:
+            return list(session.scalars(statement))
+
+    @contextmanager
+    def organising(self) -> Iterator[tuple[Session, Campaign, Evaluation]]:
+        """A writing session with the campaign and the evaluation."""
+        with self.database.write() as session:
+            yield session, session.get_one(Campaign, self.campaign), session.get_one(Evaluation, self.evaluation)
+
+
+def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, **settings: Any) -> World:
+    """Makes the campaign; `settings` are the configuration's. Without `qrels` nothing is judged yet."""
+    config = Config(
+        database_url=database.engine.url.render_as_string(hide_password=False),
+        store_url=str(folder / "store"),
+        **settings,
+    )
+    store = RunStore.open(config.store_url)
+    with database.write() as session:
+        ada = people.create_user(session, CONSOLE, "Ada", PASSWORD, "ada@example.org").id
+        eve = people.create_user(session, CONSOLE, "Eve", PASSWORD).id
+        team = teams.create_team(session, actor_of(session, ada), "Northern lights").id
+        campaign = campaigns.create_campaign(
+            session, CONSOLE, "small", "A small campaign", measures=MEASURES, primary_measure="AQWV", beta=20
+        )
+        evaluation = evaluations.create_evaluation(
+            session, CONSOLE, campaign, "2026", "The year 2026", "2026", documents=1000
+        )
+        queries.import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in (1, 2, 3)])
+        if qrels is not None:
+            judgments.import_judgments(session, CONSOLE, evaluation, judged(qrels))
+        ids = campaign.id, evaluation.id
+    with database.read() as session:
+        actors = actor_of(session, ada), actor_of(session, eve)
+    return World(database, store, config, *ids, team, *actors)
+
+
+@pytest.fixture
+def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords hashed the same way at the lowest cost: for tests that don't look at how long guessing takes."""
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr(people, "hasher", quick)
+    monkeypatch.setattr(people, "NOBODY", quick.hash("nobody has this password"))
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, quick_hashes: None) -> World:
+    """A small campaign with one team, on both engines."""
+    return build_world(database, tmp_path)
