@@ -4,9 +4,11 @@ from itertools import groupby
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 
 from leaderboard.errors import NotFound
 from leaderboard.metrics import VERSION, families, family
+from leaderboard.metrics.formula import mathml
 
 blueprint = Blueprint("measures", __name__, url_prefix="/measures")
 
@@ -26,4 +28,5 @@ def show(name: str) -> ResponseReturnValue:
     names = [each.name for each in families()]
     place = names.index(name)
     before, after = names[place - 1] if place else None, names[place + 1] if place + 1 < len(names) else None
-    return render_template("measures/show.html", family=found, before=before, after=after, metric_version=VERSION)
+    formula = Markup(mathml(found.reference.formula))  # noqa: S704  # made of our own registry's text, and escaped
+    return render_template("measures/show.html", family=found, formula=formula, before=before, after=after)

@@ -1,0 +1,183 @@
+"""A small world for the tests of the site, and readers that look at it: visitor, participant, other team, organiser."""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
+
+from leaderboard.access import CONSOLE
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.formats import read_judgments, read_queries
+from leaderboard.models import Campaign, Evaluation, Opening, Role, System, Team, User
+from leaderboard.services import campaigns, evaluations, judgments, names, queries, systems, teams
+from leaderboard.services.events import present
+from leaderboard.web import create_app
+
+PASSWORD = "correct horse battery"
+
+QUERIES = "q1\tfirst query\tlaw\nq2\tsecond query\tnews\nq3\tthird query\tlaw\n"
+JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\nq2 0 d1 0\nq2 0 d4 1\nq3 0 d5 1\n"
+RUN = "q1 Q0 d1 1 0.9 alpha\nq1 Q0 d2 2 0.8 alpha\nq2 Q0 d4 1 0.7 alpha\nq3 Q0 d6 1 0.6 alpha\n"
+
+
+@cache
+def password_hash() -> str:
+    """Hashed once: it takes longer than most of these tests."""
+    return PasswordHasher().hash(PASSWORD)
+
+
+@dataclass
+class World:
+    """One campaign with one open evaluation; `alpha` is the participant's team and has the system `searcher`.
+
+    users: ada (owner of Alpha), ben (member of Alpha), eve (owner of the other team, Beta), orla (organiser).
+    """
+
+    database: Database
+    users: dict[str, User] = field(default_factory=dict)
+    teams: dict[str, Team] = field(default_factory=dict)
+    campaign: Campaign = field(init=False)
+    evaluation: Evaluation = field(init=False)
+    system: System = field(init=False)
+
+    def change(self, **columns: object) -> None:
+        """Sets columns of the evaluation."""
+        with self.database.write() as session:
+            evaluation = session.get_one(Evaluation, self.evaluation.id)
+            for name, value in columns.items():
+                setattr(evaluation, name, value)
+
+
+class Reader:
+    """Somebody with a browser: a client that brings its token along with what it posts."""
+
+    def __init__(self, client: FlaskClient, user: User | None = None) -> None:
+        self.client = client
+        if user is not None:
+            with client.session_transaction() as session:
+                session["_user_id"] = f"{user.id}.{user.session_version}"
+
+    def get(self, path: str, *, status: int = 200) -> str:
+        """The page's text; the status is checked."""
+        answer = self.client.get(path)
+        assert answer.status_code == status, f"{path}: {answer.status} {_title(answer)}"
+        return answer.text
+
+    def token(self) -> str:
+        found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get("/login").text)
+        assert found is not None
+        return found[1]
+
+    def post(self, path: str, **fields: str) -> TestResponse:
+        return self.client.post(path, data={"csrf_token": self.token(), **fields})
+
+    def send(self, path: str, run: str | bytes | None, filename: str = "alpha.run", **fields: str) -> TestResponse:
+        """Posts a form with a file, the file last, as browsers send the fields of the page."""
+        content = run.encode() if isinstance(run, str) else run
+        file = (io.BytesIO(content), filename) if content is not None else (io.BytesIO(b""), "")
+        return self.client.post(
+            path, data={"csrf_token": self.token(), **fields, "run": file}, content_type="multipart/form-data"
+        )
+
+
+def _title(answer: TestResponse) -> str:
+    found = re.search(r"<title>(.*?)</title>", answer.text)
+    return found[1] if found else ""
+
+
+@pytest.fixture
+def app(database_url: str, tmp_path: Path) -> Iterator[Flask]:
+    """The site on a database of this test's own, once for each engine."""
+    config = Config(
+        database_url=database_url,
+        store_url=str(tmp_path / "store"),
+        secret_key="a secret of the tests only",
+        secure_cookies=False,
+        upload_bytes=100_000,
+        text_bytes=1_000_000,
+    )
+    app = create_app(config)
+    app.testing = True
+    yield app
+    app.extensions["database"].close()
+
+
+@pytest.fixture
+def world(app: Flask, tmp_path: Path) -> World:
+    world = World(app.extensions["database"])
+    with world.database.write() as session:
+        for name in ("ada", "ben", "eve", "orla"):
+            world.users[name] = _user(session, name)
+        alpha = teams.create_team(session, CONSOLE, "Alpha")
+        beta = teams.create_team(session, CONSOLE, "Beta")
+        world.teams = {"alpha": alpha, "beta": beta}
+        teams.add_member(session, CONSOLE, alpha, world.users["ada"], Role.OWNER)
+        teams.add_member(session, CONSOLE, alpha, world.users["ben"])
+        teams.add_member(session, CONSOLE, beta, world.users["eve"], Role.OWNER)
+        world.campaign = campaigns.create_campaign(
+            session, CONSOLE, "harbour", "Harbour", measures=["AP", "P@5"], primary_measure="AP"
+        )
+        campaigns.add_organiser(session, CONSOLE, world.campaign, world.users["orla"])
+        world.evaluation = evaluations.create_evaluation(
+            session, CONSOLE, world.campaign, "2025", "Harbour 2025", "2025", results=Opening.ALWAYS
+        )
+        queries.import_queries(session, CONSOLE, world.evaluation, read_queries(_file(tmp_path, "queries", QUERIES)))
+        judgments.import_judgments(
+            session, CONSOLE, world.evaluation, read_judgments(_file(tmp_path, "judgments", JUDGMENTS))
+        )
+        world.system = systems.create_system(session, CONSOLE, alpha, "Searcher")
+    return world
+
+
+@pytest.fixture
+def reader(app: Flask, world: World) -> Callable[[str], Reader]:
+    """`reader("ada")`: somebody of the world, signed in; `reader("")`: a visitor."""
+    return lambda name="": Reader(app.test_client(), world.users[name] if name else None)
+
+
+@pytest.fixture
+def visitor(reader: Callable[[str], Reader]) -> Reader:
+    return reader("")
+
+
+@pytest.fixture
+def participant(reader: Callable[[str], Reader]) -> Reader:
+    """Ada, who owns team Alpha."""
+    return reader("ada")
+
+
+@pytest.fixture
+def other(reader: Callable[[str], Reader]) -> Reader:
+    """Eve, of team Beta."""
+    return reader("eve")
+
+
+@pytest.fixture
+def organiser(reader: Callable[[str], Reader]) -> Reader:
+    return reader("orla")
+
+
+def _user(session: Session, name: str) -> User:
+    user = User(
+        name=name, name_key=names.name_key(name), email=None, email_key=None,
+        password_hash=password_hash(), created_at=present(),
+    )  # fmt: skip
+    session.add(user)
+    session.flush()
+    return user
+
+
+def _file(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path

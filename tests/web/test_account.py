@@ -1,0 +1,58 @@
+"""The account page: teams, runs, password, sessions."""
+
+import pytest
+
+from tests.web.conftest import PASSWORD, Reader, World
+
+PATHS = ["/account/", "/account/password", "/account/teams/new"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_visitor_logs_in_first(visitor: Reader, path: str) -> None:
+    assert visitor.client.get(path).location == f"/login?next={path}"
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_everybody_with_an_account_has_these_pages(participant: Reader, organiser: Reader, path: str) -> None:
+    participant.get(path)
+    organiser.get(path)
+
+
+def test_it_shows_the_teams_one_is_in_and_no_other(participant: Reader) -> None:
+    page = participant.get("/account/")
+    assert 'href="/teams/alpha"' in page
+    assert 'href="/teams/beta"' not in page
+
+
+def test_somebody_without_a_team_is_told_what_to_do(organiser: Reader) -> None:
+    assert "Make a team" in organiser.get("/account/")
+
+
+def test_a_new_password_works_and_ends_other_sessions(world: World, participant: Reader, visitor: Reader) -> None:
+    elsewhere = visitor
+    elsewhere.post("/login", name="ada", password=PASSWORD)
+    answer = participant.post("/account/password", current=PASSWORD, password="another long one")
+    assert answer.location == "/account/"
+    participant.get("/account/")
+    assert elsewhere.client.get("/account/").status_code == 302
+    assert elsewhere.post("/login", name="ada", password="another long one").location == "/account/"
+
+
+def test_the_current_password_must_be_right(participant: Reader) -> None:
+    answer = participant.post("/account/password", current="wrong", password="another long one")
+    assert answer.status_code == 400
+    assert "not your current password" in answer.text
+
+
+def test_a_new_password_must_be_long(participant: Reader) -> None:
+    answer = participant.post("/account/password", current=PASSWORD, password="short")
+    assert answer.status_code == 400
+    assert 'id="password-error"' in answer.text
+
+
+def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: Reader) -> None:
+    elsewhere = visitor
+    elsewhere.post("/login", name="ada", password=PASSWORD)
+    assert participant.post("/account/sessions/end").location == "/account/"
+    participant.get("/account/")
+    assert elsewhere.client.get("/account/").status_code == 302

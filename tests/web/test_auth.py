@@ -1,0 +1,100 @@
+"""Logging in and out, and registering."""
+
+import re
+
+import pytest
+from flask import Flask
+
+from leaderboard.web.sessions import local
+from tests.web.conftest import PASSWORD, Reader, World
+
+
+def test_the_right_password_opens_the_account(world: World, visitor: Reader) -> None:
+    answer = visitor.post("/login", name="ada", password=PASSWORD)
+    assert (answer.status_code, answer.location) == (302, "/account/")
+    assert "Log out" in visitor.get("/account/")
+
+
+def test_a_wrong_password_brings_the_form_back_with_the_name_in_it(world: World, visitor: Reader) -> None:
+    answer = visitor.post("/login", name="ada", password="wrong")
+    assert answer.status_code == 400
+    assert "belong together" in answer.text
+    assert 'value="ada"' in answer.text
+    assert "wrong" not in re.findall(r'value="([^"]*)"', answer.text)
+
+
+def test_every_missing_field_is_named_and_linked_to(world: World, visitor: Reader) -> None:
+    answer = visitor.post("/login")
+    assert answer.status_code == 400
+    assert 'href="#name"' in answer.text
+    assert 'href="#password"' in answer.text
+    assert answer.text.count('aria-invalid="true"') == 2
+
+
+def test_too_many_wrong_passwords_say_when_to_try_again(world: World, visitor: Reader) -> None:
+    for _ in range(10):
+        assert visitor.post("/login", name="ada", password="wrong").status_code == 400
+    answer = visitor.post("/login", name="ada", password=PASSWORD)
+    assert answer.status_code == 403
+    assert "try again in" in answer.text
+
+
+def test_logging_in_leads_back_to_where_one_was(world: World, visitor: Reader) -> None:
+    first = visitor.client.get("/account/password")
+    assert first.location == "/login?next=/account/password"
+    answer = visitor.post("/login", name="ada", password=PASSWORD, next="/account/password")
+    assert answer.location == "/account/password"
+
+
+@pytest.mark.parametrize(
+    "address", ["https://example.org/", "//example.org/", "/\\example.org", "/\t/example.org", "", None, "account"]
+)
+def test_a_log_in_never_leads_to_another_site(address: str | None) -> None:
+    assert local(address, "/account/") == "/account/"
+
+
+def test_logging_out_ends_the_session(participant: Reader) -> None:
+    assert participant.post("/logout").location == "/login"
+    assert participant.client.get("/account/").location == "/login?next=/account/"
+
+
+def test_a_form_without_its_token_is_refused(world: World, participant: Reader) -> None:
+    answer = participant.client.post("/account/sessions/end")
+    assert answer.status_code == 400
+    assert "session that has ended" in answer.text
+
+
+def test_registering_logs_in_at_once(world: World, visitor: Reader) -> None:
+    answer = visitor.post("/register", name="Grace", email="grace@example.org", password=PASSWORD)
+    assert answer.location == "/account/"
+    page = visitor.get("/account/")
+    assert "Grace" in page
+    assert "You are in no team yet" in page
+
+
+def test_registering_brings_every_error_back_beside_its_field(world: World, visitor: Reader) -> None:
+    answer = visitor.post("/register", name="ADA", email="no address", password="short")
+    assert answer.status_code == 400
+    for part in ('id="email-error"', 'id="password-error"', 'value="ADA"', 'value="no address"'):
+        assert part in answer.text
+
+
+@pytest.mark.parametrize("name", ["ADA", " ada ", "a\u200bda", "аdа"])
+def test_a_name_that_could_be_taken_for_another_is_refused(world: World, visitor: Reader, name: str) -> None:
+    answer = visitor.post("/register", name=name, email="", password=PASSWORD)
+    assert answer.status_code == 400
+    assert 'id="name-error"' in answer.text
+
+
+def test_a_session_planted_before_the_log_in_is_worth_nothing_after(world: World, visitor: Reader) -> None:
+    with visitor.client.session_transaction() as session:
+        session["planted"] = "yes"
+    visitor.post("/login", name="ada", password=PASSWORD)
+    with visitor.client.session_transaction() as session:
+        assert "planted" not in session
+
+
+def test_a_closed_account_is_signed_out(app: Flask, world: World, participant: Reader) -> None:
+    with world.database.write() as session:
+        session.merge(world.users["ada"]).is_active = False
+    assert participant.client.get("/account/").location == "/login?next=/account/"

@@ -1,0 +1,24 @@
+"""The measure reference, from the registry."""
+
+import pytest
+
+from leaderboard.metrics import families
+from tests.web.conftest import Reader
+
+
+def test_every_measure_is_in_the_list(visitor: Reader) -> None:
+    page = visitor.get("/measures/")
+    assert [each.name for each in families() if f'href="/measures/{each.name}"' not in page] == []
+
+
+def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Reader) -> None:
+    for each in families():
+        page = visitor.get(f"/measures/{each.name}")
+        for heading, text in each.reference.sections():
+            assert text, f"{each.name}: {heading}"
+            assert heading == "Formula" or f"<dt>{heading}</dt>" in page
+
+
+@pytest.mark.parametrize("name", ["Nonsense", "ndcg_cut"])
+def test_a_measure_that_is_not_there_is_not_found(visitor: Reader, name: str) -> None:
+    visitor.get(f"/measures/{name}", status=404)

@@ -1,0 +1,91 @@
+"""What every answer of the site has in common."""
+
+import subprocess
+import sys
+
+import pytest
+from flask import Flask
+
+from leaderboard.config import Config
+from leaderboard.errors import BadInput, QuotaSpent, Unavailable
+from leaderboard.web import create_app
+from tests.web.conftest import Reader
+
+
+def test_the_site_answers_a_load_balancer(app: Flask) -> None:
+    answer = app.test_client().get("/healthz")
+    assert (answer.status_code, answer.text) == (200, "ok\n")
+
+
+def test_the_site_says_that_its_database_is_gone(tmp_path: object) -> None:
+    app = create_app(
+        Config(database_url=f"sqlite:///{tmp_path}/no/such/folder.sqlite", store_url=f"{tmp_path}", secret_key="s")
+    )
+    answer = app.test_client().get("/healthz")
+    assert answer.status_code == 503
+    assert "does not answer" in answer.text
+
+
+def test_a_site_without_a_secret_does_not_start() -> None:
+    with pytest.raises(BadInput, match="LEADERBOARD_SECRET_KEY"):
+        create_app(Config())
+
+
+@pytest.mark.parametrize("path", ["/login", "/no/such/page", "/static/leaderboard.css"])
+def test_nothing_inline_runs_and_nobody_frames_a_page(app: Flask, path: str) -> None:
+    headers = app.test_client().get(path, buffered=True).headers
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_cookies_are_only_for_https_and_not_for_scripts(tmp_path: object) -> None:
+    config = Config(database_url=f"sqlite:///{tmp_path}/x.sqlite", store_url=f"{tmp_path}", secret_key="s")
+    answer = create_app(config).test_client().get("/login")
+    cookie = answer.headers["Set-Cookie"]
+    assert {"Secure", "HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))
+    assert "max-age" in answer.headers["Strict-Transport-Security"]
+
+
+def test_an_absent_page_and_a_hidden_one_look_the_same(visitor: Reader) -> None:
+    absent = visitor.get("/no/such/page", status=404)
+    hidden = visitor.get("/submissions/1", status=404)
+    assert absent == hidden
+
+
+def test_a_post_that_is_too_large_is_a_page_in_words(visitor: Reader) -> None:
+    answer = visitor.post("/login", name="a" * 2_000_000)
+    assert answer.status_code == 413
+    assert "too large" in answer.text
+
+
+@pytest.mark.parametrize(("error", "status"), [(QuotaSpent("None left."), 429), (Unavailable("Gone."), 503)])
+def test_a_refusal_is_a_page_with_its_status(app: Flask, error: Exception, status: int) -> None:
+    def refuse() -> str:
+        raise error
+
+    app.add_url_rule("/refuse", view_func=refuse)
+    answer = app.test_client().get("/refuse")
+    assert answer.status_code == status
+    assert str(error) in answer.text
+
+
+def test_our_own_fault_says_so_without_saying_what(app: Flask) -> None:
+    def fail() -> str:
+        raise RuntimeError("an internal matter")
+
+    app.testing = False
+    app.add_url_rule("/fail", view_func=fail)
+    answer = app.test_client().get("/fail")
+    assert answer.status_code == 500
+    assert "our fault" in answer.text
+    assert "internal matter" not in answer.text
+
+
+def test_the_chart_renderer_is_not_imported_with_the_site() -> None:
+    # It hangs in a forked process when it was used, so nothing may load it before gunicorn forks.
+    program = "import sys, leaderboard.web; sys.exit('vl_convert' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

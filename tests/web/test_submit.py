@@ -1,0 +1,232 @@
+"""The submission form: what it offers, what goes in, and how it comes back."""
+
+import datetime as dt
+import gzip
+import hashlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from leaderboard.models import Scoring, Standing, State, Submission, System
+from leaderboard.services.events import present
+from tests.web.conftest import RUN, Reader, World
+
+FORM = "/campaigns/harbour/2025/submit"
+
+
+def submissions(world: World) -> list[Submission]:
+    with world.database.read() as session:
+        return list(session.scalars(sa.select(Submission).order_by(Submission.id)))
+
+
+def files_in(app: Flask) -> list[Path]:
+    """Every file of the run store, half-written ones too."""
+    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
+
+
+def test_a_visitor_logs_in_first(visitor: Reader) -> None:
+    assert visitor.client.get(FORM).location == f"/login?next={FORM}"
+    assert visitor.client.post(FORM).status_code == 302
+
+
+def test_somebody_without_a_team_is_told_to_make_one(organiser: Reader) -> None:
+    assert "Make a team" in organiser.get(FORM)
+
+
+def test_it_offers_the_reader_s_own_systems_only(participant: Reader, other: Reader) -> None:
+    assert "Searcher" in participant.get(FORM)
+    assert "Searcher" not in other.get(FORM)
+
+
+def test_there_is_no_form_where_there_is_no_evaluation(participant: Reader) -> None:
+    participant.get("/campaigns/harbour/1999/submit", status=404)
+
+
+def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Flask, participant: Reader) -> None:
+    answer = participant.send(
+        FORM, RUN, system=str(world.system.id), standing="primary", threshold="0.5", label="first", notes="dense"
+    )
+    [run] = submissions(world)
+    assert answer.location == f"/submissions/{run.id}"
+    assert (run.system_id, run.team_id, run.submitter_id) == (
+        world.system.id, world.teams["alpha"].id, world.users["ada"].id,
+    )  # fmt: skip
+    assert (run.standing, run.threshold, run.label, run.notes) == (Standing.PRIMARY, 0.5, "first", "dense")
+    assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
+    assert (run.size, run.filename) == (len(RUN), "alpha.run")
+    assert [path.name for path in files_in(app)] == [run.sha256]
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
+
+
+def test_without_a_label_the_file_s_name_is_it(world: World, participant: Reader) -> None:
+    participant.send(FORM, RUN, filename="../../run 7.txt", system=str(world.system.id), standing="contrastive")
+    [run] = submissions(world)
+    assert run.label == "run 7.txt"
+
+
+def test_a_compressed_run_keeps_its_own_receipt(world: World, participant: Reader) -> None:
+    packed = gzip.compress(RUN.encode())
+    participant.send(FORM, packed, filename="run.gz", system=str(world.system.id), standing="contrastive")
+    [run] = submissions(world)
+    assert run.sha256 == hashlib.sha256(packed).hexdigest()
+    assert run.text_sha256 == hashlib.sha256(RUN.encode()).hexdigest()
+
+
+def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) -> None:
+    team = world.teams["alpha"].id
+    participant.send(FORM, RUN, system=f"new-{team}", system_name="Sparse one", standing="primary")
+    with world.database.read() as session:
+        names = session.scalars(sa.select(System.name).where(System.team_id == team).order_by(System.id)).all()
+    assert names == ["Searcher", "Sparse one"]
+
+
+def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, participant: Reader) -> None:
+    answer = participant.send(
+        FORM, None, system=f"new-{world.teams['alpha'].id}", standing="primary", threshold="high", notes="kept notes"
+    )
+    assert answer.status_code == 400
+    for field in ("system_name", "run", "threshold"):
+        assert f'href="#{field}"' in answer.text
+        assert f'id="{field}-error"' in answer.text
+    assert "kept notes" in answer.text
+    assert 'value="high"' in answer.text
+    assert re.search(r'value="primary"[^>]*checked|checked[^>]*value="primary"', answer.text)
+    assert submissions(world) == []
+
+
+def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: Reader, other: Reader) -> None:
+    answer = participant.send(FORM, RUN, system=str(world.system.id), standing="primary", threshold="high")
+    assert answer.status_code == 400
+    assert f"alpha.run</strong> ({len(RUN)} bytes) has arrived" in answer.text
+    found = re.search(r'name="kept"[^>]*value="([^"]+)"', answer.text)
+    assert found is not None
+    stolen = other.send(
+        FORM, None, system=f"new-{world.teams['beta'].id}", system_name="B", standing="primary", kept=found[1]
+    )
+    assert stolen.status_code == 400
+    participant.send(FORM, None, system=str(world.system.id), standing="primary", kept=found[1])
+    [run] = submissions(world)
+    assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("choice", ["999", "new-999", "nonsense", "new-", "9" * 30, ""])
+def test_a_system_that_is_not_offered_is_refused(world: World, participant: Reader, choice: str) -> None:
+    answer = participant.send(FORM, RUN, system=choice, system_name="x", standing="primary")
+    assert answer.status_code == 400
+    assert 'id="system-error"' in answer.text
+
+
+def test_nobody_submits_for_another_team(world: World, other: Reader) -> None:
+    for choice in (str(world.system.id), f"new-{world.teams['alpha'].id}"):
+        answer = other.send(FORM, RUN, system=choice, system_name="x", standing="primary")
+        assert answer.status_code == 403
+    assert submissions(world) == []
+
+
+def test_a_file_over_the_cap_is_refused_and_not_kept(world: World, app: Flask, participant: Reader) -> None:
+    answer = participant.send(FORM, RUN * 2000, system=str(world.system.id), standing="primary", notes="kept notes")
+    assert answer.status_code == 400
+    assert "larger than 100,000 bytes" in answer.text
+    assert "kept notes" in answer.text
+    assert files_in(app) == []
+
+
+def test_a_sender_who_goes_on_and_on_is_let_go(world: World, app: Flask, participant: Reader) -> None:
+    answer = participant.send(FORM, RUN * 6000, system=str(world.system.id), standing="primary")
+    assert answer.status_code == 413
+    assert files_in(app) == []
+
+
+def test_a_file_that_expands_over_the_cap_is_refused_and_not_kept(
+    world: World, app: Flask, participant: Reader
+) -> None:
+    packed = gzip.compress(b"q1 Q0 d1 1 0.9 alpha\n" * 100_000)
+    answer = participant.send(FORM, packed, system=str(world.system.id), standing="primary")
+    assert answer.status_code == 400
+    assert "expands to more than 1,000,000 bytes" in answer.text
+    assert files_in(app) == []
+
+
+def test_a_form_without_its_token_keeps_nothing(world: World, app: Flask, participant: Reader) -> None:
+    answer = participant.client.post(
+        FORM,
+        data={"system": str(world.system.id), "standing": "primary", "run": (io.BytesIO(RUN.encode()), "a.run")},
+        content_type="multipart/form-data",
+    )
+    assert answer.status_code == 400
+    assert submissions(world) == []
+    assert files_in(app) == []
+
+
+@pytest.mark.parametrize("length", [200, 400, 520])
+def test_an_upload_that_is_cut_off_leaves_neither_row_nor_file(
+    world: World, app: Flask, participant: Reader, length: int
+) -> None:
+    token = participant.token()
+    parts = [("csrf_token", token), ("system", str(world.system.id)), ("standing", "primary")]
+    body = "".join(
+        f'--cut\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in parts
+    )
+    body += f'--cut\r\nContent-Disposition: form-data; name="run"; filename="a.run"\r\n\r\n{RUN}'
+    sent = body.encode()[: -len(RUN) + 40] if length == 520 else body.encode()[:length]
+    answer = participant.client.post(
+        FORM,
+        input_stream=io.BytesIO(sent),
+        content_length=len(body) + 1000,
+        content_type="multipart/form-data; boundary=cut",
+    )
+    assert answer.status_code == 400
+    assert submissions(world) == []
+    assert files_in(app) == []
+
+
+@pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"])
+def test_what_is_no_form_with_a_file_is_refused(participant: Reader, content_type: str) -> None:
+    answer = participant.client.post(FORM, data=b"system=1", content_type=content_type)
+    assert answer.status_code == 400
+
+
+def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, participant: Reader) -> None:
+    world.change(daily_quota=2)
+    assert "2 of 2" in participant.get(FORM)
+    for _ in range(2):
+        assert participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive").status_code == 302
+    page = participant.get(FORM)
+    assert "starts again at 00:00 UTC" in page
+    answer = participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive")
+    assert answer.status_code == 429
+    assert "starts again at 00:00 UTC" in answer.text
+    assert len(submissions(world)) == 2
+
+
+def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, participant: Reader) -> None:
+    world.change(daily_quota=5, total_quota=7)
+    participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive")
+    page = participant.get(FORM)
+    assert "4 of 5</strong> left today" in page
+    assert re.search(r"resets at 00:00 UTC, in \d+ (h|min|s)", page)
+    assert "6 of 7</strong> left in all" in page
+
+
+def test_before_it_opens_and_after_it_closes_nothing_goes_in(world: World, participant: Reader) -> None:
+    day = dt.timedelta(days=1)
+    world.change(opens_at=present() + day)
+    assert "not opened yet" in participant.get(FORM)
+    assert participant.send(FORM, RUN, system=str(world.system.id), standing="primary").status_code == 409
+    world.change(opens_at=present() - 2 * day, closes_at=present() - day)
+    assert "Submissions are closed" in participant.get(FORM)
+    assert participant.send(FORM, RUN, system=str(world.system.id), standing="primary").status_code == 409
+    assert submissions(world) == []
+
+
+def test_a_late_run_is_taken_where_that_is_allowed_and_marked(world: World, participant: Reader) -> None:
+    world.change(closes_at=present() - dt.timedelta(days=1), late_allowed=True)
+    assert "without a rank" in participant.get(FORM)
+    participant.send(FORM, RUN, system=str(world.system.id), standing="primary")
+    [run] = submissions(world)
+    assert run.late

@@ -1,0 +1,120 @@
+"""Teams: making one, inviting, joining, leaving."""
+
+import datetime as dt
+import re
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import Invitation
+from tests.web.conftest import PASSWORD, Reader, World
+
+
+def invitation_of(owner: Reader) -> str:
+    """The path of a new link into team Alpha."""
+    assert owner.post("/teams/alpha/invitations").location == "/teams/alpha"
+    found = re.search(r'value="http://[^/"]+(/join/[^"]+)"', owner.get("/teams/alpha"))
+    assert found is not None
+    return found[1]
+
+
+def test_a_team_is_made_with_its_maker_as_owner(participant: Reader) -> None:
+    answer = participant.post("/account/teams/new", name="Gamma Lab", description="Two people")
+    assert answer.location == "/teams/gamma-lab"
+    page = participant.get("/teams/gamma-lab")
+    assert "Two people" in page
+    assert "owner" in page
+
+
+@pytest.mark.parametrize("name", ["alpha", " ALPHA", "Аlpha", "", "x" * 61])
+def test_a_name_that_is_taken_alike_or_none_comes_back_with_its_error(participant: Reader, name: str) -> None:
+    answer = participant.post("/account/teams/new", name=name, description="kept")
+    assert answer.status_code == 400
+    assert 'id="name-error"' in answer.text
+    assert "kept" in answer.text
+
+
+def test_a_team_may_be_called_new(participant: Reader) -> None:
+    assert participant.post("/account/teams/new", name="New").location == "/teams/new"
+    assert "<h1>New</h1>" in participant.get("/teams/new")
+
+
+def test_everybody_sees_a_team_but_only_members_see_who_is_in_it(
+    visitor: Reader, participant: Reader, other: Reader, organiser: Reader
+) -> None:
+    for outsider in (visitor, other, organiser):
+        page = outsider.get("/teams/alpha")
+        assert "2 members" in page
+        assert "ben" not in page
+        assert "Leave" not in page
+    assert "ben" in participant.get("/teams/alpha")
+
+
+def test_a_team_that_is_not_there_is_not_found(visitor: Reader) -> None:
+    visitor.get("/teams/nobody", status=404)
+
+
+def test_a_link_lets_one_person_in_once(participant: Reader, other: Reader, organiser: Reader) -> None:
+    link = invitation_of(participant)
+    assert "Join Alpha" in other.get(link)
+    assert other.post(link).location == "/teams/alpha"
+    assert "Leave this team" in other.get("/teams/alpha")
+    assert "was used already" in organiser.get(link, status=409)
+    assert organiser.post(link).status_code == 409
+
+
+def test_the_link_is_shown_once_only(participant: Reader) -> None:
+    link = invitation_of(participant)
+    assert link not in participant.get("/teams/alpha")
+
+
+def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, visitor: Reader) -> None:
+    link = invitation_of(participant)
+    assert f"/register?next={link}" in visitor.get(link)
+    assert visitor.post("/register", name="Grace", password=PASSWORD, next=link).location == link
+    assert visitor.post(link).location == "/teams/alpha"
+
+
+def test_an_expired_link_says_so(world: World, participant: Reader, other: Reader) -> None:
+    link = invitation_of(participant)
+    with world.database.write() as session:
+        session.execute(sa.update(Invitation).values(expires_at=dt.datetime(2025, 1, 2, 3, 4, tzinfo=dt.UTC)))
+    assert "expired on 2 Jan 2025, 03:04 UTC" in other.get(link, status=409)
+
+
+def test_a_link_that_was_taken_back_says_so(participant: Reader, other: Reader) -> None:
+    link = invitation_of(participant)
+    revoke = re.search(r'action="(/teams/alpha/invitations/\d+/revoke)"', participant.get("/teams/alpha"))
+    assert revoke is not None
+    assert participant.post(revoke[1]).location == "/teams/alpha"
+    assert "was taken back" in other.get(link, status=409)
+
+
+def test_an_unknown_link_is_not_found(visitor: Reader) -> None:
+    visitor.get("/join/nothing", status=404)
+
+
+@pytest.mark.parametrize("name", ["ben", "eve", "orla"])
+def test_only_owners_invite(reader: Callable[[str], Reader], name: str) -> None:
+    assert reader(name).post("/teams/alpha/invitations").status_code == 403
+
+
+def test_a_member_leaves(reader: Callable[[str], Reader]) -> None:
+    ben = reader("ben")
+    assert ben.post("/teams/alpha/leave").location == "/account/"
+    assert "Leave this team" not in ben.get("/teams/alpha")
+
+
+def test_the_last_owner_does_not_leave_the_others_alone(participant: Reader) -> None:
+    answer = participant.post("/teams/alpha/leave")
+    assert answer.status_code == 409
+    assert "without an owner" in answer.text
+
+
+def test_an_owner_takes_a_member_out(world: World, participant: Reader, other: Reader) -> None:
+    path = f"/teams/alpha/members/{world.users['ben'].id}/remove"
+    assert other.post(path).status_code == 403
+    assert participant.post(path).location == "/teams/alpha"
+    assert "1 member" not in participant.get("/teams/alpha")
+    assert path not in participant.get("/teams/alpha")
