@@ -18,6 +18,7 @@ from leaderboard.models import (
     Query,
     Scoring,
     ScoringSet,
+    SetState,
     Split,
     State,
     Submission,
@@ -63,7 +64,7 @@ class Tag:
 class BoardPage:
     """`terms` is None before the first judgments. `results_open`: whether this reader sees everybody's rows.
 
-    waiting  runs queued or being scored
+    waiting  runs queued or being scored; rescoring: those in a set that takes the board over when it is done
     tag      the tag whose queries alone the figures run over, `tag_queries` of them
     leaders  names of the systems that statistics can't tell from the first, itself included; none without statistics
     """
@@ -84,10 +85,42 @@ class BoardPage:
     baselines: tuple[BoardRow, ...]
     leaders: tuple[str, ...]
     waiting: int
+    rescoring: int
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
-        return tuple(row for row in self.rows if row.rank is not None)
+        """The rows that have a rank, best first whatever the page is sorted by."""
+        return tuple(sorted((row for row in self.rows if row.rank is not None), key=lambda row: row.rank or 0))
+
+    @property
+    def other_columns(self) -> tuple[Column, ...]:
+        """All but the one that ranks."""
+        return tuple(column for column in self.columns if column is not self.ranked_by)
+
+    def others(self, row: BoardRow) -> tuple[tuple[Column, Figure], ...]:
+        pairs = zip(self.columns, row.figures, strict=True)
+        return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
+
+    @property
+    def beaten(self) -> int:
+        """How many ranked rows are ahead of the best baseline."""
+        column = self.ranked_by
+        if column is None or not self.baselines:
+            return 0
+        best = min(column.key(row.ranked_by.mean) for row in self.baselines)
+        return sum(column.key(row.ranked_by.mean) < best for row in self.ranked)
+
+    @property
+    def not_over_tag(self) -> tuple[str, ...]:
+        """Measures that no row has a figure of over the tag's queries: no per-query values give it."""
+        rows = (*self.rows, *self.baselines)
+        if not (self.tag and rows):
+            return ()
+        return tuple(
+            column.name
+            for place, column in enumerate(self.columns)
+            if all(row.figures[place].mean is None for row in rows)
+        )
 
 
 def board(
@@ -123,6 +156,7 @@ def board(
         baselines=(),
         leaders=(),
         waiting=0,
+        rescoring=0,
     )
     if scoring_set is None:
         # Runs may be in already; they wait for the judgments.
@@ -155,6 +189,7 @@ def _with_rows(
     derived = _derived(session, scoring_set, ranked_by, subset) if not tag else {}
     places = ranks(entries, ranked_by) if page.results_open else {}
     leading = set(derived.get("leaders", ()))
+    waiting = _waiting(session, evaluation)
     ordered = sort_entries(entries, ranked_by, held.columns, page.sort)
     rows = [_row(entry, held.columns, ranked_by, places, derived, leading) for entry in ordered]
     return replace(
@@ -168,7 +203,8 @@ def _with_rows(
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
         leaders=tuple(row.entry.system.name for row in rows if row.leads),
-        waiting=_waiting(session, scoring_set),
+        waiting=waiting[SetState.CURRENT],
+        rescoring=waiting[SetState.BUILDING],
     )
 
 
@@ -235,17 +271,19 @@ def _derived(session: Session, scoring_set: ScoringSet, column: Column, subset: 
     return figures or {}
 
 
-def _waiting(session: Session, scoring_set: ScoringSet) -> int:
+def _waiting(session: Session, evaluation: Evaluation) -> Counter[SetState]:
+    """How many runs are queued or being scored in the current set, and in one that is building."""
     states = session.scalars(
-        sa.select(Scoring.state)
+        sa.select(ScoringSet.state)
+        .join(Scoring, Scoring.scoring_set_id == ScoringSet.id)
         .join(Scoring.submission)
         .where(
-            Scoring.scoring_set_id == scoring_set.id,
+            ScoringSet.evaluation_id == evaluation.id,
             Submission.withdrawn_at.is_(None),
             Scoring.state.in_([State.QUEUED, State.SCORING]),
         )
     )
-    return Counter(states).total()
+    return Counter(states)
 
 
 def _received(session: Session, evaluation: Evaluation) -> int:

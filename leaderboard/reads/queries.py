@@ -26,6 +26,7 @@ __all__ = [
     "closed_details",
     "neighbours",
     "query",
+    "query_heading",
     "query_list",
     "relevant_documents",
 ]
@@ -61,6 +62,7 @@ class QueryListPage:
 
     evaluation: EvaluationHeading
     details_open: bool
+    closed_because: str
     columns: tuple[Column, ...]
     column: Column | None
     systems: int
@@ -120,8 +122,10 @@ def query_list(
         queries = [one for one in queries if tag in one.tags]
     heading = evaluation_heading(evaluation, now)
     if scoring_set is None or not details:
-        plain = tuple(QuerySummary(_heading(one, None), None, None, None, "") for one in queries)
-        return QueryListPage(heading, False, (), None, 0, "", tag or "", plain)
+        plain = tuple(QuerySummary(query_heading(one, None), None, None, None, "") for one in queries)
+        return QueryListPage(
+            heading, False, "" if details else closed_details(evaluation), (), None, 0, "", tag or "", plain
+        )
     columns = tuple(column(name) for name in scoring_set.settings["measures"])
     chosen = pick(columns, measure)
     subset = subset_seen(actor, evaluation, now)
@@ -133,7 +137,7 @@ def query_list(
     relevant = relevant_documents(session, scoring_set)
     rows = _summaries(session, queries, entries, chosen, subset, relevant)
     return QueryListPage(
-        heading, True, columns, chosen, len(entries), sort or "", tag or "", _sorted(rows, chosen, sort or "")
+        heading, True, "", columns, chosen, len(entries), sort or "", tag or "", _sorted(rows, chosen, sort or "")
     )
 
 
@@ -175,7 +179,7 @@ def query(
     previous, following = neighbours(session, found)
     return QueryPage(
         evaluation=evaluation_heading(evaluation, now),
-        query=_heading(found, relevant.get(found.id, 0)),
+        query=query_heading(found, relevant.get(found.id, 0)),
         columns=columns,
         column=by,
         show=shown,
@@ -209,7 +213,7 @@ def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:
     return session.scalar(before), session.scalar(after)
 
 
-def _heading(found: Query, relevant: int | None) -> QueryHeading:
+def query_heading(found: Query, relevant: int | None) -> QueryHeading:
     return QueryHeading(
         external_id=found.external_id,
         text=found.text,
@@ -241,7 +245,7 @@ def _summaries(
         here = [(value, entry) for value, entry in here if not np.isnan(value)]
         here.sort(key=lambda pair: chosen.key(pair[0]))
         held_back = found.split == Split.HIDDEN and subset == Subset.SHOWN
-        heading = _heading(found, None if held_back else relevant.get(found.id, 0))
+        heading = query_heading(found, None if held_back else relevant.get(found.id, 0))
         if not here:
             rows.append(QuerySummary(heading, None, None, None, ""))
             continue

@@ -28,6 +28,7 @@ class SystemYears:
 class SystemPage:
     """`others`: the team's other systems that this reader may know of, as (slug, name)."""
 
+    id: int
     name: str
     slug: str
     team: str
@@ -60,6 +61,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
     others.pop(record.slug, None)
     return SystemPage(
+        id=record.id,
         name=record.name,
         slug=record.slug,
         team=team.name,

@@ -1,0 +1,162 @@
+"""One run on one query: the ranked list, each document with its grade."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import polars as pl
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.errors import NotFound
+from leaderboard.models import Judgment, Query, ScoringSet, Split, State, Subset
+from leaderboard.reads.columns import Column, column
+from leaderboard.reads.entries import SystemLabel
+from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading
+from leaderboard.reads.queries import QueryHeading, closed_details, neighbours, query_heading
+from leaderboard.reads.submissions import find_submission, label_of
+from leaderboard.reads.vectors import load_slices
+from leaderboard.store import RunStore
+
+__all__ = ["PAGE", "ListedDocument", "MissedDocument", "RankedListPage", "ranked_list"]
+
+PAGE = 100  # lines
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A line of the run. grade: None when unjudged. returned: it counts as returned in the detection measures."""
+
+    rank: int
+    document: str
+    score: float
+    grade: int | None
+    relevant: bool
+    returned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MissedDocument:
+    """A relevant document that the run does not list."""
+
+    document: str
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankedListPage:
+    """`lines`: those of this page. retrieved, found, judged: over the whole list; `relevant` is over the judgments.
+
+    missed   relevant documents that the run does not list, best first; empty unless `judgments_open`
+    returned_by  what decides what counts as returned: "decisions", "threshold" or "all"
+    """
+
+    submission_id: int
+    system: SystemLabel
+    label: str
+    evaluation: EvaluationHeading
+    query: QueryHeading
+    columns: tuple[Column, ...]
+    values: tuple[float | None, ...]
+    threshold: float | None
+    returned_by: str
+    lines: tuple[ListedDocument, ...]
+    page: int
+    pages: int
+    retrieved: int
+    returned: int
+    found: int
+    unjudged: int
+    relevant: int
+    judgments_open: bool
+    missed: tuple[MissedDocument, ...]
+    previous: str | None
+    next: str | None
+
+
+def ranked_list(
+    session: Session,
+    actor: Actor,
+    store: RunStore,
+    submission_id: int,
+    external_id: str,
+    now: dt.datetime,
+    page: int | None = 1,
+) -> RankedListPage:
+    """One page of the list, or all of it (`page` None).
+
+    Raises NotFound for no such scored run or query, NotAllowed while single documents may not be seen.
+    """
+    run, scoring = find_submission(session, actor, submission_id, now)
+    evaluation = run.evaluation
+    scoring_set = current_set(session, evaluation.id)
+    found = session.scalar(
+        sa.select(Query).where(Query.evaluation_id == evaluation.id, Query.external_id == external_id)
+    )
+    if found is None or scoring_set is None or scoring is None or scoring.state != State.SCORED:
+        raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
+    require(may_see(actor, evaluation, Sight.DETAILS, now, run.team_id), closed_details(evaluation))
+    subset = subset_seen(actor, evaluation, now)
+    if found.split == Split.HIDDEN and subset == Subset.SHOWN:
+        raise NotFound(f"nothing is known of query {external_id} yet")
+    level = scoring_set.settings["relevance_level"]
+    grades = _grades(session, scoring_set, found)
+    listed = store.ranked_lines(run.id, scoring_set.settings["compat"], found.position)
+    lines, returned_by = _lines(listed, grades, level, run.threshold)
+    documents = {line.document for line in lines}
+    relevant = {document: grade for document, grade in grades.items() if grade >= level}
+    judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
+    missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
+    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
+    pages = max(1, -(-len(lines) // PAGE))
+    number = min(max(page or 1, 1), pages)
+    previous, following = neighbours(session, found)
+    named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
+    return RankedListPage(
+        submission_id=run.id,
+        system=label_of(session, actor, run, now),
+        label=run.label if named else "",
+        evaluation=evaluation_heading(evaluation, now),
+        query=query_heading(found, len(relevant)),
+        columns=columns,
+        values=tuple(values.get((scoring.id, one.name)) for one in columns),
+        threshold=run.threshold,
+        returned_by=returned_by,
+        lines=lines if page is None else lines[(number - 1) * PAGE : number * PAGE],
+        page=number,
+        pages=pages,
+        retrieved=len(lines),
+        returned=sum(line.returned for line in lines),
+        found=sum(line.relevant for line in lines),
+        unjudged=sum(line.grade is None for line in lines),
+        relevant=len(relevant),
+        judgments_open=judgments,
+        missed=tuple(MissedDocument(document, grade) for grade, document in reversed(missed)) if judgments else (),
+        previous=previous,
+        next=following,
+    )
+
+
+def _grades(session: Session, scoring_set: ScoringSet, found: Query) -> dict[str, int]:
+    rows = session.execute(
+        sa.select(Judgment.document, Judgment.grade).where(
+            Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == found.id
+        )
+    )
+    return dict(rows.tuples().all())
+
+
+def _lines(
+    listed: pl.DataFrame, grades: dict[str, int], level: int, threshold: float | None
+) -> tuple[tuple[ListedDocument, ...], str]:
+    """The lines with their grades, and what decides which of them are returned."""
+    decided = listed.height > 0 and listed["decision"].null_count() < listed.height
+    by = "decisions" if decided else "threshold" if threshold is not None else "all"
+    lines = []
+    for rank, document, score, decision in listed.select("rank", "document", "score", "decision").iter_rows():
+        grade = grades.get(document)
+        over = threshold is None or score >= threshold
+        returned = bool(decision) if by == "decisions" else over
+        lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, returned))
+    return tuple(lines), by

@@ -1,0 +1,108 @@
+"""From a specification to SVG that takes its colours from the page, light or dark."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+from xml.etree import ElementTree
+
+from markupsafe import Markup
+
+__all__ = [
+    "FONT_SIZE", "INK", "MUTED", "PAGE", "REST", "RULE", "SERIES", "Chart", "Spec", "draw", "shortened",
+]  # fmt: skip
+
+Spec = dict[str, Any]
+
+WIDE, NARROW = 960, 340  # px, whole drawings: a desktop's and a phone's
+KEPT = 256  # drawings: a few MB
+FONT_SIZE = 12  # px
+
+# Colours that stand for the page's own; no drawing holds any other colour.
+INK, MUTED, RULE, PAGE, REST = "#000001", "#000002", "#000003", "#000004", "#000005"
+SERIES = ("#000011", "#000012", "#000013", "#000014", "#000015", "#000016")
+PROPERTIES = {
+    INK: "--ink",
+    MUTED: "--muted",
+    RULE: "--rule",
+    PAGE: "--page",
+    REST: "--series-rest",
+    **{colour: f"--series-{number}" for number, colour in enumerate(SERIES, start=1)},
+}
+
+STYLE: Spec = {
+    "background": None,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "labelFontSize": FONT_SIZE,
+        "titleFontSize": FONT_SIZE,
+        "titleFontWeight": "normal",
+        "gridColor": RULE,
+        "domainColor": RULE,
+        "tickColor": RULE,
+        "labelLimit": 160,
+    },
+    "axisX": {"grid": False, "labelAngle": 0, "labelPadding": 6},
+    "axisY": {"domain": False, "ticks": False, "tickCount": 5, "labelPadding": 8},
+    "text": {"fontSize": FONT_SIZE, "fill": INK},
+    "legend": {"disable": True},
+    "title": {"anchor": "start", "color": INK, "fontSize": FONT_SIZE, "fontWeight": 600},
+}
+
+SVG = "http://www.w3.org/2000/svg"
+ElementTree.register_namespace("", SVG)
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart as a page shows it: one drawing for a desktop and one for a phone, and its finding in words."""
+
+    wide: Markup
+    narrow: Markup
+    sentence: str
+
+
+def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
+    """`spec`: the specification for a whole width in px. `alt`: the finding, for who does not see it."""
+    wide, narrow = (Markup(_svg(json.dumps(spec(width), sort_keys=True), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
+    return Chart(wide, narrow, sentence)
+
+
+def shortened(name: str, characters: int) -> str:
+    return name if len(name) <= characters else f"{name[: characters - 1].rstrip()}…"
+
+
+@lru_cache(maxsize=KEPT)
+def _svg(spec: str, alt: str) -> str:
+    # Imported here: it starts threads, and hangs after a fork if it was used before.
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg({"config": STYLE, **json.loads(spec)})
+    return _page_colours(_named(drawn, alt))
+
+
+def _named(drawn: str, alt: str) -> str:
+    """One image with one description; each mark says on hover what it is."""
+    root = ElementTree.fromstring(drawn)  # noqa: S314  # written a line above by our own renderer
+    for element in root.iter():
+        label = element.attrib.pop("aria-label", None)
+        for attribute in ("role", "aria-roledescription", "aria-hidden", "font-family"):
+            element.attrib.pop(attribute, None)
+        if label and element.tag in (f"{{{SVG}}}path", f"{{{SVG}}}text", f"{{{SVG}}}line", f"{{{SVG}}}rect"):
+            title = ElementTree.Element(f"{{{SVG}}}title")
+            title.text = label
+            element.insert(0, title)
+    root.attrib |= {"role": "img", "aria-label": alt}
+    root.attrib.pop("class", None)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _page_colours(drawn: str) -> str:
+    def property_of(match: re.Match[str]) -> str:
+        return f'{match[1]}="var({PROPERTIES[match[2]]})"'
+
+    return re.sub(rf'(fill|stroke)="({"|".join(PROPERTIES)})"', property_of, drawn)

@@ -1,0 +1,292 @@
+"""Progress over the periods: one line a system, or one a team."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from leaderboard.reads.columns import Column
+from leaderboard.reads.lines import Line, Point
+from leaderboard.reads.progress import ProgressPage
+from leaderboard.web.charts.drawing import INK, MUTED, PAGE, REST, SERIES, Chart, Spec, draw, shortened
+from leaderboard.web.formatting import plain_figure
+
+__all__ = ["progress_chart", "team_chart"]
+
+HEIGHT = 300  # px, of the plot
+LABEL_HEIGHT = 17  # px, between two labels
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
+WIDE_FROM = 600  # px, whole width
+
+
+def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | None:
+    """The page's systems and baselines; `only`: the one system that has a colour and a label, the others being grey.
+
+    None when there is nothing to draw.
+    """
+    return _chart(page, (*page.systems, *page.baselines), "system", only)
+
+
+def team_chart(page: ProgressPage) -> Chart | None:
+    """The best of each team's systems in every period. None when there is nothing to draw."""
+    return _chart(page, (*page.teams, *page.baselines), "team", None)
+
+
+def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
+    if not any(line.points for line in lines):
+        return None
+    sentence = _of_one(page, lines, only) if only is not None else _finding(page, kind)
+    alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
+    return draw(lambda width: _Drawing(page, lines, only, width).spec(), alt, sentence)
+
+
+def _finding(page: ProgressPage, kind: str) -> str:
+    """What the best of each period did from the first period to the last."""
+    lines = page.systems if kind == "system" else page.teams
+    places = {period.slug: place for place, period in enumerate(page.periods)}
+    best = [(point, line.name) for line in lines for point in line.points if point.best]
+    best.sort(key=lambda pair: places[pair[0].period.slug])
+    name = page.column.name
+    if not best:
+        return f"No {kind} has a {name} yet."
+    (first, early), (last, late) = best[0], best[-1]
+    if first.period is last.period:
+        return f"The best {name} of {last.period.label} is {_written(last)}, by {late}."
+    return (
+        f"The best {name} {_moved(first, last)} from {_written(first)} in {first.period.label} ({early}) "
+        f"to {_written(last)} in {last.period.label} ({late})."
+    )
+
+
+def _of_one(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
+    line = next(line for line in lines if line.system is not None and line.system.id == only)
+    first, last = line.points[0], line.points[-1]
+    name = page.column.name
+    if first is last:
+        return f"{line.name} took part once, in {last.period.label}, with {name} {_written(last)}."
+    return (
+        f"{name} of {line.name} {_moved(first, last)} from {_written(first)} in {first.period.label} "
+        f"to {_written(last)} in {last.period.label}; the other systems are grey."
+    )
+
+
+def _written(point: Point) -> str:
+    return plain_figure(point.figure.mean)
+
+
+def _moved(first: Point, last: Point) -> str:
+    start, end = first.figure.mean or 0.0, last.figure.mean or 0.0
+    return "rose" if end > start else "fell" if end < start else "stayed"
+
+
+class _Drawing:
+    """One drawing of the lines at one width."""
+
+    def __init__(self, page: ProgressPage, lines: Sequence[Line], only: int | None, width: int) -> None:
+        self.page = page
+        self.only = only
+        self.lines = [line for line in lines if line.points]
+        self.is_wide = width > WIDE_FROM
+        self.characters = 26 if self.is_wide else 12
+        self.padding = {"left": 52, "right": 208 if self.is_wide else 98, "top": 34, "bottom": 28}
+        self.width = width - self.padding["left"] - self.padding["right"]
+        self.lowest, self.highest = _domain(page.column, self.lines)
+        self.x: Spec = {
+            "field": "period",
+            "type": "nominal",
+            "scale": {"type": "point", "domain": [period.label for period in page.periods], "padding": 0.2},
+            "axis": {"title": None, "labelLimit": self.width / len(page.periods) - 4},
+        }
+        self.y: Spec = {
+            "field": "mean",
+            "type": "quantitative",
+            "scale": {"domain": [self.lowest, self.highest], "nice": False, "zero": False},
+            "axis": {"title": None, "format": ".2f" if self.highest - self.lowest < 20 else ",.0f"},
+        }
+
+    def spec(self) -> Spec:
+        rows = [row for line in self.lines for row in self._rows(line)]
+        better = {"lower": "; lower is better", "none": ""}.get(self.page.column.direction, "")
+        return {
+            "width": self.width,
+            "height": HEIGHT,
+            "padding": self.padding,
+            "autosize": {"type": "none"},
+            "title": {"text": f"{self.page.column.name}{better}", "offset": 12, "dx": -44, "fontWeight": "normal"},
+            "layer": [
+                *self._zero(),
+                *(layer for group in ("rest", "baseline", "series") for layer in self._series(rows, group)),
+                *self._best(rows),
+                *self._labels(),
+            ],
+        }
+
+    def _rows(self, line: Line) -> Iterator[dict[str, Any]]:
+        colour = self._colour(line)
+        for point in line.points:
+            place = f", rank {point.rank}" if point.rank is not None else ""
+            yield {
+                "line": line.name,
+                "period": point.period.label,
+                "mean": point.figure.mean,
+                "low": point.figure.low,
+                "high": point.figure.high,
+                "colour": colour,
+                "shape": SHAPES[line.number % len(SHAPES)] if colour in SERIES else "circle",
+                "group": self._group(line),
+                "best": point.best,
+                "says": f"{line.name}, {point.period.label}: {_written(point)}{place}",
+                "written": _written(point),
+            }
+
+    def _group(self, line: Line) -> str:
+        if line.system is not None and line.system.is_baseline and line.system.id != self.only:
+            return "baseline"
+        return "series" if self._colour(line) in SERIES else "rest"
+
+    def _colour(self, line: Line) -> str:
+        """A system's own; of those past the sixth only the one that the page is about has one."""
+        is_it = line.system is not None and line.system.id == self.only
+        if line.system is not None and line.system.is_baseline and not is_it:
+            return MUTED
+        if self.only is not None and not is_it:
+            return REST
+        if line.number < len(SERIES):
+            return SERIES[line.number]
+        return INK if is_it else REST
+
+    def _encoding(self) -> Spec:
+        return {
+            "x": self.x,
+            "y": self.y,
+            "detail": {"field": "line"},
+            "color": {"field": "colour", "type": "nominal", "scale": None},
+        }
+
+    def _series(self, rows: Sequence[Spec], group: str) -> Iterator[Spec]:
+        own = [row for row in rows if row["group"] == group]
+        if not own:
+            return
+        thin = group == "rest"
+        dash = {"strokeDash": [5, 4]} if group == "baseline" else {}
+        yield {
+            "data": {"values": own},
+            "mark": {"type": "line", "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1, **dash},
+            "encoding": {**self._encoding(), "description": {"field": "line"}},
+        }
+        if group == "series":
+            yield {
+                "data": {"values": [row for row in own if row["low"] is not None and row["high"] is not None]},
+                "mark": {"type": "rule", "strokeWidth": 6, "opacity": 0.2},
+                "encoding": {**self._encoding(), "y": {**self.y, "field": "low"}, "y2": {"field": "high"}},
+            }
+        yield {
+            "data": {"values": own},
+            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 18 if thin else 60},
+            "encoding": {
+                **self._encoding(),
+                "shape": {"field": "shape", "type": "nominal", "scale": None},
+                "description": {"field": "says"},
+            },
+        }
+
+    def _zero(self) -> Iterator[Spec]:
+        """Where nothing is returned: what a value below it is worse than."""
+        if self.page.column.lowest >= 0:
+            return
+        yield {
+            "data": {"values": [{"mean": 0.0}]},
+            "mark": {"type": "rule", "color": INK, "strokeWidth": 1},
+            "encoding": {"y": self.y},
+        }
+        if self.is_wide:
+            yield {
+                "data": {"values": [{"mean": 0.0, "text": "0: nothing returned"}]},
+                "mark": {"type": "text", "align": "left", "baseline": "bottom", "dy": -3, "x": 2, "color": MUTED},
+                "encoding": {"y": self.y, "text": {"field": "text"}},
+            }
+
+    def _best(self, rows: Sequence[Spec]) -> Iterator[Spec]:
+        """A ring round the best of each period, with its figure."""
+        best = [row for row in rows if row["best"]]
+        encoding = {"x": self.x, "y": self.y, "description": {"field": "says"}}
+        yield {
+            "data": {"values": best},
+            "mark": {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1},
+            "encoding": encoding,
+        }
+        above = self.page.column.direction != "lower"
+        for halo in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
+            yield {
+                "data": {"values": best},
+                "mark": {"type": "text", "dy": -15 if above else 16, "fontWeight": 600, **halo},
+                "encoding": {**encoding, "text": {"field": "written"}},
+            }
+
+    def _labels(self) -> Iterator[Spec]:
+        """Each line's name at its end, moved apart where they would lie on each other, with a leader to its point."""
+        ends = [line for line in self.lines if self._group(line) != "rest"]
+        rows = []
+        for period in {line.points[-1].period.label for line in ends}:
+            here = [line for line in ends if line.points[-1].period.label == period]
+            heights = self._spread([line.points[-1].figure.mean or 0.0 for line in here])
+            for line, height in zip(here, heights, strict=True):
+                rows.append(
+                    {
+                        "period": period,
+                        "mean": line.points[-1].figure.mean,
+                        "label": height,
+                        "colour": self._colour(line),
+                        "text": shortened(line.name, self.characters),
+                        "says": line.name,
+                    }
+                )
+        rows.sort(key=lambda row: (str(row["period"]), row["label"]))
+        label = {**self.y, "field": "label"}
+        yield {
+            "data": {"values": rows},
+            "mark": {"type": "rule", "xOffset": 10, "x2Offset": 22, "strokeWidth": 1},
+            "encoding": {
+                "x": self.x,
+                "x2": {"field": "period"},
+                "y": self.y,
+                "y2": {"field": "label"},
+                "color": {"field": "colour", "type": "nominal", "scale": None},
+            },
+        }
+        for halo in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
+            yield {
+                "data": {"values": rows},
+                "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 26, **halo},
+                "encoding": {"x": self.x, "y": label, "text": {"field": "text"}, "description": {"field": "says"}},
+            }
+
+    def _spread(self, means: Sequence[float]) -> list[float]:
+        """Heights for labels at these means, in the same order and units, at least one label's height apart."""
+        apart = LABEL_HEIGHT * (self.highest - self.lowest) / HEIGHT
+        order = sorted(range(len(means)), key=means.__getitem__)
+        heights = [means[place] for place in order]
+        for _ in range(len(heights)):
+            for low in range(len(heights) - 1):
+                overlap = heights[low] + apart - heights[low + 1]
+                if overlap > 0:
+                    heights[low] -= overlap / 2
+                    heights[low + 1] += overlap / 2
+        spread = [0.0] * len(means)
+        for place, height in zip(order, heights, strict=True):
+            spread[place] = height
+        return spread
+
+
+def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
+    """What the axis spans: every figure with its interval and some air; zero too where a value can be below it."""
+    ends = [
+        end
+        for line in lines
+        for point in line.points
+        for end in (point.figure.mean, point.figure.low, point.figure.high)
+        if end is not None
+    ]
+    if column.lowest < 0:
+        ends.append(0.0)
+    air = max((max(ends) - min(ends)) * 0.08, 0.01)
+    lowest, highest = min(ends) - air, max(ends) + air
+    return (max(lowest, column.lowest) if min(ends) >= column.lowest else lowest), min(highest, column.highest)
