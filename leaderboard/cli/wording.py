@@ -60,5 +60,6 @@ def _nearest(names: Sequence[str]) -> str:
 
 
 def _lower(text: str) -> str:
-    """As part of a sentence: without capital and full stop."""
-    return text[:1].lower() + text[1:].removesuffix(".")
+    """As part of a sentence: without capital, unless it is a name's (AQWV, RUN), and without full stop."""
+    first = text[:1] if text[1:2].isupper() else text[:1].lower()
+    return first + text[1:].removesuffix(".")

@@ -1,0 +1,64 @@
+"""Commands run in this process, on an installation of the test's own."""
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from leaderboard.cli import run
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended: its exit status and what it said."""
+
+    status: int
+    out: str
+    err: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def command(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Runs `leaderboard ARGUMENTS`, with `text` as standard input, on a migrated, empty database of either engine."""
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", str(tmp_path / "store"))
+
+    def run_it(*arguments: str | Path, text: str = "") -> Done:
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        capsys.readouterr()
+        status = run([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return Done(status, said.out, said.err)
+
+    return run_it
+
+
+@pytest.fixture
+def ok(command: Command) -> Callable[..., str]:
+    """Runs a command that must succeed; what it said."""
+
+    def run_it(*arguments: str | Path, text: str = "") -> str:
+        done = command(*arguments, text=text)
+        assert (done.status, done.err) == (0, ""), f"{arguments}: {done}"
+        return done.out
+
+    return run_it
+
+
+@pytest.fixture
+def refused(command: Command) -> Callable[..., str]:
+    """Runs a command that must fail with status 2 and nothing on standard output; what it complained of."""
+
+    def run_it(*arguments: str | Path, text: str = "") -> str:
+        done = command(*arguments, text=text)
+        assert (done.status, done.out) == (2, ""), f"{arguments}: {done}"
+        return done.err
+
+    return run_it

@@ -1,0 +1,169 @@
+"""`leaderboard campaign`, `evaluation`, `queries`, `judgments`, `submit`, `rescore` and `worker`."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Says = Callable[..., str]
+PASSWORD = "correct horse battery"
+QUERIES = "q1\tfirst question\tweather,lexical\nq2\tsecond question\tsport\n"
+JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n"
+RUN = "q1\td1\tY\t0.9\nq1\td2\tN\t0.2\nq2\td9\tY\t0.8\n"
+
+
+@pytest.fixture
+def campaign(ok: Says) -> str:
+    ok("campaign", "add", "harbour", "--title", "Harbour", "--measures", "AQWV AP", "--beta", "20")
+    return "harbour"
+
+
+@pytest.fixture
+def evaluation(ok: Says, campaign: str, tmp_path: Path) -> str:
+    """With two queries, their judgments, and a team that has an account."""
+    place = f"{campaign}/2026"
+    ok("evaluation", "add", place, "--title", "2026", "--period", "2026", "--documents", "601", "--judging", "complete")
+    (tmp_path / "queries.tsv").write_text(QUERIES)
+    (tmp_path / "qrels.txt").write_text(JUDGMENTS)
+    ok("queries", "import", place, tmp_path / "queries.tsv")
+    ok("judgments", "import", place, tmp_path / "qrels.txt", "--note", "the first ones")
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    ok("team", "add", "Alder")
+    ok("team", "member", "add", "alder", "ada")
+    return place
+
+
+@pytest.fixture
+def run_file(tmp_path: Path) -> Path:
+    path = tmp_path / "run.tsv"
+    path.write_text(RUN)
+    return path
+
+
+def _shown(text: str) -> dict[str, str]:
+    return {line[:16].strip(): line[16:] for line in text.splitlines()}
+
+
+def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
+    said = ok(
+        "campaign", "add", "material", "--title", "M", "--measures", "AQWV,MQWV",
+        "--cost", "0.0333", "--value", "1", "--prior", str(1 / 600), "--no-relevant", "pfa_only", "--compat", "9",
+    )  # fmt: skip
+    # The worked figure of the definition: .0333 · 599.
+    assert said == "made the campaign material; β = 19.9467\n"
+    shown = _shown(ok("campaign", "show", "material"))
+    assert shown["measures"] == "AQWV MQWV"
+    assert shown["no relevant"] == "pfa_only"
+    assert shown["compatibility"] == "trec_eval 9"
+    assert shown["prior locked"] == "not yet"
+
+
+def test_a_campaign_is_changed_only_where_asked(ok: Says, campaign: str) -> None:
+    ok("campaign", "change", campaign, "--measures", "AP RR", "--primary", "RR")
+    shown = _shown(ok("campaign", "show", campaign))
+    assert (shown["title"], shown["measures"], shown["β"]) == ("Harbour", "RR AP", "20")
+    ok("campaign", "change", campaign, "--beta", "none")
+    assert _shown(ok("campaign", "show", campaign))["β"] == "–"
+
+
+def test_what_is_wrong_with_a_campaign_is_said(ok: Says, refused: Says, campaign: str) -> None:
+    assert "nearest: AQWV" in refused("campaign", "add", "c", "--title", "C", "--measures", "AQVW")
+    assert "name at least one measure" in refused("campaign", "add", "c", "--title", "C", "--measures", " ")
+    assert refused("campaign", "add", "c", "--title", "C", "--measures", "AQWV").startswith("beta: AQWV needs β")
+    assert "there is a campaign" in refused("campaign", "add", campaign, "--title", "C", "--measures", "AP")
+    assert "nothing to change" in refused("campaign", "change", campaign)
+    assert "did you mean harbour?" in refused("campaign", "show", "harbor")
+
+
+def test_an_organiser_is_added(ok: Says, campaign: str) -> None:
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    assert ok("campaign", "organiser", "add", campaign, "ada") == "ada organises Harbour\n"
+    assert _shown(ok("campaign", "show", campaign))["organisers"] == "ada"
+    assert "harbour" in ok("campaign", "list")
+
+
+def test_an_evaluation_is_made_listed_and_changed(ok: Says, evaluation: str) -> None:
+    ok("evaluation", "change", evaluation, "--opens", "2026-01-01", "--closes", "2026-09-30T20:00+02:00")
+    head, row = ok("evaluation", "list", "harbour").splitlines()
+    assert re.split(r"\s{2,}", head) == [
+        "evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes",
+    ]  # fmt: skip
+    assert re.split(r"\s{2,}", row) == [
+        "harbour/2026", "2026", "2026", "–", "2", "0", "2026-01-01 00:00", "2026-09-30 18:00",
+    ]  # fmt: skip
+    ok("evaluation", "change", evaluation, "--closes", "none")
+    assert ok("evaluation", "list").splitlines()[1].endswith("–")
+
+
+def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) -> None:
+    add = ("evaluation", "add", "harbour/2026", "--title", "T", "--period", "2026")
+    assert refused(*add) == "documents: AQWV needs the number of documents in the collection\n"
+    complaint = refused(*add, "--documents", "9", "--opens", "2026-02-01", "--closes", "2026-01-01")
+    assert complaint == "closes at: give a moment after the opening\n"
+    assert "expected CAMPAIGN/EVALUATION" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")
+    assert refused("evaluation", "change", "harbour/x", "--title", "T").startswith("there is no evaluation in harbour")
+
+
+def test_a_query_file_with_mistakes_changes_nothing(ok: Says, refused: Says, evaluation: str, tmp_path: Path) -> None:
+    (tmp_path / "wrong.tsv").write_text("q3\tfine\t\nq3\tagain\t\n")
+    complaint = refused("queries", "import", evaluation, tmp_path / "wrong.tsv")
+    assert complaint.startswith("wrong.tsv: line 2: ")
+    assert ok("evaluation", "list").splitlines()[1].split()[4] == "2"
+
+
+def test_judgments_of_an_unknown_query_change_nothing(refused: Says, evaluation: str, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("q9 0 d1 1\n")
+    assert "no query 'q9'" in refused("judgments", "import", evaluation, tmp_path / "other.txt")
+
+
+def test_judgments_that_change_nothing_are_no_new_revision(refused: Says, evaluation: str, tmp_path: Path) -> None:
+    assert "revision 1" in refused("judgments", "import", evaluation, tmp_path / "qrels.txt")
+
+
+def test_a_new_revision_of_the_judgments_is_numbered(ok: Says, evaluation: str, tmp_path: Path) -> None:
+    (tmp_path / "more.txt").write_text(JUDGMENTS + "q2 0 d9 1\n")
+    said = ok("judgments", "import", evaluation, tmp_path / "more.txt")
+    assert said == "more.txt: 4 judgments are revision 2 of harbour/2026\n"
+
+
+def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path) -> None:
+    said = ok("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--as", "ada")
+    assert re.fullmatch(r"submission \d+: run\.tsv, \d+ bytes, SHA-256 [0-9a-f]{64}\n", said)
+    ok("submit", evaluation, run_file, "--team", "alder", "--system", "heron", "--standing", "primary")
+    assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 2\n"
+    ok("worker", "--once")
+    assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 0\n"
+    assert ok("rescore", evaluation, "--failed") == "harbour/2026: runs that wait to be scored: 0\n"
+    assert "with the first result" in _shown(ok("campaign", "show", "harbour"))["prior locked"]
+
+
+def test_a_scored_campaign_keeps_its_prior(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
+    ok("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+    ok("worker", "--once")
+    assert "fixed for good" in refused("campaign", "change", "harbour", "--beta", "40")
+
+
+def test_a_submission_with_mistakes_leaves_nothing_behind(
+    ok: Says, refused: Says, evaluation: str, run_file: Path, tmp_path: Path
+) -> None:
+    submit = ("submit", evaluation, run_file)
+    assert "give --system, or --new-system" in refused(*submit, "--team", "alder")
+    assert "there is no team 'elder'; did you mean alder?" in refused(*submit, "--team", "elder", "--new-system", "H")
+    assert "there is no system of Alder 'h'" in refused(*submit, "--team", "alder", "--system", "h")
+    assert "there is no evaluation" in refused("submit", "harbour/27", run_file, "--team", "alder", "--new-system", "H")
+    assert not (tmp_path / "store" / "runs").exists()
+    assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"
+
+
+def test_an_account_submits_with_its_own_rights_only(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
+    ok("team", "add", "Birch")
+    complaint = refused("submit", evaluation, run_file, "--team", "birch", "--new-system", "Quartz", "--as", "ada")
+    assert complaint == "Only members of Birch submit for it.\n"
+    assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"
+
+
+def test_a_closed_evaluation_takes_no_run(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
+    ok("evaluation", "change", evaluation, "--closes", "2026-01-01")
+    complaint = refused("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+    assert "closed on 1 Jan 2026" in complaint

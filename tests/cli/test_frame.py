@@ -1,0 +1,103 @@
+"""The frame of all commands: help, what is wrong with arguments, what is imported when."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import click
+import pytest
+
+from leaderboard.cli import leaderboard, run
+
+Says = Callable[..., str]
+
+
+def _leaves(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command, click.Context]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, parent=context, info_name=name)
+        if isinstance(command, click.Group):
+            yield from _leaves(command, inner)
+        else:
+            yield inner.command_path, command, inner
+
+
+LEAVES = list(_leaves(leaderboard, click.Context(leaderboard, info_name="leaderboard")))
+
+
+@pytest.mark.parametrize("path", [path for path, _, _ in LEAVES])
+def test_the_help_of_every_command_shows_an_example(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*path.split()[1:], "--help"]) == 0
+    usage, _, rest = capsys.readouterr().out.partition("\n")
+    assert usage.startswith(f"Usage: {path} ")
+    assert path in rest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["sore"], "leaderboard: there is no command sore; did you mean score"),
+        (["team", "member", "ad"], "leaderboard team member: there is no command ad; did you mean add?"),
+        (["user", "list", "--al"], "leaderboard user list: there is no option --al"),
+        (["user", "add"], "leaderboard user add: NAME is missing"),
+        (["campaign", "add", "c", "--measures", "AP"], "leaderboard campaign add: --title is missing"),
+        (["serve", "--port", "http"], "leaderboard serve: --port: 'http' is not a valid integer range"),
+        (
+            ["evaluation", "change", "c/e", "--closes", "soon"],
+            "leaderboard evaluation change: --closes: expected a date like 2026-09-30 or 2026-09-30T18:00 (UTC), found",
+        ),
+        (
+            ["team", "member", "add", "t", "u", "--role", "boss"],
+            "leaderboard team member add: --role: expected owner or member, found 'boss'",
+        ),
+        (["queries", "import", "c/e", "nowhere"], "leaderboard queries import: FILE: file 'nowhere' does not exist"),
+        (["user", "list", "more"], "leaderboard user list: got unexpected extra argument (more)"),
+    ],
+)
+def test_a_slip_in_the_arguments_is_said_in_one_line_and_where_to_read_on(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    first, second = said.err.splitlines()
+    assert first.startswith(message)
+    assert second == f"See {message.partition(':')[0]} --help"
+
+
+def test_an_unreadable_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("LEADERBOARD_UPLOAD_BYTES", "much")
+    assert run(["user", "list"]) == 2
+    assert capsys.readouterr().err == "LEADERBOARD_UPLOAD_BYTES: expected a whole number, found 'much'\n"
+
+
+@pytest.mark.parametrize("command", ["score", "trec_eval"])
+def test_scoring_files_does_not_wait_for_the_site_or_the_database(command: str) -> None:
+    program = (
+        f"import sys; from leaderboard.cli import run; run([{command!r}, '--help']); "
+        "print(sorted({'flask', 'sqlalchemy', 'gunicorn', 'alembic'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_commands_are_listed_without_importing_any() -> None:
+    program = (
+        "import sys; from leaderboard.cli import run; run(['--help']); "
+        "print(sorted({'flask', 'sqlalchemy', 'polars', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_crash() -> None:
+    program = "import sys; from leaderboard.cli import main; sys.argv = ['leaderboard', '--help']; main()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert "Traceback" not in said

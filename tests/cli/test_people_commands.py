@@ -1,0 +1,108 @@
+"""`leaderboard db`, `user` and `team`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click.testing
+import pytest
+
+from leaderboard.cli import leaderboard
+
+Says = Callable[..., str]
+PASSWORD = "correct horse battery"
+
+
+def test_a_database_without_tables_is_left_as_it_is_and_the_next_step_said(
+    new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, refused: Says, ok: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", new_database_url())
+    assert refused("user", "list").endswith("has no tables yet; run `leaderboard db upgrade`\n")
+    assert " is at revision " in ok("db", "upgrade")
+    assert ok("db", "upgrade") == ok("db", "upgrade")
+
+
+def test_asking_for_a_database_that_is_not_there_makes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"sqlite:///{tmp_path / 'none.sqlite'}")
+    refused("user", "list")
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", "postgresql://ada:sesame@127.0.0.1:1/leaderboard")
+    complaint = refused("user", "list")
+    assert "ada:***@127.0.0.1:1/leaderboard does not answer" in complaint
+    assert "sesame" not in complaint
+
+
+def test_accounts_are_made_and_listed(ok: Says) -> None:
+    ok("user", "add", "ada", "--email", "ada@example.org", "--password-stdin", text=PASSWORD + "\n")
+    ok("user", "add", "bob", "--admin", "--password-stdin", text=PASSWORD)
+    head, ada, bob = ok("user", "list").splitlines()
+    assert head.split() == ["name", "email", "right", "state", "since"]
+    assert ada.split()[:2] == ["ada", "ada@example.org"]
+    assert bob.split()[:3] == ["bob", "–", "admin"]
+
+
+def test_an_empty_list_says_how_to_make_the_first(command: Callable[..., Any]) -> None:
+    for group in ("user", "team", "campaign", "evaluation"):
+        done = command(group, "list")
+        assert (done.status, done.out) == (0, "")
+        assert f"make one: leaderboard {group} add" in done.err
+
+
+def test_every_problem_with_an_account_is_said(ok: Says, refused: Says) -> None:
+    complaint = refused("user", "add", "a@b", "--email", "nobody", "--password-stdin", text="short\n")
+    assert [line.partition(":")[0] for line in complaint.splitlines()] == ["name", "email", "password"]
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    assert "too close to 'ada'" in refused("user", "add", "ADA", "--password-stdin", text=PASSWORD)
+
+
+def test_no_password_on_standard_input_is_said(refused: Says) -> None:
+    assert refused("user", "add", "ada", "--password-stdin") == "--password-stdin: standard input is empty\n"
+
+
+def test_a_password_is_asked_for_twice_and_not_shown(
+    database_url: str, monkeypatch: pytest.MonkeyPatch, ok: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", database_url)
+    done = click.testing.CliRunner().invoke(leaderboard, ["user", "add", "ada"], input=f"{PASSWORD}\n{PASSWORD}\n")
+    assert done.exit_code == 0, done.output
+    assert PASSWORD not in done.output
+    assert done.stdout == "made the account ada\n"
+    differing = click.testing.CliRunner().invoke(leaderboard, ["user", "add", "bob"], input=f"{PASSWORD}\nother\n")
+    assert differing.exit_code == 1
+    assert "bob" not in ok("user", "list")
+
+
+def test_an_account_gets_a_new_password_and_admin_rights(ok: Says, refused: Says) -> None:
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    assert ok("user", "password", "ada", "--password-stdin", text="another long one") == "ada has a new password\n"
+    assert refused("user", "password", "ada", "--password-stdin", text="short").startswith("password: ")
+    assert ok("user", "admin", "ADA") == "ada is an admin\n"
+    assert "admin" in ok("user", "list").splitlines()[1]
+    assert ok("user", "admin", "ada", "--revoke") == "ada is no longer an admin\n"
+    assert "admin" not in ok("user", "list").splitlines()[1]
+
+
+def test_a_name_that_nobody_has_gets_the_nearest(ok: Says, refused: Says) -> None:
+    assert refused("user", "admin", "ada") == "there is no account 'ada'\n"
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    assert refused("user", "admin", "adam") == "there is no account 'adam'; did you mean ada?\n"
+    assert refused("user", "admin", "zoe") == "there is no account 'zoe'; there are ada\n"
+
+
+def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    ok("user", "add", "bob", "--password-stdin", text=PASSWORD)
+    assert ok("team", "add", "Team Alder") == "made the team Team Alder; its slug is team-alder\n"
+    assert ok("team", "member", "add", "team-alder", "ada", "--role", "owner") == "ada is an owner of Team Alder\n"
+    assert ok("team", "member", "add", "team-alder", "bob") == "bob is a member of Team Alder\n"
+    assert "ada (owner), bob" in ok("team", "list")
+    assert "there is a team 'Team Alder'" in refused("team", "add", "team  ALDER")
+    assert refused("team", "add", "Other", "--slug", "Not A Slug").startswith("slug: ")
+    assert "did you mean team-alder?" in refused("team", "member", "add", "team-adler", "ada")

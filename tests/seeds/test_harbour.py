@@ -1,0 +1,191 @@
+"""The simulated campaign: a field at work, drawn the same on every machine, and scored by the real worker."""
+
+import dataclasses
+import gzip
+import io
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard import seeding
+from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.config import Config, folder
+from leaderboard.db import Database
+from leaderboard.formats import read_run
+from leaderboard.models import Campaign, Evaluation, Team
+from leaderboard.reads.boards import BoardPage, BoardRow, board
+from leaderboard.seeding.loading import load_campaign
+from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan
+from leaderboard.services.submissions import NewSystem, submit
+from leaderboard.store import RunStore
+from leaderboard.worker import drain
+from tests.seeds.conftest import LOADED, Installation
+
+HARBOUR = seeding.Harbour(folder("seeds") / "harbour", 2026, LOADED)
+EVALUATIONS = [f"{year}-{condition}" for year in (2023, 2024, 2025, 2026) for condition in ("text", "speech")]
+
+
+@pytest.fixture(scope="module")
+def plan() -> CampaignPlan:
+    return HARBOUR.plan()
+
+
+def _board(installation: Installation, evaluation: str) -> BoardPage:
+    with installation.database.read() as session:
+        return board(session, VISITOR, "harbour", evaluation, LOADED)
+
+
+def _row(page: BoardPage, system: str) -> BoardRow:
+    [row] = [row for row in (*page.rows, *page.baselines) if row.entry.system.name == system]
+    return row
+
+
+def _mean(row: BoardRow, measure: str = "AQWV") -> float:
+    mean = row.entry.figure(measure).mean
+    assert mean is not None
+    return mean
+
+
+def test_four_years_two_conditions_fifty_queries_a_year(plan: CampaignPlan) -> None:
+    assert [evaluation.slug for evaluation in plan.evaluations] == EVALUATIONS
+    assert {len(evaluation.queries) for evaluation in plan.evaluations} == {50}
+    texts = Counter(query.text for evaluation in plan.evaluations for query in evaluation.queries)
+    assert len(texts) == 200
+    assert set(texts.values()) == {2}  # both conditions of its year, and no other year
+
+
+def test_every_query_has_a_domain_and_a_type(plan: CampaignPlan) -> None:
+    tags = [query.tags for evaluation in plan.evaluations for query in evaluation.queries]
+    assert {kind for _, kind in tags} == {"lexical", "conceptual", "phrase"}
+    assert len({domain for domain, _ in tags}) == 8
+
+
+def test_a_dozen_systems_of_six_teams_and_a_baseline_several_in_every_year(plan: CampaignPlan) -> None:
+    systems = {system.slug: team.slug for team in plan.teams for system in team.systems}
+    baselines = {slug for slug, team in systems.items() if team == "harbour-baselines"}
+    assert (len(systems) - len(baselines), len(set(systems.values())) - 1) == (12, 6)
+    entered = [{run.system for run in evaluation.runs} for evaluation in plan.evaluations]
+    assert len(set.intersection(*entered)) >= 4
+    assert all(len(of_year) >= 7 and baselines <= of_year for of_year in entered)
+
+
+def test_a_team_has_one_primary_run_in_each_evaluation(plan: CampaignPlan) -> None:
+    for evaluation in plan.evaluations:
+        primary = Counter(run.team for run in evaluation.runs if run.standing == "primary")
+        assert set(primary.values()) == {1}
+        assert set(primary) == {run.team for run in evaluation.runs}
+
+
+def test_the_field_is_drawn_the_same_again(plan: CampaignPlan) -> None:
+    again = HARBOUR.plan()
+    for one, other in zip(plan.evaluations, again.evaluations, strict=True):
+        assert one.judgments.document.to_list() == other.judgments.document.to_list()
+        for run, same in zip(one.runs, other.runs, strict=True):
+            assert run.content() == same.content()
+            assert dataclasses.replace(run, content=same.content) == same
+
+
+def test_every_run_is_read_without_a_problem(plan: CampaignPlan) -> None:
+    for evaluation in plan.evaluations:
+        names = [query.id for query in evaluation.queries]
+        for run in evaluation.runs:
+            read = read_run(io.BytesIO(run.content()), queries=names, name=run.filename)
+            # A threshold is stated where the run holds no decisions, and only there.
+            assert (read.decision is None) == (run.threshold is not None)
+
+
+def _relevant(evaluation: EvaluationPlan) -> Counter[str]:
+    judged = evaluation.judgments
+    pairs = zip(judged.query.tolist(), judged.grade.tolist(), strict=True)
+    return Counter(judged.queries[query] for query, grade in pairs if grade > 0)
+
+
+def test_one_document_in_600_is_relevant_as_the_prior_says(plan: CampaignPlan) -> None:
+    shares = []
+    for evaluation in plan.evaluations:
+        relevant = _relevant(evaluation)
+        assert len(relevant) == 48  # two queries that no document answers
+        shares += [count / evaluation.settings["documents"] for count in relevant.values()]
+    assert sum(shares) / len(shares) == pytest.approx(1 / 600, rel=0.05)
+
+
+def test_beta_is_derived_and_the_campaign_says_that_it_is_simulated(installation: Installation) -> None:
+    with installation.database.read() as session:
+        campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "harbour")).one()
+    assert campaign.beta == pytest.approx(19.9467, abs=5e-5)  # from C = .0333, V = 1, P = 1/600
+    assert campaign.simulated
+    assert campaign.locked_at is not None
+
+
+@pytest.mark.parametrize("condition", ["text", "speech"])
+def test_the_field_progresses_over_the_years_and_the_baseline_stays(installation: Installation, condition: str) -> None:
+    pages = [_board(installation, f"{year}-{condition}") for year in (2023, 2024, 2025, 2026)]
+    best = [_mean(page.ranked[0]) for page in pages]
+    assert best == sorted(best)
+    assert best[-1] - best[0] > 0.2
+    baseline = [_mean(_row(page, "Term matching")) for page in pages]
+    assert max(baseline) - min(baseline) < 0.2
+    assert all(mean < page.ranked[0].entry.figure("AQWV").mean for mean, page in zip(baseline, pages, strict=True))
+
+
+def test_the_order_changes_between_years_and_between_conditions(installation: Installation) -> None:
+    leaders = {slug: _board(installation, slug).ranked[0].entry.system.name for slug in EVALUATIONS}
+    assert len(set(leaders.values())) >= 2
+    assert leaders["2026-text"] != leaders["2026-speech"]
+
+
+def test_a_threshold_set_badly_has_a_negative_value_though_its_ranking_is_fair(installation: Installation) -> None:
+    row = _row(_board(installation, "2024-speech"), "Cinder")
+    assert _mean(row) < 0 < 0.2 < _mean(row, "MQWV")
+
+
+def test_a_run_lacks_a_query(installation: Installation) -> None:
+    assert _row(_board(installation, "2024-speech"), "Shuttle").entry.missing == 1
+
+
+def test_two_systems_share_a_rank(installation: Installation) -> None:
+    page = _board(installation, "2024-text")
+    quartz, flint = _row(page, "Quartz"), _row(page, "Flint")
+    assert _mean(quartz) == _mean(flint)
+    assert quartz.rank == flint.rank
+    assert quartz.rank is not None
+    assert quartz.rank + 1 not in {row.rank for row in page.rows}
+
+
+def test_aqwv_is_never_above_mqwv_nor_mqwv_above_oqwv(installation: Installation) -> None:
+    # Every simulated run returns what lies above one threshold, so the order of the three holds for each.
+    for slug in EVALUATIONS:
+        page = _board(installation, slug)
+        for row in (*page.rows, *page.baselines):
+            assert _mean(row) <= _mean(row, "MQWV") + 1e-12
+            assert _mean(row, "MQWV") <= _mean(row, "OQWV") + 1e-12
+
+
+def test_the_sample_run_is_taken_scored_and_ranked(
+    database: Database, database_url: str, store: RunStore, tmp_path: Path
+) -> None:
+    sample = HARBOUR.sample()
+    upload = store.receive(io.BytesIO(sample.text), sample.name)
+    with database.write() as session:
+        load_campaign(session, HARBOUR.plan())
+        evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == sample.evaluation)).one()
+        team = session.scalars(sa.select(Team).where(Team.slug == "team-alder")).one()
+        submit(session, CONSOLE, evaluation, team, system=NewSystem("Visitor"), upload=upload, received_at=LOADED)
+    drain(database, store, Config(database_url=database_url, store_url=str(tmp_path / "store")))
+    with database.read() as session:
+        [row] = board(session, VISITOR, "harbour", sample.evaluation, LOADED).rows
+    assert row.rank == 1
+    assert 0.4 < _mean(row) < 0.8
+
+
+def test_nothing_of_it_is_large() -> None:
+    files = [path for path in Path(folder("seeds")).rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 100_000
+
+
+def test_the_sample_is_plain_text_for_an_editor() -> None:
+    sample = HARBOUR.sample()
+    assert not sample.text.startswith(gzip.compress(b"")[:2])
+    assert sample.text.decode("ascii").count("\n") == 50 * 120

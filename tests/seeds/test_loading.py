@@ -1,0 +1,61 @@
+"""Loading the seeds: through the services, and as often as one likes."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard import seeding
+from leaderboard.db import Base, Database
+from leaderboard.models import Evaluation, Scoring, State, Submission, User
+from leaderboard.seeding.loading import load_campaign, submit_runs
+from leaderboard.services.people import authenticate
+from leaderboard.store import RunStore
+from tests.seeds.conftest import LOADED, Installation
+
+
+def _rows(database: Database) -> dict[str, int]:
+    with database.read() as session:
+        return {
+            table.name: session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+            for table in Base.metadata.sorted_tables
+        }
+
+
+def test_every_run_is_scored(installation: Installation) -> None:
+    with installation.database.read() as session:
+        states = dict(session.execute(sa.select(Scoring.state, sa.func.count()).group_by(Scoring.state)).all())
+    assert states == {State.SCORED: installation.seeded.submitted}
+
+
+@pytest.mark.parametrize("later", [dt.timedelta(), dt.timedelta(days=400)])
+def test_loading_again_changes_nothing(installation: Installation, later: dt.timedelta) -> None:
+    before = _rows(installation.database)
+    again = seeding.load(installation.database, installation.store, LOADED + later)
+    assert again.submitted == 0
+    assert again.sample == installation.seeded.sample
+    assert _rows(installation.database) == before
+
+
+def test_loading_that_was_cut_off_is_finished_by_the_next(database: Database, store: RunStore) -> None:
+    [plan, *_] = seeding.worked_examples()
+    with database.write() as session:
+        load_campaign(session, plan)
+    assert submit_runs(database, store, plan) == 1
+    loaded = seeding.load(database, store, LOADED)
+    with database.read() as session:
+        assert session.scalar(sa.select(sa.func.count(Submission.id))) == loaded.submitted + 1
+
+
+def test_each_account_of_the_demonstration_can_sign_in(installation: Installation) -> None:
+    for account in installation.seeded.accounts:
+        user: User = authenticate(installation.database, account.name, account.password, "127.0.0.1")
+        assert (user.name, user.is_admin) == (account.name, account.is_admin)
+
+
+def test_only_the_newest_year_takes_runs(installation: Installation) -> None:
+    with installation.database.read() as session:
+        dated = sa.select(Evaluation).where(Evaluation.closes_at.is_not(None))
+        closing = {one.slug: one.closes_at > LOADED for one in session.scalars(dated)}
+    assert {slug for slug, is_open in closing.items() if is_open} == {"2026-text", "2026-speech"}
+    assert len(closing) == 8
