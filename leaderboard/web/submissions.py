@@ -8,6 +8,7 @@ from leaderboard.models import State, Submission
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.services import submissions
+from leaderboard.web import charts
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.sessions import signed_in
 
@@ -20,8 +21,10 @@ def show(submission: int) -> ResponseReturnValue:
         run = status(session, actor(), submission, now())
         shown = None
         if run.state == State.SCORED and run.results_open:
-            shown = results(session, actor(), submission, now(), sort=request.args.get("sort", ""))
-    return render_template("submissions/show.html", run=run, results=shown, moving=_is_moving(run))
+            asked = {name: request.args.get(name) for name in ("measure", "sort")}
+            shown = results(session, actor(), submission, now(), **asked)
+    chart = charts.values_chart(shown) if shown else None
+    return render_template("submissions/show.html", run=run, results=shown, chart=chart, moving=_is_moving(run))
 
 
 @blueprint.get("/submissions/<int:submission>/status")
