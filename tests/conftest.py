@@ -1,7 +1,7 @@
 """What every test can use; the fixtures themselves are in `tests/support/`.
 
-`database` (both engines, migrated and empty), `world` (a small campaign on it), `shared_data` (real runs, in `tests/real/` only), `browser` and
-`page`.
+`database` (both engines, migrated and empty), `world` (a small campaign on it), `shared_data` (real runs, in
+`tests/real/` only), `browser` and `page`.
 """
 
 import os

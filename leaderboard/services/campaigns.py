@@ -143,8 +143,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     primary = _parsed("primary_measure", [given["primary_measure"]], fields)
     if not measures and "measures" not in fields:
         fields["measures"] = ["name at least one measure"]
-    if len(primary) == 1 and primary[0] not in measures:
-        measures = [primary[0], *measures]
+    if len(primary) != 1 and "primary_measure" not in fields:
+        fields["primary_measure"] = ["name one measure: the one that ranks the boards"]
+    measures = [measure for measure in primary if measure not in measures] + measures
     needing = [str(measure) for measure in measures if "beta" in measure.needs]
     if needing and values["beta"] is None and "beta" not in fields:
         fields["beta"] = [f"{needing[0]} needs β: give it, or the cost, the value and the prior"]

@@ -1,6 +1,8 @@
 """A small campaign to test with: three queries, a handful of judgments, one team, and runs made from text."""
 
+import contextlib
 import io
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, SetSta
 from leaderboard.services import campaigns, evaluations, judgments, people, queries, submissions, teams
 from leaderboard.services.submissions import NewSystem
 from leaderboard.store import Received, RunStore
+from leaderboard.worker import Worker
 
 __all__ = ["PASSWORD", "QRELS", "RUN", "World", "build_world", "judged", "run_text"]
 
@@ -41,7 +44,7 @@ def run_text(number: int) -> str:
     return f"q1 Q0 d{number + 100} 1 9.5 run-{number}\n{RUN.replace('a-run', f'run-{number}')}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class World:
     """Ids of what was made; `ada` is the actor who owns the team, `eve` one who is in no team."""
 
@@ -53,6 +56,17 @@ class World:
     team: int
     ada: Actor
     eve: Actor
+    _worker: Worker | None = None
+
+    def drain(self) -> None:
+        """Scores everything that waits, with a real worker and its child process."""
+        self._worker = self._worker or Worker(self.database, self.store, self.config)
+        while self._worker.step(threading.Event()):
+            pass
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.close()
 
     def receive(self, text: str | bytes, filename: str = "run.txt") -> Received:
         return self.store.receive(io.BytesIO(text.encode() if isinstance(text, str) else text), filename)
@@ -133,6 +147,7 @@ def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path, quick_hashes: None) -> World:
+def world(database: Database, tmp_path: Path, quick_hashes: None) -> Iterator[World]:
     """A small campaign with one team, on both engines."""
-    return build_world(database, tmp_path)
+    with contextlib.closing(build_world(database, tmp_path)) as world:
+        yield world

@@ -1,0 +1,116 @@
+import math
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, actor_of
+from leaderboard.db import Database
+from leaderboard.errors import InvalidFields, NotAllowed, PriorLocked
+from leaderboard.models import Campaign, NoRelevant, ScoringSet, SetState, User
+from leaderboard.services import campaigns, people
+from tests.support.world import World
+
+
+def _create(database: Database, **values: object) -> Campaign:
+    given = {"measures": ["AP"], "primary_measure": "AP", "slug": "c", "title": "C", **values}
+    with database.write() as session:
+        return campaigns.create_campaign(session, CONSOLE, **given)  # type: ignore[arg-type]  # as a form sends them
+
+
+def test_beta_follows_from_cost_value_and_prior() -> None:
+    # MATERIAL's own figures: C = 0.0333, V = 1 and a prior of 1/600 give β = 0.0333 · 599.
+    assert campaigns.derive_beta(0.0333, 1, 1 / 600) == pytest.approx(19.9467)
+    assert campaigns.derive_beta(1, 10, 1e-4) == pytest.approx(999.9)
+    assert campaigns.derive_beta(0.1, 1, 1 / 600) == pytest.approx(59.9)
+
+
+def test_a_campaign_derives_its_beta_or_states_it(database: Database) -> None:
+    derived = _create(database, slug="a", cost=0.1, value=1.0, prior=1 / 600, measures=["AQWV"], primary_measure="AQWV")
+    assert derived.beta == pytest.approx(59.9)
+    assert _create(database, slug="b", beta=40, measures=["AQWV"], primary_measure="AQWV").beta == 40
+    assert _create(database, slug="c").beta is None
+    assert _create(database, slug="d", cost=0.1, value=1.0, prior=1 / 600, beta=59.9).beta == 59.9
+
+
+@pytest.mark.parametrize(
+    ("values", "fields"),
+    [
+        ({"slug": "Not a slug"}, {"slug"}),
+        ({"title": " "}, {"title"}),
+        ({"measures": ["AQWV"], "primary_measure": "AQWV"}, {"beta"}),
+        ({"measures": ["nDCG@10x"]}, {"measures"}),
+        ({"measures": [], "primary_measure": ""}, {"primary_measure", "measures"}),
+        ({"cost": 0.1}, {"value", "prior"}),
+        ({"cost": 0.1, "value": 1.0, "prior": 1.0}, {"prior"}),
+        ({"cost": -0.1, "value": math.inf, "prior": 0.1}, {"cost", "value"}),
+        ({"cost": 0.1, "value": 1.0, "prior": 1 / 600, "beta": 40}, {"beta"}),
+        ({"beta": -1}, {"beta"}),
+        ({"beta": math.nan}, {"beta"}),
+        ({"compat": 8}, {"compat"}),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_field(database: Database, values: dict[str, object], fields: set[str]) -> None:
+    with pytest.raises(InvalidFields) as caught:
+        _create(database, **values)
+    assert set(caught.value.fields) == fields
+
+
+def test_measures_are_kept_by_their_canonical_names_with_the_primary_one(database: Database) -> None:
+    campaign = _create(database, measures=["map", "P_10,recip_rank"], primary_measure="ndcg_cut_10")
+    assert campaign.measures == ["nDCG@10", "AP", "P@10", "RR"]
+    assert campaign.primary_measure == "nDCG@10"
+
+
+def test_a_slug_is_taken_once(database: Database) -> None:
+    _create(database)
+    with pytest.raises(InvalidFields) as caught:
+        _create(database)
+    assert set(caught.value.fields) == {"slug"}
+
+
+def test_the_prior_can_change_until_the_first_result_and_never_after(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, beta=40, no_relevant=NoRelevant.PFA_ONLY)
+    world.submit()
+    world.drain()
+    for change in ({"beta": 20}, {"no_relevant": NoRelevant.EXCLUDE}, {"cost": 0.1, "value": 1.0, "prior": 1 / 600}):
+        with world.organising() as (session, campaign, _), pytest.raises(PriorLocked):
+            campaigns.change_campaign(session, CONSOLE, campaign, **change)
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, title="Another title", beta=40)
+    (campaign,) = world.all(sa.select(Campaign))
+    assert (campaign.beta, campaign.no_relevant, campaign.title) == (40, NoRelevant.PFA_ONLY, "Another title")
+
+
+def test_a_changed_prior_makes_a_new_set_that_the_board_reads_at_once(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
+    sets = world.all(sa.select(ScoringSet).order_by(ScoringSet.id))
+    assert [(made.settings["beta"], made.state) for made in sets] == [
+        (20.0, SetState.SUPERSEDED),
+        (40.0, SetState.CURRENT),
+    ]
+
+
+def test_only_organisers_change_a_campaign(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        with pytest.raises(NotAllowed):
+            campaigns.change_campaign(session, world.ada, campaign, title="Mine")
+        with pytest.raises(NotAllowed):
+            campaigns.add_organiser(session, world.ada, campaign, session.get_one(User, world.ada.user_id))
+        with pytest.raises(NotAllowed):
+            campaigns.create_campaign(session, world.ada, "x", "X", measures=["AP"], primary_measure="AP")
+        campaigns.add_organiser(session, CONSOLE, campaign, session.get_one(User, world.ada.user_id))
+        session.flush()
+        ada = actor_of(session, world.ada.user_id)
+        campaigns.change_campaign(session, ada, campaign, title="Mine")
+        campaigns.remove_organiser(session, ada, campaign, session.get_one(User, world.ada.user_id))
+
+
+def test_an_admin_of_the_site_organises_what_they_make(database: Database, quick_hashes: None) -> None:
+    with database.write() as session:
+        admin = people.create_user(session, CONSOLE, "Admin", "a password of the tests", is_admin=True)
+        actor = actor_of(session, admin.id)
+        campaign = campaigns.create_campaign(session, actor, "x", "X", measures=["AP"], primary_measure="AP")
+        session.flush()
+        assert actor_of(session, admin.id).organises == {campaign.id}
