@@ -44,20 +44,19 @@ class Block:
 
 
 def read_blocks(text: CappedReader, limits: Limits, name: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
-    """The text in blocks of about `size` bytes. Raises FileRejected past the caps on lines or on one line."""
-    rest = b""
+    """The text in blocks of up to `size` bytes. Raises FileRejected past the caps on lines or on one line."""
+    buffer = bytearray(size)
+    window = memoryview(buffer)
+    held = 0
     first = 1
     while True:
-        piece = text.read(size)
-        end = piece.rfind(b"\n") + 1
-        if piece and not end:
-            rest += piece
-            if len(rest) > limits.line_bytes:
-                raise refuse(name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
-            continue
-        whole = rest + piece[:end]
-        rest = piece[end:]
-        if not piece and whole:
+        filled = _fill(text, window, held)
+        at_end = filled < size
+        end = filled if at_end else buffer.rfind(b"\n", 0, filled) + 1
+        if filled - end > limits.line_bytes:
+            raise refuse(name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
+        whole = bytes(window[:end])
+        if at_end and whole and not whole.endswith(b"\n"):
             whole += b"\n"
         if whole:
             look = _look(whole)
@@ -65,8 +64,17 @@ def read_blocks(text: CappedReader, limits: Limits, name: str, size: int = BLOCK
             first += look.lines
             if first - 1 > limits.lines:
                 raise refuse(name, f"more than {limits.lines:,} lines, the most allowed")
-        if not piece:
+        if at_end:
             return
+        held = filled - end
+        buffer[:held] = buffer[end:filled]
+
+
+def _fill(text: CappedReader, window: memoryview, held: int) -> int:
+    """Reads on behind the bytes that are held until the window is full or the text ends; bytes in the window."""
+    while held < len(window) and (given := text.readinto(window[held:])):
+        held += given
+    return held
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def read_judgments(
     )
     query, document = rows.query, rows.column("document")
     grade = rows.column("grade").to_numpy()
-    repeats = repeated_rows(query, document.hash().to_numpy(), document)
+    repeats = repeated_rows(query, rows.key, document)
     later, first = repeats["row"].to_numpy(), repeats["first"].to_numpy()
     rows.tell(repeats.filter(grade[later] != grade[first]), "is judged again with another grade")
     rows.problems.raise_if_any()

@@ -3,10 +3,10 @@
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.limits import MIB, Limits
@@ -27,6 +27,9 @@ FOREIGN_STARTS = {
 }
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 
 class ByteSource(Protocol):
@@ -57,6 +60,15 @@ class CappedReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def readinto(self, buffer: Any) -> int:
+        """Fills the start of `buffer`; how many bytes, 0 at the end. Raises FileRejected past the cap."""
+        read_into = getattr(self._source, "readinto", None)
+        if self._start or read_into is None:
+            piece = self.read(len(buffer))
+            buffer[: len(piece)] = piece
+            return len(piece)
+        return self._count(self._guard(read_into, buffer))
+
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes, all that is left when negative; b"" at the end. Raises FileRejected past the cap."""
         if size < 0:
@@ -64,15 +76,19 @@ class CappedReader(io.RawIOBase):
         if self._start:
             piece, self._start = self._start[:size], self._start[size:]
         else:
-            piece = self._pull(size)
-        self._given += len(piece)
-        if self._given > self._cap:
-            raise refuse(self._name, f"holds more than {self._cap:,} bytes of text, the most allowed")
+            piece = self._guard(self._source.read, size)
+        self._count(len(piece))
         return piece
 
-    def _pull(self, size: int) -> bytes:
+    def _count(self, given: int) -> int:
+        self._given += given
+        if self._given > self._cap:
+            raise refuse(self._name, f"holds more than {self._cap:,} bytes of text, the most allowed")
+        return given
+
+    def _guard(self, read: Callable[[A], T], argument: A) -> T:
         try:
-            return self._source.read(size)
+            return read(argument)
         except EOFError:
             raise refuse(self._name, "ends in the middle of its gzip data; send it again") from None
         except (gzip.BadGzipFile, zlib.error) as error:

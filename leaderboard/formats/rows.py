@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,15 @@ from numpy.typing import NDArray
 from leaderboard.formats.blocks import read_blocks
 from leaderboard.formats.codes import Codes
 from leaderboard.formats.columns import Layout, Table, read_block
+from leaderboard.formats.growing import Growing
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource, open_plain, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.values import shown
 
 __all__ = ["Rows", "read_rows", "source_name"]
+
+ROOM = 1.05  # lines may get a little shorter later in a file
 
 
 class Rows:
@@ -33,7 +37,9 @@ class Rows:
         self.end: list[str] = []
         self.problems = problems
         self._codes = Codes()
-        self._query: list[NDArray[np.uint32]] = []
+        self._query = Growing(np.uint32)
+        self._key = Growing(np.uint64)
+        self._numbers = {column.name: Growing(np.float64) for _, column in layout.read if column.kind == pl.Float64}
         self._tables: list[Table] = []
         self._starts = [0]
 
@@ -47,25 +53,39 @@ class Rows:
     @property
     def query(self) -> NDArray[np.uint32]:
         """uint32[rows], index into `queries`."""
-        return np.concatenate([np.empty(0, np.uint32), *self._query])
+        return self._query.values
 
-    def column(self, name: str) -> pl.Series:
-        """All values of a column, in the order of the file."""
-        return pl.concat([table.frame[name] for table in self._tables], rechunk=False)
+    @property
+    def key(self) -> NDArray[np.uint64]:
+        """uint64[rows], a hash of each document id."""
+        return self._key.values
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """All values of a column as float64[rows]."""
-        return np.concatenate([table.frame[name].to_numpy() for table in self._tables])
+        """float64[rows], a column of numbers."""
+        return self._numbers[name].values
+
+    def column(self, name: str) -> pl.Series:
+        """Any other column, in the order of the file."""
+        return pl.concat([table.frame[name] for table in self._tables], rechunk=False)
 
     def line(self, row: int) -> int:
         """The 1-based line that a row stands on."""
         place = bisect_right(self._starts, row) - 1
         return self._tables[place].line(row - self._starts[place])
 
+    def reserve(self, rows: int) -> None:
+        """Makes room for so many rows in all: a guess that only saves time."""
+        columns: list[Growing[Any]] = [self._query, self._key, *self._numbers.values()]
+        for column in columns:
+            column.reserve(rows)
+
     def add(self, table: Table, allowed: frozenset[str] | None) -> None:
         """Appends a block's rows; a query outside `allowed` is a problem, with None every query is welcome."""
         codes = self._codes.encode(table.frame.drop_in_place("query"))
-        self._query.append(codes)
+        self._query.extend(codes)
+        self._key.extend(table.frame["document"].hash().to_numpy())
+        for name, column in self._numbers.items():
+            column.extend(table.frame.drop_in_place(name).to_numpy())
         self._tables.append(table)
         self._starts.append(len(self) + len(codes))
         if allowed is not None and not allowed.issuperset(self.queries):
@@ -124,7 +144,10 @@ def read_rows(
         rows = Rows(choose(_fields(first.text[: first.text.index(b"\n")])), problems)
         for block in chain([first], blocks):
             if block.text:
-                rows.add(read_block(block, rows.layout, limits, problems), allowed)
+                table = read_block(block, rows.layout, limits, problems)
+                if block is first and isinstance(source, Path):
+                    rows.reserve(int(ROOM * table.frame.height * source.stat().st_size / len(block.text)))
+                rows.add(table, allowed)
                 rows.end = _fields(block.text[block.text.rfind(b"\n", 0, -1) + 1 :])
     return rows
 

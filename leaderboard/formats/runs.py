@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -39,6 +38,7 @@ class Run:
     query     uint32[L], index into `queries`
     document  String[L], ids; no query has one twice
     score     float64[L], finite
+    key       uint64[L], a hash of each document id, good within this process only
     decision  bool[L], returned or not; None when the file holds no decisions
     tag       the run's own name, from the last line (as trec_eval takes it); "" when the file holds none
     """
@@ -47,16 +47,12 @@ class Run:
     query: NDArray[np.uint32]
     document: pl.Series
     score: NDArray[np.float64]
+    key: NDArray[np.uint64]
     decision: NDArray[np.bool_] | None
     tag: str
 
     def __len__(self) -> int:
         return len(self.query)
-
-    @cached_property
-    def key(self) -> NDArray[np.uint64]:
-        """uint64[L]: a hash of each document id, good within this process only."""
-        return self.document.hash().to_numpy()
 
 
 def read_run(
@@ -88,6 +84,7 @@ def read_run(
         query=rows.query,
         document=rows.column("document"),
         score=rows.numbers("score"),
+        key=rows.key,
         decision=(rows.column("decision") == "Y").to_numpy() if rows.layout is DECISIONS else None,
         tag="" if rows.layout is DECISIONS else "".join(rows.end[len(TREC.columns) - 1 : len(TREC.columns)]),
     )
