@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, WHOLE_RUN, Columns
-from leaderboard.metrics.detection import AQWV, losses, weighted_losses
-from leaderboard.metrics.measure import LEVEL, Evaluated, Family
-from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.detection import AQWV, losses, value_range, weighted_losses
+from leaderboard.metrics.measure import LEVEL, Evaluated, Family, Measure, Range
+from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.metrics.wording import SWEEP_TIES
 
@@ -163,6 +163,11 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     return best_found, best_returned, theta
 
 
+def oracle_range(setting: Setting, measure: Measure) -> Range:
+    """0 to 1; under pfa_only a query's own value may fall below 0, since its false alarms weigh less in the choice."""
+    return (value_range(setting, measure)[0] if setting.no_relevant == "pfa_only" else 0.0), 1.0
+
+
 OQWV_CHOICE = (
     "The policy decides what a query contributes: under pfa_only (1 − P_miss) counts once per query with relevant "
     "documents and β · P_fa once per query, and θ is chosen to maximise that."
@@ -195,12 +200,14 @@ OQWV = Family(
     group=GROUP,
     compute=oracle,
     parameters=(LEVEL,),
+    span=oracle_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
     needs=frozenset({"documents", "beta", "scores"}),
     reference=replace(
         MQWV.reference,
         formula="OQWV = mean(max_θ Value(θ))",
+        range="0 to 1; under pfa_only a single query may lie below 0, down to −β",
     ),
 )
 
