@@ -1,0 +1,198 @@
+import gzip
+import hashlib
+import io
+import os
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from leaderboard.errors import BadInput, NotFound, TooLarge, Unavailable
+from leaderboard.store import Caps, RunStore
+
+TEXT = b"q1 Q0 d1 1 2.0 tag\nq1 Q0 d2 2 1.0 tag\n"
+DAY = 24 * 3600.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore.open(str(tmp_path / "store"), Caps(upload_bytes=1000, text_bytes=5000))
+
+
+class CutOff(io.RawIOBase):
+    """A sender that stops in the middle."""
+
+    def __init__(self, start: bytes) -> None:
+        super().__init__()
+        self._start = start
+
+    def read(self, size: int = -1) -> bytes:
+        piece, self._start = self._start[:size], self._start[size:]
+        if not piece:
+            raise ConnectionResetError("the sender is gone")
+        return piece
+
+
+class Dripping(io.RawIOBase):
+    """A sender whose bytes come one by one."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__()
+        self._left = io.BytesIO(content)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._left.read(min(size, 1))
+
+
+def _files(store: RunStore) -> list[Path]:
+    return [path for path in Path(store.url).rglob("*") if path.is_file()]
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_is_kept_byte_for_byte_under_its_hash(store: RunStore) -> None:
+    received = store.receive(io.BytesIO(TEXT), "run.txt")
+    assert (received.sha256, received.size) == (_sha256(TEXT), len(TEXT))
+    assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
+    with store.run_file(received.sha256) as path:
+        assert path.read_bytes() == TEXT
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_a_compressed_file_is_kept_as_it_is_and_measured_as_text(store: RunStore, members: int) -> None:
+    packed = b"".join(gzip.compress(part, mtime=0) for part in ([TEXT] if members == 1 else [TEXT[:19], TEXT[19:]]))
+    received = store.receive(io.BytesIO(packed), "run.gz")
+    assert (received.sha256, received.size) == (_sha256(packed), len(packed))
+    assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
+    with store.run_file(received.sha256) as path:
+        assert path.read_bytes() == packed
+
+
+def test_bytes_that_come_one_by_one_make_the_same_file(store: RunStore) -> None:
+    packed = gzip.compress(TEXT)
+    assert store.receive(Dripping(packed), "run.gz") == store.receive(io.BytesIO(packed), "run.gz")
+
+
+@pytest.mark.parametrize("broken", [gzip.compress(TEXT)[:-6], gzip.compress(TEXT) + b"more", b"PK\x03\x04rest", b""])
+def test_what_is_no_text_is_kept_whole_for_its_problems_to_be_told_later(store: RunStore, broken: bytes) -> None:
+    received = store.receive(io.BytesIO(broken), "run.gz")
+    assert (received.sha256, received.text_sha256) == (_sha256(broken), _sha256(broken))
+    with store.run_file(received.sha256) as path:
+        assert path.read_bytes() == broken
+
+
+def test_the_same_file_twice_is_kept_once(store: RunStore) -> None:
+    assert store.receive(io.BytesIO(TEXT), "a") != store.receive(io.BytesIO(TEXT), "b")
+    assert len(_files(store)) == 1
+
+
+def test_an_upload_that_is_cut_off_leaves_no_file(store: RunStore) -> None:
+    for start in (b"", TEXT[:10], TEXT, gzip.compress(TEXT)[:20]):
+        with pytest.raises(ConnectionResetError):
+            store.receive(CutOff(start), "run")
+    assert _files(store) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"x" * 1001, "larger than 1,000 bytes"), (gzip.compress(b"x" * 5001), "expands to more than 5,000 bytes")],
+)
+def test_a_file_over_a_cap_is_refused_and_leaves_nothing(store: RunStore, content: bytes, says: str) -> None:
+    with pytest.raises(TooLarge, match=says):
+        store.receive(io.BytesIO(content), "run")
+    assert _files(store) == []
+
+
+def test_a_bomb_is_stopped_while_it_expands(store: RunStore) -> None:
+    packed = gzip.compress(gzip.compress(b"\0" * 300_000_000))
+    assert len(packed) < 1000
+    store.receive(io.BytesIO(packed), "twice.gz")  # one layer is looked into: the rest is no text
+    bomb = gzip.compress(b"\0" * 900_000)
+    assert len(bomb) < 1000
+    with pytest.raises(TooLarge):
+        store.receive(io.BytesIO(bomb), "once.gz")
+
+
+@pytest.mark.parametrize(
+    ("filename", "plain"),
+    [
+        ("a/b/run.txt", "run.txt"),
+        ("C:\\runs\\run.txt", "run.txt"),
+        ("ru\x00n\n.txt", "run.txt"),
+        ("", "run"),
+        ("..", ".."),
+    ],
+)
+def test_a_file_name_loses_its_folders_and_what_can_not_be_seen(store: RunStore, filename: str, plain: str) -> None:
+    assert store.receive(io.BytesIO(TEXT), filename).filename == plain
+
+
+def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(Unavailable, match="can't be opened"):
+        RunStore.open(str(tmp_path / "file" / "store"))
+    with pytest.raises(BadInput, match="ftp is no kind of run store"):
+        RunStore.open("ftp://example.org/runs")
+
+
+def test_a_file_that_is_not_there_is_not_found(store: RunStore) -> None:
+    with pytest.raises(NotFound), store.run_file(_sha256(b"nothing")):
+        pass
+    with pytest.raises(NotFound):
+        store.ranked_lines(1, 10, 0)
+
+
+def test_only_old_files_are_candidates_and_a_file_received_again_is_young(store: RunStore) -> None:
+    sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
+    assert list(store.orphan_candidates(DAY)) == []
+    (file,) = _files(store)
+    os.utime(file, (time.time() - 2 * DAY,) * 2)
+    assert list(store.orphan_candidates(DAY)) == [sha256]
+    store.receive(io.BytesIO(TEXT), "run")
+    assert not store.remove_run(sha256, DAY)
+    with store.run_file(sha256) as path:
+        assert path.read_bytes() == TEXT
+    os.utime(file, (time.time() - 2 * DAY,) * 2)
+    assert store.remove_run(sha256, DAY)
+    assert not store.remove_run(sha256, DAY)
+    assert _files(store) == []
+
+
+def test_what_killed_processes_left_half_written_is_swept(store: RunStore) -> None:
+    incoming = Path(store.url) / "incoming"
+    (incoming / "young").write_bytes(b"x")
+    (incoming / "old").write_bytes(b"x")
+    os.utime(incoming / "old", (time.time() - 2 * DAY,) * 2)
+    store.sweep_incoming()
+    assert [path.name for path in incoming.iterdir()] == ["young"]
+
+
+def test_one_query_is_read_without_the_rest(store: RunStore) -> None:
+    queries, lines = 300, 500
+    frame = pl.DataFrame(
+        {
+            "position": [query for query in range(queries) for _ in range(lines)],
+            "rank": [rank for _ in range(queries) for rank in range(1, lines + 1)],
+            "document": [f"d{number}" for number in range(queries * lines)],
+            "score": [1.0 / (number + 1) for number in range(queries * lines)],
+            "decision": [None] * (queries * lines),
+        },
+        schema_overrides={"position": pl.UInt32, "rank": pl.UInt32, "decision": pl.Boolean},
+    )
+    store.keep_columns(7, 10, frame.sample(fraction=1.0, shuffle=True, seed=1))
+    found = store.ranked_lines(7, 10, 250)
+    assert found.columns == ["rank", "document", "score", "decision"]
+    assert found["rank"].to_list() == list(range(1, lines + 1))
+    assert found["document"].to_list() == [f"d{250 * lines + number}" for number in range(lines)]
+    assert store.ranked_lines(7, 10, queries).height == 0
+    with pytest.raises(NotFound):
+        store.ranked_lines(7, 9, 250)
+    # The file says for each of its row groups which positions it holds: only those few are read.
+    (file,) = _files(store)
+    groups = -(-queries * lines // 10_000)
+    assert pl.scan_parquet(file).select("position").collect().height == queries * lines
+    assert pl.read_parquet_metadata(file) is not None
+    assert groups > 1
