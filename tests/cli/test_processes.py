@@ -1,0 +1,75 @@
+"""`leaderboard serve` and `leaderboard worker` as processes, and what they refuse before they start."""
+
+import os
+import signal
+import sys
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.processes import Process
+
+Says = Callable[..., str]
+START_SECONDS = 60.0
+STOP_SECONDS = 40.0
+COMMAND = (sys.executable, "-m", "leaderboard")
+
+
+@pytest.fixture
+def environment(database_url: str, tmp_path: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "LEADERBOARD_DATABASE_URL": database_url,
+        "LEADERBOARD_STORE_URL": str(tmp_path / "store"),
+        "LEADERBOARD_SECRET_KEY": "a secret of the tests only",
+    }
+
+
+def test_a_site_without_a_secret_key_is_refused_and_told_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.delenv("LEADERBOARD_SECRET_KEY", raising=False)
+    complaint = refused("serve", "--port", "0")
+    assert complaint.startswith("LEADERBOARD_SECRET_KEY is not set")
+    assert "secrets.token_hex" in complaint
+
+
+@pytest.mark.parametrize("process", ["serve", "worker"])
+def test_neither_starts_on_a_database_without_tables(
+    process: str, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", new_database_url())
+    assert refused(process).endswith("has no tables yet; run `leaderboard db upgrade`\n")
+
+
+def test_a_host_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, refused: Says) -> None:
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
+    complaint = refused("serve", "--host", "192.0.2.1", "--port", "0")
+    assert complaint.startswith("can't listen on 192.0.2.1, port 0: ")
+
+
+def test_the_site_says_where_it_listens_answers_there_and_stops_on_sigterm(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
+        address = site.wait_for_output(r"the site listens at (http://127\.0\.0\.1:\d+)", seconds=START_SECONDS)[1]
+        site.wait_for_url(f"{address}/healthz", seconds=START_SECONDS)
+        with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
+            assert response.status == 200
+        assert site.terminate(seconds=STOP_SECONDS) == 0
+    # gunicorn would keep a socket for remote control below the home folder.
+    assert not (tmp_path / ".gunicorn").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_worker_waits_for_work_and_stops_on_a_signal(
+    number: signal.Signals, environment: dict[str, str], tmp_path: Path
+) -> None:
+    with Process([*COMMAND, "worker"], env=environment, cwd=tmp_path) as worker:
+        worker.wait_for_output("is waiting for work", seconds=START_SECONDS)
+        worker.send_signal(number)
+        assert worker.wait(seconds=STOP_SECONDS) == 0

@@ -1,0 +1,179 @@
+"""`leaderboard demo` as somebody starts it: one command, a site with finished boards, and nothing left running."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.db import Base, Database
+from leaderboard.models import Campaign, Scoring, State
+from tests.support.processes import Process
+from tests.support.shared import REPOSITORY
+
+START_SECONDS = 120.0
+STOP_SECONDS = 40.0
+COMMAND = (sys.executable, "-m", "leaderboard", "demo")
+
+
+class Demonstration:
+    """A demonstration that is up, in the folder `demo` below an otherwise empty one."""
+
+    def __init__(self, process: Process, folder: Path) -> None:
+        self.process = process
+        self.folder = folder
+        self.address = process.wait_for_output(r"The site is at (http://\S+)", seconds=START_SECONDS)[1]
+
+    @property
+    def worker(self) -> int:
+        """The worker's process id, which its name in the log holds."""
+        found = re.search(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
+        assert found is not None
+        return int(found[1])
+
+
+Start = Callable[..., AbstractContextManager[Demonstration]]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """With settings of another installation, which the demonstration must not touch."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(REPOSITORY),
+        "HOME": str(home),
+        "LEADERBOARD_DATABASE_URL": "postgresql://127.0.0.1:1/another",
+        "LEADERBOARD_STORE_URL": str(home / "another-store"),
+    }
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """An empty folder, which is also the home folder."""
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def start(elsewhere: Path) -> Start:
+    @contextmanager
+    def start_it(*arguments: str) -> Iterator[Demonstration]:
+        command = [*COMMAND, "--port", "0", "--dir", "demo", *arguments]
+        with Process(command, cwd=elsewhere, env=_environment(elsewhere)) as process:
+            yield Demonstration(process, elsewhere / "demo")
+
+    return start_it
+
+
+@pytest.fixture(scope="module")
+def seeded_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that a demonstration has set up and left."""
+    folder: Path = tmp_path_factory.mktemp("seeded")
+    command = [*COMMAND, "--port", "0", "--dir", "demo"]
+    with Process(command, cwd=folder, env=_environment(folder)) as process:
+        Demonstration(process, folder / "demo")
+        assert process.terminate(seconds=STOP_SECONDS) == 0
+    return folder / "demo"
+
+
+def _rows(folder: Path) -> dict[str, int]:
+    database = Database.connect(f"sqlite:///{folder / 'leaderboard.sqlite'}")
+    try:
+        with database.read() as session:
+            return {
+                table.name: session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+                for table in Base.metadata.sorted_tables
+            }
+    finally:
+        database.close()
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(start: Start, elsewhere: Path) -> None:
+    with start() as demonstration:
+        said = demonstration.process.wait_for_output("Ctrl-C stops", seconds=10) and demonstration.process.output
+        for account in ("participant", "organiser", "admin"):
+            assert re.search(rf"{account} +password {account}-demo", said)
+        sample = elsewhere / "demo" / "sample-run.tsv"
+        assert f"and submit {sample}\n" in said
+        assert sample.read_text().count("\t") > 3
+        with urllib.request.urlopen(demonstration.address, timeout=10) as response:
+            assert "Harbour cross-language track" in response.read().decode()
+        worker = demonstration.worker
+        assert _is_running(worker)
+        assert demonstration.process.terminate(seconds=STOP_SECONDS) == 0
+    assert not _is_running(worker)
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        urllib.request.urlopen(demonstration.address, timeout=10)
+    database = Database.connect(f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}")
+    with database.read() as session:
+        assert session.scalars(sa.select(Scoring.state).distinct()).all() == [State.SCORED]
+        assert (session.scalar(sa.select(sa.func.count(Campaign.id))) or 0) >= 2
+    database.close()
+    # Everything that was written is in its folder, and nobody else can read the key.
+    assert [path.name for path in elsewhere.iterdir()] == ["demo"]
+    assert (elsewhere / "demo" / "secret-key").stat().st_mode & 0o077 == 0
+
+
+def test_started_again_it_goes_on_with_what_is_there(start: Start, elsewhere: Path, seeded_folder: Path) -> None:
+    shutil.copytree(seeded_folder, elsewhere / "demo")
+    before = _rows(elsewhere / "demo")
+    key = (elsewhere / "demo" / "secret-key").read_text()
+    with start() as demonstration:
+        demonstration.process.send_signal(signal.SIGINT)  # Ctrl-C
+        assert demonstration.process.wait(seconds=STOP_SECONDS) == 0
+    assert _rows(elsewhere / "demo") == before
+    assert (elsewhere / "demo" / "secret-key").read_text() == key
+
+
+def test_a_worker_that_dies_ends_the_demonstration_and_says_so(
+    start: Start, elsewhere: Path, seeded_folder: Path
+) -> None:
+    shutil.copytree(seeded_folder, elsewhere / "demo")
+    (elsewhere / "demo" / "worker.log").unlink()
+    with start() as demonstration:
+        os.kill(demonstration.worker, signal.SIGKILL)
+        assert demonstration.process.wait(seconds=STOP_SECONDS) == 2
+        assert "`leaderboard worker` ended with status -9" in demonstration.process.output
+        assert str(elsewhere / "demo" / "worker.log") in demonstration.process.output
+    with pytest.raises(urllib.error.URLError, match="refused"):
+        urllib.request.urlopen(demonstration.address, timeout=10)
+
+
+def _refused(elsewhere: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=elsewhere, env=_environment(elsewhere), capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    return done.stderr
+
+
+def test_a_port_in_use_is_said_before_anything_is_written(elsewhere: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        complaint = _refused(elsewhere, "--port", str(port))
+    assert complaint == f"can't listen on 127.0.0.1, port {port}: Address already in use; choose another with --port\n"
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_file_in_the_folders_place_is_said(elsewhere: Path) -> None:
+    (elsewhere / "demo").write_text("a file")
+    complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
+    assert complaint.startswith("leaderboard demo: --dir: directory 'demo' is a file\n")
