@@ -15,7 +15,7 @@ from leaderboard.metrics.segments import Floats, Ints, share
 __all__ = ["OverRank", "OverRecall", "over_rank", "over_recall"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class OverRecall:
     """recall float64[n], rising; precision float64[n], interpolated: the mean over queries, never rising."""
 
@@ -23,7 +23,7 @@ class OverRecall:
     precision: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class OverRank:
     """rank int64[n] = 1 … n; precision and recall float64[n]: P@rank and R@rank, means over queries."""
 

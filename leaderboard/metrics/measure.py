@@ -55,7 +55,7 @@ class TrecEval:
     write: Callable[[Mapping[str, Any]], str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Evaluated:
     """One measure of one run.
 

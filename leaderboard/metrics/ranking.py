@@ -1,7 +1,7 @@
 """A run joined with its judgments, over all queries at once: what every measure is computed from."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeVar, cast
 
@@ -169,6 +169,9 @@ class Ranking:
         judged = slice(*self.judged_start[number : number + 2])
         lines = slice(*self.line_start[number : number + 2])
         load = self.load_scores and (lambda: self.scores[lines])
+        # What holds for the evaluation as a whole must not shrink to this query's judgments.
+        highest = self.setting.highest_grade
+        highest = int(self.judged_grade.max(initial=0)) if highest is None else highest
         known = None if self.known_start is None else slice(*self.known_start[number : number + 2])
         return Ranking(
             retrieved=self.retrieved[number : number + 1],
@@ -180,7 +183,7 @@ class Ranking:
             is_returned=self.is_returned[hits],
             judged_start=np.array([0, judged.stop - judged.start]),
             judged_grade=self.judged_grade[judged],
-            setting=self.setting,
+            setting=replace(self.setting, highest_grade=highest),
             load_scores=load,
             known_start=None if known is None else np.array([0, known.stop - known.start]),
             known_grade=None if known is None or self.known_grade is None else self.known_grade[known],

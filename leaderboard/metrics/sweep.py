@@ -16,7 +16,7 @@ __all__ = ["MQWV", "OQWV", "SWEEPS", "Oracle", "Sweep", "oracles", "sweep"]
 GROUP = "Detection"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Sweep:
     """The run at every threshold, from the strictest on. T = distinct scores + 1.
 
@@ -110,7 +110,7 @@ def oracle(ranking: Ranking, *, rel: int) -> Columns:
     return weighted_losses(ranking, *best_of_each(ranking, rel)[:2], rel)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Oracle:
     """Each query at its own best threshold, float64[Q] each; NaN where the policy gives the query no value.
 

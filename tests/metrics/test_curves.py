@@ -30,14 +30,14 @@ def test_precision_and_recall_over_rank_are_those_at_each_cutoff():
 
 
 def test_one_query_has_the_curves_of_its_own():
-    first = relevant_at([1], retrieved=2, relevant=1)
+    first = relevant_at([1], retrieved=2, relevant=1, grade=3)
     second = relevant_at([2, 3], retrieved=4, relevant=2)
     setting = Setting(documents=50, beta=20.0)
     ranking = ranking_of(first, second, setting=setting)
     alone, picked = ranking_of(second, setting=setting), ranking.of_query(1)
     assert over_rank(picked).precision == pytest.approx(over_rank(alone).precision)
     assert sweep(picked).qwv == pytest.approx(sweep(alone).qwv)
-    for name in ("AP", "nDCG", "Bpref", "AQWV", "OQWV"):
+    for name in ("AP", "nDCG", "ERR", "Bpref", "AQWV", "OQWV"):
         assert parse(name).evaluate(picked).mean == parse(name).evaluate(ranking).values[1]
 
 
