@@ -30,10 +30,14 @@ class Codes:
             heads = self._encode_each(queries.gather(starts).to_list())
             lengths = np.diff(starts.to_numpy(), append=len(queries))
             return np.repeat(heads, lengths)
-        different = queries.unique(maintain_order=True)
-        codes = pl.DataFrame({"query": different, "code": self._encode_each(different.to_list())})
-        rows = pl.DataFrame({"query": queries}).join(codes, on="query", how="left", maintain_order="left")
-        return rows["code"].to_numpy()
+        codes = self._look_up(queries)
+        if codes.null_count():
+            self._encode_each(queries.filter(codes.is_null()).unique(maintain_order=True).to_list())
+            codes = self._look_up(queries)
+        return codes.to_physical().cast(pl.UInt32).to_numpy()
+
+    def _look_up(self, queries: pl.Series) -> pl.Series:
+        return queries.cast(pl.Enum(list(self._index)), strict=False)
 
     def _encode_each(self, queries: list[str]) -> NDArray[np.uint32]:
         index = self._index

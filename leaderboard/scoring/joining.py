@@ -8,7 +8,8 @@ import polars as pl
 from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
 from leaderboard.scoring.judged import JudgedQueries
-from leaderboard.scoring.order import Order, order, stretches
+from leaderboard.scoring.order import Order, order
+from leaderboard.scoring.stretches import stretches
 
 __all__ = ["Joined", "join"]
 
@@ -79,13 +80,12 @@ def join(
 def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> pl.DataFrame:
     """The run's judged documents by query and rank: number, rank, line, grade, known."""
     line = judged.may_hold(run.key)
-    query = run.query[line].astype(np.int64)
     found = (
-        pl.DataFrame({"number": numbers[query], "query": query, "line": line, "document": run.document.gather(line)})
+        pl.DataFrame({"number": numbers[run.query[line]], "line": line, "document": run.document.gather(line)})
         .join(judged.lookup, on=["number", "document"], how="inner")
         .drop("document")
     )
-    rank = places.rank(found["query"].to_numpy(), found["line"].to_numpy())
+    rank = places.rank(found["line"].to_numpy())
     return found.with_columns(rank=rank).sort("number", "rank")
 
 
@@ -134,26 +134,26 @@ class _Lists:
             returned = self._run.query[rows[self._run.decision[rows]]]
             return np.bincount(returned, minlength=len(start) - 1)
         if self._threshold is not None:
-            above = np.concatenate(([0], np.cumsum(self._places.score >= self._threshold)))
-            return self._cut(above[start[1:]] - above[start[:-1]])
+            above = self._run.query[self._places.score >= self._threshold]
+            return self._cut(np.bincount(above, minlength=len(start) - 1))
         return self._cut(np.diff(start))
 
     def _first_rows(self, depth: int) -> Ints:
         """The lines of the file that are among the first `depth` of their query."""
         start = self._places.start
         place = np.arange(len(self._run)) - np.repeat(start[:-1], np.diff(start))
-        return self._places.all_rows()[place < depth]
+        return self._places.all_lines()[place < depth]
 
     def score_of(self, line: Ints) -> Floats:
         """float64[n]: the scores of some lines of the file, as precise as the compatibility rule holds them."""
-        return self._run.score[line].astype(self._places.score.dtype).astype(np.float64)
+        return self._places.score[line].astype(np.float64)
 
     def is_returned(self, line: Ints) -> Bools:
         """bool[n]: whether some lines of the file count as returned."""
         if self._run.decision is not None:
             return self._run.decision[line]
         if self._threshold is not None:
-            return np.asarray(self._run.score[line].astype(self._places.score.dtype) >= self._threshold, np.bool_)
+            return np.asarray(self._places.score[line] >= self._threshold, np.bool_)
         return np.ones(len(line), np.bool_)
 
     def scores(self) -> Floats:
@@ -162,4 +162,4 @@ class _Lists:
         of_query[self._numbers] = self._counted
         start = self._places.start[of_query[self.in_run]]
         _, place = stretches(start, start + self.retrieved[self.in_run])
-        return self._places.score[place].astype(np.float64)
+        return self._places.falling[place].astype(np.float64)

@@ -18,7 +18,7 @@ def ranked_lines(run: Run, compat: Literal[9, 10] = 10) -> pl.DataFrame:
     (null where the run holds none).
     """
     places = order(run, compat)
-    rows = places.all_rows()
+    rows = places.all_lines()
     lengths = np.diff(places.start)
     rank = np.arange(1, len(rows) + 1) - np.repeat(places.start[:-1], lengths)
     decision = pl.lit(None, pl.Boolean) if run.decision is None else pl.Series(run.decision[rows])

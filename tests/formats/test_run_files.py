@@ -2,7 +2,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.errors import FileRejected
@@ -208,6 +208,7 @@ BLANKS = st.text(alphabet=" \t", min_size=1, max_size=3)
 IDS = st.text(alphabet="abc#1", min_size=1, max_size=3).filter(lambda text: not text.startswith("#"))
 
 
+@settings(deadline=None)
 @given(
     lines=st.lists(st.tuples(IDS, IDS, st.integers(-9, 9)), min_size=1, max_size=30, unique_by=lambda each: each[:2]),
     blanks=st.lists(BLANKS, min_size=7, max_size=7),
@@ -225,6 +226,7 @@ def test_a_file_says_the_same_however_its_blanks_are_written(
     assert rows(first) == rows(second) == [(query, document, float(score)) for query, document, score in lines]
 
 
+@settings(deadline=None)
 @given(order=st.permutations(range(40)))
 def test_queries_are_numbered_right_in_any_order_of_lines(order: list[int]) -> None:
     run = read_run(text(*[f"q{number % 7} Q0 d{number} 1 {number} t" for number in order]))

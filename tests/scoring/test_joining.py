@@ -2,7 +2,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics import Setting
@@ -30,6 +30,7 @@ def hits(ranking: Any) -> list[tuple[int, int, int]]:
     return list(zip(ranking.query.tolist(), ranking.rank.tolist(), ranking.grade.tolist(), strict=True))
 
 
+@settings(deadline=None)
 @given(lines=lists, grades=grades, compat=compats, sort=st.booleans())
 def test_hits_ranks_and_scores_are_those_of_the_obvious_way(
     lines: tuple[Line, ...], grades: dict[tuple[str, str], int], compat: Literal[9, 10], sort: bool
@@ -51,6 +52,7 @@ def test_hits_ranks_and_scores_are_those_of_the_obvious_way(
     assert set(joined.unknown) == {line.query for line in lines} - {query for query, _ in grades}
 
 
+@settings(deadline=None)
 @given(lines=lists, grades=grades, compat=compats, depth=st.integers(0, 6), judged_only=st.booleans())
 def test_depth_cuts_first_and_judged_only_takes_out_then(
     lines: tuple[Line, ...],
@@ -78,6 +80,7 @@ def test_depth_cuts_first_and_judged_only_takes_out_then(
     assert len(ranking.scores) == sum(lengths)
 
 
+@settings(deadline=None)
 @given(lines=lists, compat=compats)
 def test_ranked_lines_are_the_whole_order(lines: tuple[Line, ...], compat: Literal[9, 10]) -> None:
     expected = [
@@ -88,6 +91,7 @@ def test_ranked_lines_are_the_whole_order(lines: tuple[Line, ...], compat: Liter
     assert ranked_lines(run_of(lines), compat).rows() == expected
 
 
+@settings(deadline=None)
 @given(
     lines=lists,
     decisions=st.lists(st.booleans(), min_size=24, max_size=24),
@@ -110,6 +114,7 @@ def test_returned_is_what_was_decided(
     ]
 
 
+@settings(deadline=None)
 @given(lines=lists, grades=grades, threshold=st.sampled_from(SCORES), depth=st.none() | st.integers(0, 6))
 def test_without_decisions_the_threshold_says_what_is_returned(
     lines: tuple[Line, ...], grades: dict[tuple[str, str], int], threshold: float, depth: int | None
