@@ -2,13 +2,14 @@
 
 import datetime as dt
 import math
+import re
 
 from flask import Flask
 from markupsafe import Markup, escape
 
 from leaderboard.web.context import now
 
-__all__ = ["ago", "counted", "date", "figure", "init_app", "moment", "size", "when"]
+__all__ = ["ago", "counted", "date", "figure", "init_app", "marked", "moment", "size", "when"]
 
 DIGITS = 3
 DASH = "–"
@@ -21,7 +22,7 @@ MONTH = YEAR / 12  # seconds
 
 
 def init_app(app: Flask) -> None:
-    for written in (ago, counted, date, figure, moment, plain_figure, size, when):
+    for written in (ago, counted, date, figure, marked, moment, plain_figure, size, when):
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.globals["now"] = now
 
@@ -95,6 +96,25 @@ def size(number: int) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 query`, `2,000 queries`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def marked(text: str) -> Markup:
+    """The registry's plain text for a page: `code` in backticks, and P_miss or rel_i with a subscript."""
+    parts = re.split(r"`([^`]*)`", text)
+    pieces = [
+        Markup("<code>{}</code>").format(part) if number % 2 else _subscripts(part) for number, part in enumerate(parts)
+    ]
+    return Markup("").join(pieces)
+
+
+def _subscripts(text: str) -> Markup:
+    # One capital before or one small letter after: P_miss, N_total, gain_i; not trec_eval, ndcg_cut or pfa_only.
+    parts = re.split(r"\b([A-Z]_[a-z]+|[a-zA-Z]+_[a-z])\b", text)
+    pieces = [
+        Markup("{}<sub>{}</sub>").format(*part.split("_")) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    ]
+    return Markup("").join(pieces)
 
 
 def _time(value: dt.datetime, text: str) -> Markup:

@@ -1,13 +1,11 @@
 """The measure reference, straight from the registry: what a measure means is said once, beside its code."""
 
-from itertools import groupby
-
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from leaderboard.errors import NotFound
-from leaderboard.metrics import VERSION, families, family
+from leaderboard.metrics import VERSION, Family, families, family
 from leaderboard.metrics.formula import mathml
 
 blueprint = Blueprint("measures", __name__, url_prefix="/measures")
@@ -15,7 +13,9 @@ blueprint = Blueprint("measures", __name__, url_prefix="/measures")
 
 @blueprint.get("/")
 def index() -> ResponseReturnValue:
-    groups = [(name, list(members)) for name, members in groupby(families(), key=lambda each: each.group)]
+    groups: dict[str, list[Family]] = {}
+    for each in families():
+        groups.setdefault(each.group, []).append(each)
     return render_template("measures/index.html", groups=groups, metric_version=VERSION)
 
 

@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import FileField, FloatField, HiddenField, RadioField, SelectField, StringField, TextAreaField
+from wtforms.widgets import TextInput
 
 from leaderboard.errors import InvalidFields, LeaderboardError
 from leaderboard.models import Evaluation, Standing, Submission, System, Team
@@ -29,7 +30,9 @@ NEW = "new-"  # a choice of the system field: a new system of the team with this
 
 
 class ThresholdField(FloatField):
-    """A number, or nothing."""
+    """A number, or nothing. A plain text input: one for numbers hides what was typed wrongly."""
+
+    widget = TextInput()
 
     def process_formdata(self, valuelist: list[str]) -> None:
         text = valuelist[0].strip() if valuelist else ""
