@@ -61,12 +61,13 @@ def demo(port: int, folder: Path) -> None:
     """
     listener = listen("127.0.0.1", port)
     demonstration = _set_up(folder.resolve())
-    click.echo(f"setting up the demonstration in {demonstration.folder} …")
-    seeded = _load(demonstration.config)
-    sample = demonstration.folder / seeded.sample.name
-    sample.write_bytes(seeded.sample.text)
     address = address_of(listener)
+    click.echo(f"setting up the demonstration in {demonstration.folder} …")
     with stop_asked() as stop, _running(demonstration, listener) as children:
+        # The worker scores the first runs while the others are still being drawn.
+        seeded = _load(demonstration.config)
+        sample = demonstration.folder / seeded.sample.name
+        sample.write_bytes(seeded.sample.text)
         _wait_for_site(address, children, stop)
         _wait_for_scores(demonstration.config, children, stop)
         if not stop.is_set():
@@ -77,7 +78,7 @@ def demo(port: int, folder: Path) -> None:
 
 
 def _set_up(folder: Path) -> _Demonstration:
-    """The folder with a secret key and the newest tables."""
+    """The folder, with a secret key and a database with the newest tables."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -88,6 +89,11 @@ def _set_up(folder: Path) -> _Demonstration:
         secret_key=_secret_key(folder / "secret-key"),
         secure_cookies=False,  # it is served without TLS, to this machine only
     )
+    database = Database.connect(config.database_url)
+    try:
+        migrate.upgrade(database)
+    finally:
+        database.close()
     return _Demonstration(folder, config)
 
 
@@ -102,7 +108,6 @@ def _secret_key(path: Path) -> str:
 def _load(config: Config) -> seeding.Seeded:
     database = Database.connect(config.database_url)
     try:
-        migrate.upgrade(database)
         return seeding.load(database, RunStore.open(config.store_url), dt.datetime.now(dt.UTC))
     finally:
         database.close()
