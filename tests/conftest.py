@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import shared
 
-pytest_plugins = ["tests.support.databases", "tests.support.browser", "tests.support.world"]
+pytest_plugins = ["tests.support.databases", "tests.support.browser", "tests.support.world", "tests.support.field"]
 
 REAL = Path(__file__).parent / "real"
 
@@ -33,7 +33,8 @@ def pytest_report_header() -> str:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    return True if collection_path == REAL and shared.shared_data() is None else None
+    real = REAL in (collection_path, *collection_path.parents)  # also when the command line names a part of it
+    return True if real and shared.shared_data() is None else None
 
 
 @pytest.fixture(scope="session")

@@ -60,7 +60,7 @@ def read_run(
     *,
     queries: Collection[str] | None = None,
     name: str | None = None,
-    format: RunFormat = "auto",  # noqa: A002  (the word of the whole product)
+    format: RunFormat = "auto",  # noqa: A002  # the word of the whole product
     limits: Limits | None = None,
 ) -> Run:
     """Reads a run: TREC's columns or decisions, parted by any blanks, plain or gzipped; `#` starts a comment line.

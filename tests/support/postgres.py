@@ -62,8 +62,8 @@ def postgres_server() -> Iterator[str]:
             cwd=folder, check=True, stdout=subprocess.DEVNULL, **step_down,
         )  # fmt: skip
         settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
-        server: list[str | Path] = [programs / "postgres", "-D", folder / "data", "-k", folder, "-p", str(PORT), *settings]
-        command = ["/bin/sh", "-c", UNTIL_INPUT_CLOSES, "sh", *server]
+        place: list[str | Path] = ["-D", folder / "data", "-k", folder, "-p", str(PORT)]
+        command = ["/bin/sh", "-c", UNTIL_INPUT_CLOSES, "sh", programs / "postgres", *place, *settings]
         with Process(command, cwd=folder, stdin=subprocess.PIPE, **step_down) as process:
             process.wait_for_output(r"ready to accept connections", seconds=START_SECONDS)
             yield f"postgresql://postgres@/postgres?host={folder}&port={PORT}"
