@@ -11,12 +11,12 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 __all__ = [
-    "FONT_SIZE", "INK", "MUTED", "PAGE", "REST", "RULE", "SERIES", "Chart", "Spec", "draw", "shortened",
+    "FONT_SIZE", "INK", "MUTED", "PAGE", "REST", "RULE", "SERIES", "TITLE", "Chart", "Spec", "draw", "shortened",
 ]  # fmt: skip
 
 Spec = dict[str, Any]
 
-WIDE, NARROW = 960, 340  # px, whole drawings: a desktop's and a phone's
+WIDE, NARROW = 1080, 340  # px, whole drawings: a desktop's and a phone's
 KEPT = 256  # drawings: a few MB
 FONT_SIZE = 12  # px
 
@@ -52,6 +52,9 @@ STYLE: Spec = {
     "legend": {"disable": True},
     "title": {"anchor": "start", "color": INK, "fontSize": FONT_SIZE, "fontWeight": 600},
 }
+
+# Above the axis, from its labels' left edge: what the figures are.
+TITLE: Spec = {"frame": "group", "offset": 14, "dx": -48, "fontWeight": "normal"}
 
 SVG = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", SVG)

@@ -6,12 +6,12 @@ from typing import Any
 from leaderboard.reads.columns import Column
 from leaderboard.reads.lines import Line, Point
 from leaderboard.reads.progress import ProgressPage
-from leaderboard.web.charts.drawing import INK, MUTED, PAGE, REST, SERIES, Chart, Spec, draw, shortened
+from leaderboard.web.charts.drawing import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
 from leaderboard.web.formatting import plain_figure
 
 __all__ = ["progress_chart", "team_chart"]
 
-HEIGHT = 300  # px, of the plot
+HEIGHT = 340  # px, of the plot
 LABEL_HEIGHT = 17  # px, between two labels
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
 WIDE_FROM = 600  # px, whole width
@@ -110,7 +110,7 @@ class _Drawing:
             "height": HEIGHT,
             "padding": self.padding,
             "autosize": {"type": "none"},
-            "title": {"text": f"{self.page.column.name}{better}", "offset": 12, "dx": -44, "fontWeight": "normal"},
+            "title": {"text": f"{self.page.column.name}{better}", **TITLE},
             "layer": [
                 *self._zero(),
                 *(layer for group in ("rest", "baseline", "series") for layer in self._series(rows, group)),
@@ -134,7 +134,7 @@ class _Drawing:
                 "group": self._group(line),
                 "best": point.best,
                 "says": f"{line.name}, {point.period.label}: {_written(point)}{place}",
-                "written": _written(point),
+                "text": _written(point),
             }
 
     def _group(self, line: Line) -> str:
@@ -198,10 +198,16 @@ class _Drawing:
             "encoding": {"y": self.y},
         }
         if self.is_wide:
+            place = {"align": "right", "baseline": "top", "dy": 5, "x": "width"}
+            yield from self._text([{"mean": 0.0, "text": "0: nothing returned"}], {"y": self.y}, place, MUTED)
+
+    def _text(self, rows: Sequence[Spec], encoding: Spec, mark: Spec, colour: str = INK) -> Iterator[Spec]:
+        """Text twice: first a halo in the page's colour, so that a line behind it does not make it unreadable."""
+        for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": colour}):
             yield {
-                "data": {"values": [{"mean": 0.0, "text": "0: nothing returned"}]},
-                "mark": {"type": "text", "align": "left", "baseline": "bottom", "dy": -3, "x": 2, "color": MUTED},
-                "encoding": {"y": self.y, "text": {"field": "text"}},
+                "data": {"values": rows},
+                "mark": {"type": "text", **mark, **look},
+                "encoding": {**encoding, "text": {"field": "text"}},
             }
 
     def _best(self, rows: Sequence[Spec]) -> Iterator[Spec]:
@@ -213,13 +219,8 @@ class _Drawing:
             "mark": {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1},
             "encoding": encoding,
         }
-        above = self.page.column.direction != "lower"
-        for halo in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
-            yield {
-                "data": {"values": best},
-                "mark": {"type": "text", "dy": -15 if above else 16, "fontWeight": 600, **halo},
-                "encoding": {**encoding, "text": {"field": "written"}},
-            }
+        place = {"dy": 16 if self.page.column.direction == "lower" else -15, "fontWeight": 600}
+        yield from self._text(best, {"x": self.x, "y": self.y}, place)
 
     def _labels(self) -> Iterator[Spec]:
         """Each line's name at its end, moved apart where they would lie on each other, with a leader to its point."""
@@ -240,7 +241,6 @@ class _Drawing:
                     }
                 )
         rows.sort(key=lambda row: (str(row["period"]), row["label"]))
-        label = {**self.y, "field": "label"}
         yield {
             "data": {"values": rows},
             "mark": {"type": "rule", "xOffset": 10, "x2Offset": 22, "strokeWidth": 1},
@@ -252,12 +252,8 @@ class _Drawing:
                 "color": {"field": "colour", "type": "nominal", "scale": None},
             },
         }
-        for halo in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
-            yield {
-                "data": {"values": rows},
-                "mark": {"type": "text", "align": "left", "baseline": "middle", "dx": 26, **halo},
-                "encoding": {"x": self.x, "y": label, "text": {"field": "text"}, "description": {"field": "says"}},
-            }
+        encoding = {"x": self.x, "y": {**self.y, "field": "label"}, "description": {"field": "says"}}
+        yield from self._text(rows, encoding, {"align": "left", "baseline": "middle", "dx": 26})
 
     def _spread(self, means: Sequence[float]) -> list[float]:
         """Heights for labels at these means, in the same order and units, at least one label's height apart."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from leaderboard.reads.results import SubmissionResults
-from leaderboard.web.charts.drawing import INK, SERIES, Chart, Spec, draw
+from leaderboard.web.charts.drawing import INK, SERIES, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import counted, plain_figure
 
 __all__ = ["differences", "values_chart"]
@@ -59,7 +59,7 @@ def _frame(width: int, title: str) -> Spec:
         "height": HEIGHT,
         "padding": padding,
         "autosize": {"type": "none"},
-        "title": {"text": title, "offset": 12, "dx": -44, "fontWeight": "normal"},
+        "title": {"text": title, **TITLE},
     }
 
 

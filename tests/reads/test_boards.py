@@ -1,0 +1,341 @@
+"""The board: who is on it, in which order, under which rank, over which queries."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.db import Database
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.models import (
+    Board,
+    Campaign,
+    Evaluation,
+    NoRelevant,
+    Opening,
+    RunChoice,
+    Split,
+    Standing,
+    State,
+    Subset,
+    SystemKind,
+)
+from leaderboard.reads.boards import BoardPage, board
+from leaderboard.reads.standings import Show
+from leaderboard.services.evaluations import create_evaluation
+from leaderboard.services.queries import set_split
+from tests.support.field import DAY, NAN, NOW, Field
+
+
+def read(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW, **asked: str) -> BoardPage:
+    with field.database.read() as session:
+        return board(session, actor, "news", next(iter(field.evaluations)), now, **asked)
+
+
+def standing(page: BoardPage) -> list[tuple[int | None, str]]:
+    return [(row.rank, row.entry.system.name) for row in page.rows]
+
+
+def test_the_best_mean_leads_and_equal_means_share_a_rank(field: Field) -> None:
+    field.run("Cedar", {"AP": [0.5, 0.5, 0.5, 0.5]})
+    field.run("Alder", {"AP": [0.75, 0.75, 0.25, 0.25]})
+    field.run("Birch", {"AP": [1.0, 0.5, 0.5, 0.5]})
+    field.run("Dogwood", {"AP": [0.25, 0.25, 0.25, 0.25]})
+    assert standing(read(field)) == [(1, "Birch"), (2, "Alder"), (2, "Cedar"), (4, "Dogwood")]
+
+
+def test_means_that_differ_in_the_last_bit_do_not_tie(field: Field) -> None:
+    field.run("Alder", means={"AP": 0.1 + 0.2}, values={"AP": [0.3] * 4})
+    field.run("Birch", means={"AP": 0.3}, values={"AP": [0.3] * 4})
+    assert standing(read(field)) == [(1, "Alder"), (2, "Birch")]
+
+
+def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
+    field.run("Alder", {"AP": [NAN] * 4})
+    field.run("Birch", {"AP": [-0.5] * 4})
+    assert standing(read(field)) == [(1, "Birch"), (None, "Alder")]
+    assert standing(read(field, sort="-AP")) == [(1, "Birch"), (None, "Alder")]
+
+
+def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
+    field = Field(database, measures=("Pmiss", "AP"))
+    field.campaign()
+    field.evaluation()
+    field.run("Alder", {"Pmiss": [0.5] * 4, "AP": [0.9] * 4})
+    field.run("Birch", {"Pmiss": [0.25] * 4, "AP": [0.1] * 4})
+    assert standing(read(field)) == [(1, "Birch"), (2, "Alder")]
+    assert standing(read(field, measure="AP")) == [(1, "Alder"), (2, "Birch")]
+
+
+def test_a_count_ranks_nobody(database: Database) -> None:
+    field = Field(database, measures=("AP", "NumRet"))
+    field.campaign()
+    field.evaluation()
+    field.run("Alder", {"AP": [0.5] * 4, "NumRet": [10.0] * 4}, means={"NumRet": 40.0})
+    assert standing(read(field, measure="NumRet")) == [(None, "Alder")]
+
+
+def test_the_primary_run_stands_for_its_system_and_the_latest_for_the_others(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", standing=Standing.PRIMARY)
+    field.run("Alder", {"AP": [0.9] * 4}, team="Woods", standing=Standing.CONTRASTIVE)
+    field.run("Birch", {"AP": [0.4] * 4}, team="Woods")
+    latest = field.run("Birch", {"AP": [0.3] * 4}, team="Woods")
+    assert [row.entry.submission_id for row in read(field).rows] == [first, latest]
+
+
+def test_a_reader_may_ask_for_the_best_run_of_each_system_or_for_all(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 4, "P@5": [0.1] * 4})
+    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2] * 4})
+    page = read(field, show="best")
+    assert (page.show, [row.ranked_by.mean for row in page.rows]) == (Show.BEST, [0.9])
+    by_precision = read(field, show="best", measure="P@5")
+    assert [row.ranked_by.mean for row in by_precision.rows] == [0.2]
+    assert standing(read(field, show="all")) == [(1, "Alder"), (2, "Alder")]
+    assert read(field, show="nonsense").show is Show.PRIMARY
+
+
+def test_the_campaign_says_which_run_stands_where_the_reader_does_not(database: Database) -> None:
+    field = Field(database)
+    field.campaign(run_choice=RunChoice.BEST)
+    field.evaluation()
+    field.run("Alder", {"AP": [0.9] * 4})
+    field.run("Alder", {"AP": [0.5] * 4})
+    assert [row.ranked_by.mean for row in read(field).rows] == [0.9]
+
+
+def test_a_late_run_is_shown_below_without_a_rank(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 4}, received_at=NOW - DAY / 2)
+    field.run("Alder", {"AP": [0.4] * 4})
+    field.run("Birch", {"AP": [0.5] * 4})
+    page = read(field)
+    assert standing(page) == [(1, "Birch"), (2, "Alder"), (None, "Alder")]
+    assert [row.entry.late for row in page.rows] == [False, False, True]
+
+
+def test_baselines_stand_apart_without_a_rank_and_count_what_is_ahead_of_them(field: Field) -> None:
+    field.run("Term matching", {"AP": [0.5] * 4}, kind=SystemKind.BASELINE)
+    field.run("Alder", {"AP": [0.6] * 4})
+    field.run("Birch", {"AP": [0.5] * 4})
+    page = read(field)
+    assert [(row.rank, row.entry.system.name) for row in page.baselines] == [(None, "Term matching")]
+    assert standing(page) == [(1, "Alder"), (2, "Birch")]
+    assert page.beaten == 1
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.SCORING, State.REJECTED, State.FAILED])
+def test_only_scored_runs_are_on_the_board(field: Field, state: State) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, state=state)
+    page = read(field)
+    assert page.rows == ()
+    assert page.waiting == (state in (State.QUEUED, State.SCORING))
+
+
+def test_a_withdrawn_run_is_on_no_board_and_the_one_before_stands_again(field: Field) -> None:
+    field.run("Alder", {"AP": [0.4] * 4})
+    field.withdraw(field.run("Alder", {"AP": [0.6] * 4}))
+    assert [row.ranked_by.mean for row in read(field).rows] == [0.4]
+    assert len(read(field, show="all").rows) == 1
+
+
+def test_every_shown_measure_is_a_column_and_any_may_rank(field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2, 0.4, 0.2, 0.4]})
+    field.run("Birch", {"AP": [0.4] * 4, "P@5": [0.6] * 4})
+    page = read(field, measure="P@5")
+    assert [column.name for column in page.columns] == ["AP", "P@5"]
+    assert standing(page) == [(1, "Birch"), (2, "Alder")]
+    assert [figure.mean for figure in page.rows[1].figures] == [0.5, pytest.approx(0.3)]
+
+
+def test_a_measure_may_be_asked_for_by_its_trec_eval_name(field: Field) -> None:
+    field.run("Alder", {"P@5": [0.2] * 4})
+    assert read(field, measure="P_5").ranked_by.name == "P@5"
+
+
+@pytest.mark.parametrize("name", ["RR", "nonsense"])
+def test_a_measure_that_is_not_shown_is_refused_with_those_that_are(field: Field, name: str) -> None:
+    with pytest.raises(BadInput, match="this page shows AP, P@5"):
+        read(field, measure=name)
+
+
+def test_the_relevance_level_may_be_left_out_of_a_name(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(relevance_level=2, qrels="q1 0 d1 2\nq2 0 d1 2\nq3 0 d1 2\nq4 0 d1 2\n")
+    field.run("Alder", {"AP(rel=2)": [0.5] * 4})
+    assert read(field, measure="AP").ranked_by.name == "AP(rel=2)"
+
+
+def test_rows_sort_by_name_team_date_or_another_measure_and_keep_their_ranks(field: Field) -> None:
+    field.run("birch", {"AP": [0.5] * 4, "P@5": [0.1] * 4}, team="Zelkova")
+    field.run("Alder", {"AP": [0.4] * 4, "P@5": [0.2] * 4}, team="Yew")
+    by_name, by_team = read(field, sort="system"), read(field, sort="-team")
+    assert standing(by_name) == [(2, "Alder"), (1, "birch")]
+    assert standing(by_team) == [(1, "birch"), (2, "Alder")]
+    assert standing(read(field, sort="-date")) == [(2, "Alder"), (1, "birch")]
+    assert standing(read(field, sort="P@5")) == [(2, "Alder"), (1, "birch")]
+    assert standing(read(field, sort="-AP")) == [(2, "Alder"), (1, "birch")]
+
+
+def test_a_tag_leaves_only_its_queries_in_the_means(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], ["law", "long"], ["long"], []))
+    field.run("Alder", {"AP": [1.0, 0.5, 0.0, 0.0]})
+    field.run("Birch", {"AP": [0.0, 0.5, NAN, 1.0]})
+    page = read(field, tag="long")
+    assert [(tag.name, tag.queries) for tag in page.tags] == [("law", 2), ("long", 2)]
+    assert standing(page) == [(1, "Birch"), (2, "Alder")]
+    assert [(row.ranked_by.mean, row.ranked_by.count) for row in page.rows] == [(0.5, 1), (0.25, 2)]
+
+
+def test_an_unknown_tag_is_refused_with_those_there_are(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], [], [], []))
+    with pytest.raises(BadInput, match="there are: law"):
+        read(field, tag="lore")
+
+
+def test_over_a_tag_aqwv_follows_its_policy_from_its_parts(database: Database) -> None:
+    """pfa_only, β 20: 1 − mean(P_miss over queries with relevant documents) − 20 · mean(P_fa over all)."""
+    field = Field(database, measures=("AQWV", "Pmiss", "Pfa", "MQWV"))
+    field.campaign(beta=20.0, no_relevant=NoRelevant.PFA_ONLY)
+    field.evaluation(tags=(["a"], ["a"], ["a"], ["b"]))
+    values = {
+        "AQWV": [0.3, NAN, 0.8, 0.0],
+        "Pmiss": [0.5, NAN, 0.1, 1.0],
+        "Pfa": [0.01, 0.02, 0.005, 0.0],
+        "MQWV": [NAN] * 4,
+    }
+    field.run("Alder", values, means={"MQWV": 0.9})
+    page = read(field, tag="a")
+    aqwv, mqwv = page.rows[0].figures[0], page.rows[0].figures[3]
+    assert aqwv.mean == pytest.approx(1 - 0.6 / 2 - 20 * 0.035 / 3, abs=1e-12)
+    assert mqwv.mean is None
+    assert page.not_over_tag == ("MQWV",)
+
+
+def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
+    field = Field(database, measures=("AQWV", "AP"))
+    field.campaign(cost=0.0333, value=1.0, prior=1 / 600, compat=9)
+    # Nobody judged q4.
+    field.evaluation(documents=601, qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
+    terms = read(field).terms
+    assert terms is not None
+    assert terms.beta == pytest.approx(19.9467, abs=1e-12)
+    assert (terms.cost, terms.value, terms.prior, terms.no_relevant) == (0.0333, 1.0, 1 / 600, NoRelevant.EXCLUDE)
+    assert (terms.documents, terms.compat, terms.revision, terms.judgments) == (601, 9, 1, 3)
+    assert (terms.queries, terms.counted, terms.unjudged, terms.excluded, terms.hidden) == (4, 3, 1, 0, 0)
+
+
+def test_before_the_first_judgments_the_board_says_how_many_runs_wait(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    with database.write() as session:
+        campaign = session.scalars(sa.select(Campaign)).one()
+        made = create_evaluation(session, CONSOLE, campaign, "2026", "The year 2026", "2026")
+        field.evaluations["2026"] = made.id
+    page = read(field)
+    assert (page.terms, page.rows, page.waiting) == (None, (), 0)
+    assert [column.name for column in page.columns] == ["AP", "P@5"]
+
+
+def test_results_that_are_not_open_show_a_team_its_own_runs_only_and_unranked(field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
+    field.run("Birch", {"AP": [0.5] * 4}, team="Meadow")
+    field.change(results=Opening.CLOSED)
+    before = NOW - 2 * DAY
+    assert read(field, VISITOR, before).rows == ()
+    assert standing(read(field, field.member("Meadow"), before)) == [(None, "Birch")]
+    assert standing(read(field, CONSOLE, before)) == [(1, "Alder"), (2, "Birch")]
+    field.change(own_results=False)
+    assert read(field, field.member("Meadow"), before).rows == ()
+    assert standing(read(field)) == [(1, "Alder"), (2, "Birch")]
+
+
+def test_in_an_anonymous_period_others_have_no_names_and_baselines_do(field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, team="Woods", label="alder-1")
+    field.run("Birch", {"AP": [0.5] * 4}, team="Meadow")
+    field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
+    field.change(anonymous_until=NOW + DAY)
+    page = read(field, field.member("Meadow"))
+    alder, birch = page.rows
+    assert alder.entry.system.name.startswith("Anonymous ")
+    assert (alder.entry.system.team, alder.entry.system.slug, alder.entry.label) == ("", "", "")
+    assert birch.entry.system.name == "Birch"
+    assert page.baselines[0].entry.system.name == "Term matching"
+    assert read(field, now=NOW + 2 * DAY).rows[0].entry.system.name == "Alder"
+
+
+def test_an_anonymous_name_is_the_same_for_all_runs_of_a_system(field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4})
+    field.run("Alder", {"AP": [0.5] * 4})
+    field.change(anonymous_until=NOW + DAY)
+    assert len({row.entry.system.name for row in read(field, show="all").rows}) == 1
+
+
+def test_hidden_queries_count_for_organisers_and_for_all_once_it_has_closed(field: Field) -> None:
+    with field.database.write() as session:
+        evaluation = session.get_one(Evaluation, field.evaluations["2026"])
+        set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
+    field.run("Alder", {"AP": [0.5, 0.5, 0.5, NAN]}, hidden={"AP": [0.5, 0.5, 0.5, 0.9]})
+    before = NOW - 2 * DAY
+    hidden = read(field, VISITOR, before)
+    assert hidden.rows[0].ranked_by.mean == 0.5
+    assert hidden.terms.hidden == 1
+    assert read(field, CONSOLE, before).rows[0].ranked_by.mean == pytest.approx(0.6)
+    assert read(field).rows[0].ranked_by.mean == pytest.approx(0.6)
+
+
+def test_rank_ranges_and_the_leading_group_come_from_what_the_worker_derived(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.6] * 4})
+    second = field.run("Birch", {"AP": [0.5] * 4})
+    third = field.run("Cedar", {"AP": [0.1] * 4})
+    scorings = [field.scoring(run) for run in (first, second, third)]
+    figures = {
+        "ranks": {str(scorings[0]): [1, 2], str(scorings[1]): [1, 2], str(scorings[2]): [3, 3]},
+        "leaders": scorings[:2],
+    }
+    with field.database.write() as session:
+        session.add(
+            Board(
+                scoring_set_id=field.current_set().id, measure="AP", subset=Subset.ALL, figures=figures,
+                refreshed_at=NOW,
+            )
+        )  # fmt: skip
+    page = read(field)
+    assert [row.rank_range for row in page.rows] == [(1, 2), (1, 2), (3, 3)]
+    assert page.leaders == ("Alder", "Birch")
+
+
+def test_an_unknown_evaluation_is_not_found(field: Field) -> None:
+    with field.database.read() as session, pytest.raises(NotFound):
+        board(session, VISITOR, "news", "1066", NOW)
+
+
+@pytest.mark.parametrize("asked", [{}, {"tag": "law"}, {"show": "all"}])
+def test_a_board_of_many_runs_takes_as_many_statements_as_one_of_few(database: Database, asked: dict[str, str]) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], ["law"], [], []))
+    counts = []
+    for number in range(12):
+        field.run(f"System {number:02}", {"AP": [0.1] * 4, "P@5": [0.2] * 4})
+        if number in (0, 11):
+            counts.append(_statements(field, asked))
+    assert counts[0] == counts[1] <= 9
+
+
+def _statements(field: Field, asked: dict[str, str]) -> int:
+    seen: list[str] = []
+
+    def note(*arguments: object) -> None:
+        seen.append(str(arguments[2]))
+
+    sa.event.listen(field.database.engine, "before_cursor_execute", note)
+    try:
+        read(field, **asked)
+    finally:
+        sa.event.remove(field.database.engine, "before_cursor_execute", note)
+    return len(seen)

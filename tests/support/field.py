@@ -1,0 +1,188 @@
+"""A field of systems on a board whose figures are written down by hand: what a read or a page makes of them is known.
+
+Everything goes through the services, except that no file is scored: the values of each query are given, and stand in
+the tables as a worker would have recorded them.
+"""
+
+import datetime as dt
+import io
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE, Actor
+from leaderboard.db import Database
+from leaderboard.formats import QueryRow, read_judgments
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    Participation,
+    Score,
+    Scoring,
+    ScoringSet,
+    Standing,
+    State,
+    Submission,
+    Subset,
+    System,
+    SystemKind,
+    Team,
+)
+from leaderboard.services import campaigns, evaluations, judgments, queries, submissions, systems, teams
+from leaderboard.services.scoring_sets import current_set
+from leaderboard.store import Received
+
+__all__ = ["NOW", "Field"]
+
+NOW = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
+DAY = dt.timedelta(days=1)
+NAN = float("nan")
+
+
+@dataclass
+class Field:
+    """Evaluations of one campaign, ranked by AP, with four queries each unless told otherwise."""
+
+    database: Database
+    measures: Sequence[str] = ("AP", "P@5")
+    evaluations: dict[str, int] = field(default_factory=dict)
+    teams: dict[str, int] = field(default_factory=dict)
+    systems: dict[str, int] = field(default_factory=dict)
+    _numbers: Any = field(default_factory=itertools.count)
+
+    def campaign(self, **settings: Any) -> None:
+        given: dict[str, Any] = {"measures": list(self.measures), "primary_measure": self.measures[0], **settings}
+        with self.database.write() as session:
+            campaigns.create_campaign(session, CONSOLE, "news", "News search", "Articles of a year.", **given)
+
+    def evaluation(
+        self, slug: str = "2026", *, tags: Sequence[Sequence[str]] = ((), (), (), ()), qrels: str = "", **settings: Any
+    ) -> None:
+        """Queries q1, q2 … with these tags; judged so that q1 has one relevant document, q2 two, and so on."""
+        given: dict[str, Any] = {
+            "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY, "late_allowed": True, "documents": 1000, **settings,
+        }  # fmt: skip
+        lines = qrels or "".join(
+            f"q{query} 0 d{document} 1\n" for query in range(1, len(tags) + 1) for document in range(1, query + 1)
+        )
+        with self.database.write() as session:
+            campaign = session.scalars(sa.select(Campaign)).one()
+            made = evaluations.create_evaluation(session, CONSOLE, campaign, slug, f"The year {slug}", slug, **given)
+            rows = [QueryRow(f"q{n}", f"text of {n}", tuple(own)) for n, own in enumerate(tags, start=1)]
+            queries.import_queries(session, CONSOLE, made, rows)
+            judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
+            self.evaluations[slug] = made.id
+
+    def run(
+        self,
+        system: str,
+        values: Mapping[str, Sequence[float]] | None = None,
+        *,
+        team: str = "",
+        evaluation: str = "",
+        kind: SystemKind = SystemKind.AUTOMATIC,
+        state: State = State.SCORED,
+        means: Mapping[str, float | None] | None = None,
+        intervals: Mapping[str, tuple[float, float]] | None = None,
+        hidden: Mapping[str, Sequence[float]] | None = None,
+        **given: Any,
+    ) -> int:
+        """A run of `system` (of a team of the same name unless given); its id.
+
+        values     measure -> one value a query, NaN for none; means are theirs unless given
+        hidden     the same over hidden queries too
+        """
+        place = next(self._numbers)
+        when = given.pop("received_at", NOW - 20 * DAY + dt.timedelta(minutes=place))
+        digest = f"{place:064x}"
+        upload = Received(digest, digest, 10, 10, f"run-{place}.txt")
+        with self.database.write() as session:
+            owner = self._team(session, team or f"Team {system}")
+            of = self._system(session, owner, system, kind)
+            into = session.get_one(Evaluation, self.evaluations[evaluation or next(iter(self.evaluations))])
+            run = submissions.submit(session, CONSOLE, into, owner, system=of, upload=upload, received_at=when, **given)
+            scoring = session.scalars(sa.select(Scoring).where(Scoring.submission_id == run.id)).one()
+            scoring.state = state
+            if state is State.SCORED:
+                self._record(session, scoring, values or {}, Subset.SHOWN, means or {}, intervals or {})
+                self._record(session, scoring, hidden or values or {}, Subset.ALL, means or {}, intervals or {})
+                if run.standing is Standing.PRIMARY:
+                    held = session.get_one(Participation, (owner.id, into.id))
+                    held.primary_submission_id = run.id
+            return run.id
+
+    def change(self, evaluation: str = "", **columns: Any) -> None:
+        with self.database.write() as session:
+            found = session.get_one(Evaluation, self.evaluations[evaluation or next(iter(self.evaluations))])
+            for name, value in columns.items():
+                setattr(found, name, value)
+
+    def withdraw(self, run: int) -> None:
+        with self.database.write() as session:
+            submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
+
+    def member(self, team: str) -> Actor:
+        """Somebody in that team."""
+        return Actor(None, "member", teams=frozenset({self.teams[team]}))
+
+    def scoring(self, run: int) -> int:
+        with self.database.read() as session:
+            return session.scalars(sa.select(Scoring.id).where(Scoring.submission_id == run)).one()
+
+    def current_set(self, evaluation: str = "") -> ScoringSet:
+        with self.database.read() as session:
+            found = current_set(session, self.evaluations[evaluation or next(iter(self.evaluations))])
+            assert found is not None
+            return found
+
+    def _team(self, session: Session, name: str) -> Team:
+        if name not in self.teams:
+            self.teams[name] = teams.create_team(session, CONSOLE, name).id
+        return session.get_one(Team, self.teams[name])
+
+    def _system(self, session: Session, team: Team, name: str, kind: SystemKind) -> System:
+        if name not in self.systems:
+            self.systems[name] = systems.create_system(session, CONSOLE, team, name, kind).id
+        return session.get_one(System, self.systems[name])
+
+    def _record(
+        self,
+        session: Session,
+        scoring: Scoring,
+        values: Mapping[str, Sequence[float]],
+        subset: Subset,
+        means: Mapping[str, float | None],
+        intervals: Mapping[str, tuple[float, float]],
+    ) -> None:
+        for measure, own in values.items():
+            packed = np.array(own, dtype="<f8")
+            defined = packed[~np.isnan(packed)]
+            mean = float(defined.mean()) if len(defined) else None
+            low, high = intervals.get(measure, (None, None))
+            session.add(
+                Score(
+                    scoring_id=scoring.id,
+                    measure=measure,
+                    subset=subset,
+                    mean=means.get(measure, mean),
+                    low=low,
+                    high=high,
+                    count=len(defined),
+                    values=packed.tobytes(),
+                )
+            )
+
+
+@pytest.fixture
+def field(database: Database) -> Field:
+    """A campaign ranked by AP with one evaluation of four queries, closed yesterday, on both engines."""
+    made = Field(database)
+    made.campaign()
+    made.evaluation()
+    return made
