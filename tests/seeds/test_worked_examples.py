@@ -26,6 +26,7 @@ PRECISION = dict(
 )
 TWO_CLASSES = {
     "TP": 5, "FP": 9, "TN": 1799, "FN": 1, "SetP": 0.357143, "SetR": 0.833333,
+    "FirstTier": 0.666667, "SecondTier": 0.416667, "SecondTier(norm=class)": 0.833333,
     "AP(norm=hits)": 0.800909, "AP": 0.667424, "AP@5": 0.591667, "AP(norm=min)@5": 0.71, "AP(norm=hits)@5": 0.8875,
 }  # fmt: skip
 
