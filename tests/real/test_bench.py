@@ -1,0 +1,33 @@
+"""The benchmarks on a small load: they run, and the contenders agree. Nothing is timed."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import bench
+from bench.contenders import CONTENDERS
+from bench.loads import make_loads
+
+QUERIES, DEPTH = 12, 40
+
+
+def test_every_table_is_printed(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (shared_data / "synth" / "make_msmarco.py").exists()
+    bench(tmp_path, repeat=1, queries=QUERIES, depth=DEPTH)
+    printed = capsys.readouterr().out
+    for case in (
+        "as written (sorted)",
+        "lines shuffled",
+        "tabs and several blanks, CRLF",
+        "import leaderboard.metrics",
+    ):
+        assert f"| {case} |" in printed
+    assert "lines, warm process |" in printed
+
+
+@pytest.mark.parametrize("form", ["sorted", "shuffled", "blanks"])
+def test_all_contenders_reach_the_same_figures(shared_data: Path, tmp_path: Path, form: str) -> None:
+    load = make_loads(tmp_path, shared_data / "synth" / "make_msmarco.py", QUERIES, DEPTH)[form]
+    means = [contender(str(load.run), str(load.judgments)) for contender in CONTENDERS.values()]
+    assert means == pytest.approx([means[0]] * len(means), abs=1e-12)
+    assert means[0] > 0
