@@ -20,6 +20,13 @@ STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400
 YEAR = 365.25 * 86400  # seconds
 MONTH = YEAR / 12  # seconds
 
+# A subscript has one capital before it or is one small letter: P_miss, N_total, gain_i; not trec_eval or pfa_only.
+MARKS = re.compile(
+    r"`(?P<code>[^`]*)`"
+    r"|\b(?P<name>[A-Z]|[a-zA-Z]+(?=_[a-z]\b))_(?P<sub>[a-z]+)\b"
+    r"|(?P<base>\w)\^(?P<power>\{[^}]*\}|\w)"
+)
+
 
 def init_app(app: Flask) -> None:
     for written in (ago, counted, date, figure, marked, moment, plain_figure, size, when):
@@ -99,22 +106,19 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def marked(text: str) -> Markup:
-    """The registry's plain text for a page: `code` in backticks, and P_miss or rel_i with a subscript."""
-    parts = re.split(r"`([^`]*)`", text)
-    pieces = [
-        Markup("<code>{}</code>").format(part) if number % 2 else _subscripts(part) for number, part in enumerate(parts)
-    ]
-    return Markup("").join(pieces)
-
-
-def _subscripts(text: str) -> Markup:
-    # One capital before or one small letter after: P_miss, N_total, gain_i; not trec_eval, ndcg_cut or pfa_only.
-    parts = re.split(r"\b([A-Z]_[a-z]+|[a-zA-Z]+_[a-z])\b", text)
-    pieces = [
-        Markup("{}<sub>{}</sub>").format(*part.split("_")) if number % 2 else escape(part)
-        for number, part in enumerate(parts)
-    ]
-    return Markup("").join(pieces)
+    """The registry's plain text for a page: `code` in backticks, P_miss and gain_i lowered, the power of 2^g raised."""
+    pieces: list[Markup] = []
+    end = 0
+    for found in MARKS.finditer(text):
+        pieces.append(escape(text[end : found.start()]))
+        if found["code"] is not None:
+            pieces.append(Markup("<code>{}</code>").format(found["code"]))
+        elif found["sub"] is not None:
+            pieces.append(Markup("{}<sub>{}</sub>").format(found["name"], found["sub"]))
+        else:
+            pieces.append(Markup("{}<sup>{}</sup>").format(found["base"], found["power"].strip("{}")))
+        end = found.end()
+    return Markup("").join([*pieces, escape(text[end:])])
 
 
 def _time(value: dt.datetime, text: str) -> Markup:

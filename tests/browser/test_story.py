@@ -1,0 +1,202 @@
+"""The whole story in a real browser, on a real site with a real worker: from a stranger to a ranked list."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import Console, assert_accessible
+from tests.support.site import Site
+
+QUERIES = "q1\tfirst query\tlaw\nq2\tsecond query\tnews\nq3\tthird query\tlaw\n"
+JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\nq2 0 d1 0\nq2 0 d4 1\nq3 0 d5 1\n"
+# Average precision: q1 (1/1) / 2, q2 1, q3 0; their mean is 0.5.
+RUN = "q1 Q0 d1 1 0.9 alpha\nq1 Q0 d2 2 0.8 alpha\nq2 Q0 d4 1 0.7 alpha\nq3 Q0 d6 1 0.6 alpha\n"
+PASSWORD = "a long enough password"
+SCORED_MILLISECONDS = 60_000
+
+
+@pytest.fixture(scope="module")
+def campaign(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A campaign with an evaluation in each of two years, made by the commands; the folder of the files."""
+    folder = tmp_path_factory.mktemp("files")
+    for name, text in {
+        "queries.tsv": QUERIES,
+        "qrels.txt": JUDGMENTS,
+        "alpha.run": RUN,
+        "bad.run": "q1 Q0 d1\n",
+    }.items():
+        (folder / name).write_text(text)
+    site.command("campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP P@5")
+    for year in ("2024", "2025"):
+        name = f"harbour/{year}"
+        site.command("evaluation", "add", name, "--title", f"Harbour {year}", "--period", year, "--details", "always")
+        site.command("queries", "import", name, folder / "queries.tsv")
+        site.command("judgments", "import", name, folder / "qrels.txt")
+    return folder
+
+
+def fill(page: Page, **fields: str) -> None:
+    for name, value in fields.items():
+        page.locator(f"#{name}").fill(value)
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("main").get_by_role("button", name=name, exact=True).click()
+
+
+def follow(page: Page, name: str | re.Pattern[str]) -> None:
+    page.get_by_role("main").get_by_role("link", name=name).first.click()
+
+
+def register(page: Page, site: Site, name: str) -> None:
+    page.goto(f"{site.url}/")
+    page.get_by_role("link", name="Register").click()
+    assert_accessible(page)
+    fill(page, name=name, password=PASSWORD)
+    press(page, "Register")
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def make_team(page: Page, name: str) -> None:
+    follow(page, "Make a team")
+    fill(page, name=name)
+    press(page, "Make team")
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+
+
+def open_form(page: Page, site: Site, year: str) -> None:
+    page.goto(f"{site.url}/")
+    follow(page, "Harbour track")
+    follow(page, f"Harbour {year}")
+    follow(page, "Submit run")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Submit a run")
+
+
+def test_from_a_stranger_to_a_ranked_list(site: Site, campaign: Path, page: Page) -> None:
+    register(page, site, "Grace")
+    assert_accessible(page)
+    make_team(page, "Gamma Lab")
+    assert_accessible(page)
+
+    open_form(page, site, "2025")
+    assert_accessible(page)
+    fill(page, system_name="Lantern", label="first try")
+    page.get_by_label("Primary").check()
+    page.locator("#run").set_input_files(campaign / "alpha.run")
+    press(page, "Submit run")
+    expect(page.get_by_role("heading", level=1)).to_have_text("first try")
+
+    # The page finds out by itself.
+    expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)
+    assert_accessible(page)
+
+    follow(page, "the board")
+    row = page.get_by_role("row").filter(has_text="Lantern")
+    expect(row).to_contain_text("Gamma Lab")
+    expect(row.get_by_role("cell").first).to_have_text("1")
+    expect(row).to_contain_text("0.500")
+    assert_accessible(page)
+
+    row.get_by_role("link", name="Lantern").click()
+    page.get_by_role("link", name="Ranked list on query q1").click()
+    lines = page.get_by_role("table").first.get_by_role("row")
+    expect(lines.nth(1)).to_contain_text("d1")
+    expect(lines.nth(2)).to_contain_text("d2")
+    expect(page.get_by_role("main")).to_contain_text("1 of 2 relevant ones found")
+    assert_accessible(page)
+
+    page.goto(f"{site.url}/campaigns/harbour/progress")
+    expect(page.get_by_role("main")).to_contain_text("Lantern")
+    assert_accessible(page)
+
+
+def test_a_wrong_file_shows_its_lines_and_costs_nothing(
+    site: Site, campaign: Path, page: Page, console: Console
+) -> None:
+    register(page, site, "Hedy")
+    make_team(page, "Hydra")
+    site.command("evaluation", "change", "harbour/2024", "--daily-quota", "3")
+    open_form(page, site, "2024")
+    expect(page.get_by_role("complementary")).to_contain_text("3 of 3 left today")
+
+    console.expect(r"status of 400")
+    press(page, "Submit run")
+    summary = page.get_by_role("alert")
+    expect(summary).to_be_focused()
+    assert_accessible(page)
+    summary.get_by_role("link", name=re.compile("Run file")).click()
+    expect(page.locator("#run")).to_be_focused()
+
+    fill(page, system_name="Needle")
+    page.locator("#run").set_input_files(campaign / "bad.run")
+    press(page, "Submit run")
+    expect(page.get_by_role("table")).to_contain_text("expected 6 columns, found 3", timeout=SCORED_MILLISECONDS)
+    assert_accessible(page)
+    follow(page, "Submit another run")
+    expect(page.get_by_role("complementary")).to_contain_text("3 of 3 left today")
+
+
+def test_a_friend_joins_by_a_link(site: Site, campaign: Path, page: Page, new_page: Callable[..., Page]) -> None:
+    register(page, site, "Ida")
+    make_team(page, "Iris")
+    press(page, "Make an invitation link")
+    link = page.locator(".notice code").inner_text()
+
+    friend = new_page()
+    friend.goto(link)
+    assert_accessible(friend)
+    friend.get_by_role("main").get_by_role("link", name="Register").click()
+    fill(friend, name="Jo", password=PASSWORD)
+    press(friend, "Register")
+    press(friend, "Join Iris")
+    expect(friend.get_by_role("main")).to_contain_text("You are in Iris now")
+    expect(friend.get_by_role("main")).to_contain_text("Leave this team")
+
+
+@pytest.mark.parametrize("path", ["/", "/login", "/register", "/measures/", "/measures/nDCG", "/campaigns/harbour"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_is_accessible_and_fits_a_phone(
+    site: Site, campaign: Path, new_page: Callable[..., Page], path: str, scheme: str
+) -> None:
+    page = new_page(viewport={"width": 375, "height": 800}, color_scheme=scheme, is_mobile=True, has_touch=True)
+    page.goto(f"{site.url}{path}")
+    assert_accessible(page)
+    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wider == 0
+
+
+def test_the_keyboard_reaches_the_content_first(site: Site, page: Page) -> None:
+    page.goto(f"{site.url}/login")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator("#name")).to_be_focused()
+
+
+def test_the_colours_are_remembered(site: Site, new_page: Callable[..., Page]) -> None:
+    page = new_page(color_scheme="light")
+    page.goto(f"{site.url}/login")
+    page.get_by_role("button", name="Dark colours").click()
+    page.goto(f"{site.url}/register")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.get_by_role("button", name="Light colours")).to_be_visible()
+
+
+def test_without_script_the_form_and_the_status_page_work_too(
+    site: Site, campaign: Path, new_page: Callable[..., Page]
+) -> None:
+    page = new_page(java_script_enabled=False)
+    page.goto(f"{site.url}/register")
+    fill(page, name="Kit", password=PASSWORD)
+    press(page, "Register")
+    make_team(page, "Kestrel")
+    page.goto(f"{site.url}/campaigns/harbour/2024/submit")
+    fill(page, system_name="Quill")
+    page.locator("#run").set_input_files(campaign / "alpha.run")
+    press(page, "Submit run")
+    expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)

@@ -1,0 +1,73 @@
+"""A real run through the form, in a real browser: its board shows the figures that its organisers published."""
+
+import csv
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.databases import Postgres
+from tests.support.site import Site, running_site
+
+RUN = "CSIROmedNIR"
+EVALUATION = "trec-covid/round1"
+PASSWORD = "a long enough password"
+SCORED_MILLISECONDS = 120_000
+
+
+@pytest.fixture
+def site(postgres: Postgres, migrated_postgres: str, shared_data: Path, tmp_path: Path) -> Iterator[Site]:
+    """A site with one worker and TREC-COVID's first round, scored as its organisers did."""
+    judgments = shared_data / EVALUATION / "qrels.txt"
+    queries = sorted({line.split()[0] for line in judgments.read_text().splitlines()}, key=int)
+    (tmp_path / "queries.tsv").write_text("".join(f"{query}\n" for query in queries))
+    database_url = postgres.create(migrated_postgres)
+    with running_site(database_url, tmp_path) as site:
+        site.command(
+            "campaign", "add", "trec-covid", "--title", "TREC-COVID", "--measures", "AP P@5 nDCG@10", "--compat", "9"
+        )
+        site.command(
+            "evaluation", "add", EVALUATION, "--title", "Round 1", "--period", "2020 round 1", "--details", "always"
+        )
+        site.command("queries", "import", EVALUATION, tmp_path / "queries.tsv")
+        site.command("judgments", "import", EVALUATION, judgments)
+        site.command("user", "add", "ada", "--password-stdin", text=f"{PASSWORD}\n")
+        site.command("team", "add", "CSIRO")
+        site.command("team", "member", "add", "csiro", "ada")
+        yield site
+    postgres.drop(database_url)
+
+
+def shown(cell: Locator) -> str:
+    """The figure of a cell with all its digits, rounded to those that the organisers print."""
+    return f"{float(cell.locator('data').get_attribute('value') or 'nan'):.4f}"
+
+
+def test_a_real_run_from_the_form_to_its_ranked_lists(site: Site, shared_data: Path, page: Page) -> None:
+    folder = shared_data / EVALUATION
+    with (folder / "leaderboard.csv").open(newline="") as file:
+        published = next(row for row in csv.DictReader(file) if row["run"] == RUN)
+
+    page.goto(f"{site.url}/campaigns/{EVALUATION}/submit")
+    page.locator("#name").fill("ada")
+    page.locator("#password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.locator("#system_name").fill("MedNIR")
+    page.locator("#run").set_input_files(folder / f"{RUN}.gz")
+    page.get_by_role("button", name="Submit run").click()
+    expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)
+
+    page.goto(f"{site.url}/campaigns/{EVALUATION}")
+    row = page.get_by_role("row").filter(has_text="MedNIR")
+    figures = row.locator("td.figure").filter(has=page.locator("data"))
+    assert [shown(figures.nth(place)) for place in range(3)] == [
+        published["MAP"], published["p@5"], published["ndcg@10"],
+    ]  # fmt: skip
+
+    row.get_by_role("link", name="MedNIR").click()
+    page.get_by_role("link", name="Ranked list on query 1", exact=True).click()
+    with gzip.open(folder / f"{RUN}.gz", "rt") as lines:
+        first = next(line.split()[2] for line in lines if line.split()[0] == "1" and line.split()[3] == "1")
+    expect(page.get_by_role("table").first.get_by_role("row").nth(1)).to_contain_text(first)
