@@ -60,7 +60,7 @@ class Folder:
     def local(self, key: str) -> Iterator[Path]:
         """The file's path on this machine, for as long as the block runs. Raises NotFound when there is none."""
         path = self._root / key
-        if not path.is_file():
+        if not path.exists():
             raise NotFound(f"The run store has no file {key}.")
         yield path
 

@@ -5,6 +5,7 @@ has to live on to say so. Settings come first by standard input, then jobs; each
 standard input does, also in the middle of a job: then its worker has died.
 """
 
+import io
 import logging
 import os
 import queue
@@ -12,6 +13,9 @@ import resource
 import sys
 import threading
 from typing import TextIO
+
+import numpy as np
+import polars as pl
 
 from leaderboard.db import Database
 from leaderboard.errors import FileRejected
@@ -32,6 +36,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
     settings = Settings.read(sys.stdin.readline())
+    _start_threads()
     if settings.job_bytes:
         resource.setrlimit(resource.RLIMIT_AS, (settings.job_bytes, settings.job_bytes))
     jobs: queue.Queue[Job] = queue.Queue()
@@ -45,6 +50,12 @@ def main() -> None:
     while True:
         job = jobs.get()
         _say(replies, write_reply(_answer(computing, job, settings)))
+
+
+def _start_threads() -> None:
+    """Makes polars start its threads now: where the bound on memory refuses them, it hangs instead of failing."""
+    frame = pl.DataFrame({"key": np.arange(100_000) % 17})
+    frame.join(frame.unique(), on="key").sort("key").write_parquet(io.BytesIO())
 
 
 def _listen(stdin: TextIO, jobs: queue.Queue[Job]) -> None:

@@ -79,6 +79,10 @@ class Child:
         return read_reply(line)
 
     @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
     def is_alive(self) -> bool:
         return self._popen.poll() is None
 

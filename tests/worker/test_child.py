@@ -1,0 +1,127 @@
+"""The process that reads strangers' files, bounded in memory and time, and dying in every way."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import Scoring, State
+from leaderboard.services.outcomes import Figures
+from leaderboard.worker import Worker
+from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
+from leaderboard.worker.process import Child
+from tests.support.waiting import wait_until
+from tests.support.world import World, run_text
+
+SECONDS = 60.0
+MANY_LINES = 2_000_000
+MARGIN = 64 * 2**20  # bytes that a child bounded just above its own size has for its work
+
+
+def _settings(world: World, job_bytes: int = 0) -> Settings:
+    return Settings(world.config.database_url, world.store.url, world.config.text_bytes, job_bytes)
+
+
+@pytest.fixture
+def child(world: World) -> Iterator[Child]:
+    child = Child(_settings(world))
+    yield child
+    child.kill()
+
+
+def _job(world: World, submission: int) -> Job:
+    return Job(submission, world.scoring(submission).scoring_set_id)
+
+
+def _reply(child: Child, job: Job) -> Reply:
+    child.ask(job)
+    reply = child.reply(SECONDS)
+    assert reply is not None
+    return reply
+
+
+def _stuck_file(world: World, content: str) -> Path:
+    """Makes the stored file of a run one that is waited on for ever: a pipe that nobody writes to."""
+    sha256 = world.receive(content).sha256
+    with world.store.run_file(sha256) as path:
+        path.unlink()
+        os.mkfifo(path)
+    return path
+
+
+def test_one_child_scores_many_runs(world: World, child: Child) -> None:
+    for number in range(3):
+        reply = _reply(child, _job(world, world.submit(run_text(number))))
+        assert isinstance(reply, Figures)
+        assert reply.facts["tag"] == f"run-{number}"
+    wrong = _reply(child, _job(world, world.submit("nonsense\n")))
+    assert isinstance(wrong, Rejected)
+    assert wrong.count == 1
+    assert isinstance(_reply(child, _job(world, world.submit(run_text(9)))), Figures)
+
+
+def test_a_child_that_is_killed_says_how_it_ended(world: World, child: Child) -> None:
+    run = world.submit(run_text(1))
+    _stuck_file(world, run_text(1))
+    child.ask(_job(world, run))
+    assert child.reply(0.1) is None
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.reply(SECONDS) == Failed("the scoring process was ended by SIGKILL")
+    assert not child.is_alive
+
+
+def test_an_error_inside_is_told_with_where_and_not_with_its_text(world: World, child: Child) -> None:
+    run = world.submit(run_text(1))
+    with world.store.run_file(world.receive(run_text(1)).sha256) as path:
+        path.unlink()
+    assert _reply(child, _job(world, run)) == Failed("an error while reading the run: NotFound")
+
+
+def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: Child) -> None:
+    status = Path(f"/proc/{child.pid}/status").read_text()
+    size = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmSize"))
+    lines = (f"q1 Q0 document-{number} {number} {MANY_LINES - number} t\n" for number in range(MANY_LINES))
+    run = world.submit("".join(lines))
+    bounded = Child(_settings(world, size + MARGIN))
+    try:
+        reply = _reply(bounded, _job(world, run))
+    finally:
+        bounded.kill()
+    gibibytes = f"{(size + MARGIN) / 2**30:.3g}"
+    assert reply == Failed(f"scoring needed more than {gibibytes} GiB of memory, the most that one run may use here")
+
+
+def test_a_run_that_takes_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
+    world.config = replace(world.config, job_seconds=1)
+    run = world.submit(run_text(1))
+    _stuck_file(world, run_text(1))
+    world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors) == (State.QUEUED, 1)
+    assert scoring.failure == "scoring took longer than 1 s, the most that one run may take here"
+    # The worker lives on, with a new child.
+    other = world.submit(run_text(2))
+    world.drain()
+    assert world.scoring(other).state is State.SCORED
+
+
+def test_a_job_that_passed_into_other_hands_is_dropped(world: World) -> None:
+    world.config = replace(world.config, lease_seconds=1)
+    run = world.submit(run_text(1))
+    _stuck_file(world, run_text(1))
+    worker = Worker(world.database, world.store, world.config)
+    working = threading.Thread(target=worker.step, args=(threading.Event(),))
+    working.start()
+    wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(worker="another", attempt=2))
+    working.join(SECONDS)
+    assert not working.is_alive()
+    worker.close()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.worker, scoring.errors) == (State.SCORING, "another", 0)

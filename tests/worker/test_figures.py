@@ -1,0 +1,147 @@
+"""What a scored run leaves behind, with figures worked out by hand."""
+
+import math
+import struct
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.formats import QueryRow
+from leaderboard.models import Campaign, Event, Score, State, Submission, Subset
+from leaderboard.services import evaluations, queries
+from tests.support.world import RUN, World
+
+# The collection has 1000 documents and β is 20. On q1 the run lists d1 (relevant) and d2 (judged not relevant): nothing
+# is missed, one of 999 other documents is a false alarm. On q2 it lists the relevant one only. q3 has none relevant.
+VALUE_Q1 = 1 - 20 / 999
+
+
+def _scores(world: World, submission: int) -> dict[tuple[str, str], Score]:
+    with world.database.read() as session:
+        scoring = world.scoring(submission).id
+        rows = session.scalars(
+            sa.select(Score).where(Score.scoring_id == scoring).options(sa.orm.undefer(Score.values))
+        )
+        return {(row.measure, row.subset.value): row for row in rows}
+
+
+def _values(score: Score) -> tuple[float, ...]:
+    return struct.unpack(f"<{len(score.values) // 8}d", score.values)
+
+
+def test_every_measure_is_kept_with_its_mean_and_its_value_on_each_query(world: World) -> None:
+    run = world.submit()
+    world.drain()
+    scores = _scores(world, run)
+    assert set(scores) == {(name, subset.value) for name in ("AQWV", "AP", "P@1") for subset in Subset}
+    assert (scores["AP", "all"].mean, scores["AP", "all"].count) == (0.5, 3)
+    assert _values(scores["AP", "all"]) == (0.5, 1.0, 0.0)
+    assert scores["P@1", "all"].mean == pytest.approx(1 / 3)
+    assert scores["AQWV", "all"].mean == pytest.approx((VALUE_Q1 + 1) / 2)
+    assert scores["AQWV", "all"].count == 2
+    q1, q2, q3 = _values(scores["AQWV", "all"])
+    assert (q1, q2) == (pytest.approx(VALUE_Q1), 1.0)
+    assert math.isnan(q3)
+    assert scores["AP", "shown"].mean == 0.5
+
+
+def test_one_query_is_read_by_eight_bytes_of_the_vector(world: World) -> None:
+    run = world.submit()
+    world.drain()
+    with world.database.read() as session:
+        slices = sa.select(sa.func.substr(Score.values, 8 * 1 + 1, 8)).where(
+            Score.scoring_id == world.scoring(run).id, Score.measure == "AP"
+        )
+        assert {struct.unpack("<d", bytes(found))[0] for found in session.scalars(slices)} == {1.0}
+
+
+def test_the_record_says_how_it_came_about(world: World) -> None:
+    run = world.submit()
+    world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.attempt, scoring.errors, scoring.beta) == (State.SCORED, 1, 0, 20.0)
+    assert scoring.missing == ["q3"]
+    assert scoring.facts == {"lines": 3, "queries": 2, "tag": "a-run", "theta": {}}
+    assert scoring.started_at is not None
+    assert scoring.finished_at is not None
+    assert scoring.seconds is not None
+    assert scoring.seconds > 0
+    (campaign,) = world.all(sa.select(Campaign))
+    assert campaign.locked_at is not None
+
+
+def test_a_threshold_decides_what_counts_as_returned(world: World) -> None:
+    run = world.submit(threshold=1.5)  # of both relevant documents, none has a score that high
+    world.drain()
+    assert _scores(world, run)["AQWV", "all"].mean == pytest.approx((-20 / 999 + 0) / 2)
+
+
+def test_an_undefined_mean_is_no_number(world: World) -> None:
+    world.judge("q3 0 d4 0\n")
+    run = world.submit()
+    world.drain()
+    score = _scores(world, run)["AQWV", "all"]
+    assert (score.mean, score.count) == (None, 0)
+    assert world.scoring(run).unjudged == ["q1", "q2"]
+
+
+def test_the_ranked_lists_can_be_opened_query_by_query(world: World) -> None:
+    run = world.submit(RUN + "q2 Q0 d9 2 1.0 a-run\n")
+    world.drain()
+    # Equal scores: the document whose id sorts last comes first.
+    assert world.store.ranked_lines(run, 10, 1)["document"].to_list() == ["d9", "d3"]
+    assert world.store.ranked_lines(run, 10, 0)["document"].to_list() == ["d2", "d1"]
+    assert world.store.ranked_lines(run, 10, 2).height == 0
+
+
+def test_a_wrong_file_leaves_a_rejected_run_with_its_problems(world: World) -> None:
+    run = world.submit("q1 Q0 d1 1 2.0\nq1 Q0 d1 1 high tag\nq7 Q0 d1 1 2.0 tag\n" + RUN)
+    world.drain()
+    assert world.scoring(run).state is State.REJECTED
+    (submission,) = world.all(sa.select(Submission))
+    assert submission.problem_count == 3
+    assert [line for line, _ in submission.problems] == [1, 2, 3]
+    assert "expected 6 columns, found 5" in submission.problems[0][1]
+    assert "no finite number" in submission.problems[1][1]
+    assert "q7" in submission.problems[2][1]
+    assert not submission.charged
+    assert world.all(sa.select(Score)) == []
+    (campaign,) = world.all(sa.select(Campaign))
+    assert campaign.locked_at is None
+
+
+def test_only_the_first_fifty_problems_are_kept_and_all_are_counted(world: World) -> None:
+    world.submit("q1 Q0 d1 1 2.0\n" * 80)
+    world.drain()
+    (submission,) = world.all(sa.select(Submission))
+    assert (len(submission.problems), submission.problem_count) == (50, 80)
+
+
+def test_an_empty_and_a_broken_file_are_rejected_as_a_whole(world: World) -> None:
+    for content in ("", b"\x1f\x8b\x08 not gzip at all", b"\xff\xfe\x00"):
+        run = world.submit(content)
+        world.drain()
+        assert world.scoring(run).state is State.REJECTED
+        assert world.scoring(run).submission.problem_count >= 1
+
+
+def test_runs_that_come_before_the_judgments_wait_for_them(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        later = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027", documents=10)
+        queries.import_queries(session, CONSOLE, later, [QueryRow(f"q{n}", "", ()) for n in (1, 2)])
+    run = world.submit(evaluation=later.id)
+    world.drain()
+    world.evaluation = later.id
+    world.judge("q1 0 d1 1\nq2 0 d3 1\n")
+    world.drain()
+    assert world.scoring(run).state is State.SCORED
+
+
+def test_every_outcome_is_in_the_audit_trail(world: World) -> None:
+    world.submit()
+    world.submit("nothing that makes sense\n")
+    world.drain()
+    trail = world.all(sa.select(Event).where(Event.subject == "submission").order_by(Event.id))
+    assert [event.action for event in trail] == ["submit", "submit", "score", "reject"]
+    assert trail[2].facts["worker"].count(":") == 2

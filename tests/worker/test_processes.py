@@ -1,0 +1,170 @@
+"""Workers as an installation runs them: processes of their own, stopped, killed and started again."""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from leaderboard.config import Config
+from leaderboard.models import Event, Scoring, State
+from leaderboard.worker import run as run_worker
+from leaderboard.worker.housekeeping import remove_orphans
+from tests.support.processes import Process
+from tests.support.shared import REPOSITORY
+from tests.support.waiting import wait_until
+from tests.support.world import World, run_text
+
+SECONDS = 60.0
+LEASE_SECONDS = 2
+
+
+def _worker(world: World) -> Process:
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(REPOSITORY),
+        "LEADERBOARD_DATABASE_URL": world.config.database_url,
+        "LEADERBOARD_STORE_URL": world.store.url,
+        "LEADERBOARD_LEASE_SECONDS": str(LEASE_SECONDS),
+    }
+    return Process([sys.executable, "-m", "leaderboard", "worker"], env=environment, cwd=Path(world.store.url).parent)
+
+
+def _stuck_run(world: World) -> tuple[int, Path]:
+    """A run whose file is a pipe that nobody writes to: its scoring is in the middle until somebody does."""
+    run = world.submit(run_text(1))
+    with world.store.run_file(world.scoring(run).submission.sha256) as path:
+        path.unlink()
+        os.mkfifo(path)
+    return run, path
+
+
+def _wait_for_state(world: World, run: int, state: State) -> None:
+    wait_until(lambda: world.scoring(run).state is state, f"{state.value} (it is {world.scoring(run).state.value})")
+
+
+def _children(pid: int) -> list[int]:
+    """Processes whose parent this is."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except FileNotFoundError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(status.parent.name))
+    return found
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishes(world: World) -> None:
+    run, pipe = _stuck_run(world)
+    with _worker(world) as first:
+        _wait_for_state(world, run, State.SCORING)
+        by_first = world.scoring(run).worker
+        children = _children(first.pid)
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait(seconds=SECONDS)
+        wait_until(lambda: not any(map(_runs, children)), "its child ends with it")
+    assert len(children) == 1
+    assert world.scoring(run).state is State.SCORING  # nobody knows yet
+    pipe.unlink()
+    world.receive(run_text(1))
+    with _worker(world):
+        _wait_for_state(world, run, State.SCORED)
+    scoring = world.scoring(run)
+    assert (scoring.attempt, scoring.lost_leases, scoring.errors) == (2, 1, 0)
+    assert scoring.worker != by_first
+    assert len(scoring.scores) == 6  # three measures over two subsets
+    assert len(world.all(sa.select(Scoring))) == 1
+    assert len(world.all(sa.select(Event).where(Event.action == "score"))) == 1
+
+
+def test_a_worker_that_is_alive_keeps_its_job_however_long_it_takes(world: World) -> None:
+    run, pipe = _stuck_run(world)
+    with _worker(world), _worker(world):
+        _wait_for_state(world, run, State.SCORING)
+        lease = world.scoring(run).lease_until
+        assert lease is not None
+        # Long after the first lease would have run out, by the leases themselves ...
+        wait_until(
+            lambda: (world.scoring(run).lease_until or lease).timestamp() > lease.timestamp() + 2 * LEASE_SECONDS,
+            "its lease is renewed",
+        )
+        assert world.scoring(run).attempt == 1
+        pipe.write_text(run_text(1))
+        _wait_for_state(world, run, State.SCORED)
+    assert (world.scoring(run).attempt, world.scoring(run).lost_leases) == (1, 0)
+
+
+def test_a_stop_finishes_a_job_that_is_nearly_done(world: World) -> None:
+    run, pipe = _stuck_run(world)
+    with _worker(world) as worker:
+        _wait_for_state(world, run, State.SCORING)
+        os.kill(worker.pid, signal.SIGTERM)
+        worker.wait_for_output("stopping on SIGTERM", seconds=SECONDS)
+        pipe.write_text(run_text(1))
+        assert worker.wait(seconds=SECONDS) == 0
+    assert world.scoring(run).state is State.SCORED
+
+
+def test_a_stop_hands_a_long_job_back_at_no_cost(world: World) -> None:
+    run, _ = _stuck_run(world)
+    with _worker(world) as worker:
+        _wait_for_state(world, run, State.SCORING)
+        children = _children(worker.pid)
+        os.kill(worker.pid, signal.SIGTERM)
+        assert worker.wait(seconds=SECONDS) == 0
+        assert "handed back" in worker.output
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors, scoring.lost_leases) == (State.QUEUED, 0, 0)
+    assert not any(map(_runs, children))
+
+
+def test_an_idle_worker_stops_at_once_and_leaves_no_process(world: World) -> None:
+    with _worker(world) as worker:
+        worker.wait_for_output("is waiting for work", seconds=SECONDS)
+        wait_until(lambda: len(_children(worker.pid)) == 1, "it has its child")
+        children = _children(worker.pid)
+        os.kill(worker.pid, signal.SIGINT)
+        assert worker.wait(seconds=SECONDS) == 0
+    assert not any(map(_runs, children))
+
+
+def test_a_worker_whose_child_is_killed_goes_on_with_another(world: World) -> None:
+    run, pipe = _stuck_run(world)
+    with _worker(world) as worker:
+        _wait_for_state(world, run, State.SCORING)
+        (child,) = _children(worker.pid)
+        os.kill(child, signal.SIGKILL)
+        _wait_for_state(world, run, State.QUEUED)
+        pipe.unlink()
+        world.receive(run_text(1))
+        other = world.submit(run_text(2))
+        _wait_for_state(world, other, State.SCORED)
+    scoring = world.scoring(run)
+    assert scoring.errors == 1
+    assert scoring.failure == "the scoring process was ended by SIGKILL"
+
+
+def test_with_once_a_worker_ends_when_nothing_waits(world: World) -> None:
+    runs = [world.submit(run_text(number)) for number in range(3)]
+    run_worker(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
+    assert {world.scoring(run).state for run in runs} == {State.SCORED}
+
+
+def test_files_that_no_submission_names_are_removed_once_they_are_old(world: World) -> None:
+    run = world.submit(run_text(1))
+    named = world.scoring(run).submission.sha256
+    world.receive(run_text(2))
+    assert remove_orphans(world.database, world.store) == 0
+    assert remove_orphans(world.database, world.store, seconds=0) == 1
+    assert list(world.store.orphan_candidates(0)) == [named]
