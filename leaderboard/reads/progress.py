@@ -69,7 +69,9 @@ def progress(
     names = {name for period in periods.values() for name in period.measures.values()}
     entries = [entry for entry in load_entries(session, actor, seen, now, names) if not entry.late]
     shown = Show(campaign.run_choice.value)
-    here = [one for one in reversed(evaluations) if one.condition == chosen]
+    here = sorted(
+        (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)
+    )
     ordered = tuple(periods[one.id] for one in here if one.id in periods)
     found = points(entries, ordered, by, shown)
     numbers = colour_numbers(entries, periods.values(), columns[0], shown)

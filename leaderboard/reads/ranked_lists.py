@@ -144,7 +144,7 @@ def _grades(session: Session, scoring_set: ScoringSet, found: Query) -> dict[str
             Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == found.id
         )
     )
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 def _lines(

@@ -1,0 +1,131 @@
+"""One submission: what its page says of it, and its values over all queries."""
+
+import pytest
+
+from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.errors import NotFound
+from leaderboard.models import Opening, Scoring, Standing, State, Submission
+from leaderboard.reads.results import SubmissionResults, results
+from leaderboard.reads.submissions import SubmissionStatus, status
+from tests.support.field import DAY, NAN, NOW, Field
+
+
+def of(field: Field, run: int, actor: Actor = VISITOR, **asked: str) -> SubmissionResults:
+    with field.database.read() as session:
+        return results(session, actor, run, NOW, **asked)
+
+
+def seen(field: Field, run: int, actor: Actor = VISITOR) -> SubmissionStatus:
+    with field.database.read() as session:
+        return status(session, actor, run, NOW)
+
+
+def test_means_come_with_the_number_of_queries_behind_them(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5, 0.25, NAN, 0.0], "P@5": [0.2] * 4}, intervals={"AP": (0.1, 0.4)})
+    found = of(field, run)
+    assert [(figure.mean, figure.count) for figure in found.figures] == [(0.25, 3), (pytest.approx(0.2), 4)]
+    assert (found.figures[0].low, found.figures[0].high) == (0.1, 0.4)
+
+
+def test_a_run_knows_its_rank_on_the_board(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 4})
+    second = field.run("Birch", {"AP": [0.5] * 4})
+    older = field.run("Cedar", {"AP": [0.7] * 4})
+    field.run("Cedar", {"AP": [0.1] * 4})
+    assert (of(field, second).rank, of(field, second).ranked) == (2, 3)
+    assert of(field, older).rank is None  # another run stands for its system
+
+
+def test_every_query_has_its_values_with_the_fields_median_beside(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.2, 0.9, NAN, 0.0]})
+    field.run("Birch", {"AP": [0.4, 0.1, 0.5, 0.0]})
+    field.run("Cedar", {"AP": [0.9, 0.2, 0.7, 0.0]})
+    rows = of(field, run).queries
+    assert [row.external_id for row in rows] == ["q1", "q2", "q3", "q4"]
+    assert [row.values[0] for row in rows] == [0.2, 0.9, None, 0.0]
+    assert [row.median for row in rows] == [0.4, 0.2, pytest.approx(0.6), 0.0]
+
+
+def test_queries_sort_by_a_measure_or_by_the_difference_to_the_median(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.2, 0.9, NAN, 0.3]})
+    field.run("Birch", {"AP": [0.8, 0.9, 0.5, 0.1]})
+    field.run("Cedar", {"AP": [0.8, 0.9, 0.5, 0.1]})
+    assert [row.external_id for row in of(field, run, sort="AP").queries] == ["q2", "q4", "q1", "q3"]
+    assert [row.external_id for row in of(field, run, sort="-AP").queries] == ["q1", "q4", "q2", "q3"]
+    assert [row.external_id for row in of(field, run, sort="difference").queries] == ["q4", "q2", "q1", "q3"]
+
+
+def test_missing_queries_are_marked(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.2, 0.0, 0.4, 0.0]})
+    with field.database.write() as session:
+        session.get_one(Scoring, field.scoring(run)).missing = ["q2"]
+    found = of(field, run)
+    assert found.missing == ("q2",)
+    assert [row.missing for row in found.queries] == [False, True, False, False]
+
+
+def test_while_details_are_closed_a_team_sees_its_means_and_no_single_query(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
+    field.change(results=Opening.CLOSED, closes_at=NOW + DAY)
+    found = of(field, run, field.member("Woods"))
+    assert (found.figures[0].mean, found.rank, found.queries, found.details_open) == (0.5, None, (), False)
+    with pytest.raises(NotFound):
+        of(field, run)
+    assert len(of(field, run, CONSOLE).queries) == 4
+
+
+def test_the_team_sees_its_receipt_and_problems_and_others_do_not(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", notes="ours", label="first")
+    own, other = seen(field, run, field.member("Woods")), seen(field, run)
+    assert (own.state, own.label, own.notes, len(own.receipt), own.may_act) == ("scored", "first", "ours", 64, True)
+    assert (other.state, other.notes, other.receipt, other.filename, other.may_act) == ("scored", "", "", "", False)
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.SCORING, State.REJECTED, State.FAILED])
+def test_a_run_that_is_on_no_board_is_known_to_its_team_and_organisers_only(field: Field, state: State) -> None:
+    run = field.run("Alder", team="Woods", state=state)
+    assert seen(field, run, field.member("Woods")).state == state.value
+    assert seen(field, run, CONSOLE).state == state.value
+    field.run("Birch", {"AP": [0.5] * 4}, team="Meadow")
+    for actor in (VISITOR, field.member("Meadow")):
+        with pytest.raises(NotFound):
+            seen(field, run, actor)
+
+
+def test_a_rejected_run_shows_its_problems_by_line(field: Field) -> None:
+    run = field.run("Alder", team="Woods", state=State.REJECTED)
+    with field.database.write() as session:
+        found = session.get_one(Submission, run)
+        found.problems, found.problem_count = [[17, "expected 6 columns, found 5"], [None, "no query"]], 60
+    shown = seen(field, run, field.member("Woods"))
+    assert shown.problems == ((17, "expected 6 columns, found 5"), (None, "no query"))
+    assert shown.problem_count == 60
+
+
+def test_a_withdrawn_run_is_its_teams_alone(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
+    field.withdraw(run)
+    assert seen(field, run, field.member("Woods")).state == "withdrawn"
+    with pytest.raises(NotFound):
+        seen(field, run)
+
+
+def test_a_waiting_run_knows_how_many_go_before_it(field: Field) -> None:
+    for name in ("Alder", "Birch"):
+        field.run(name, state=State.QUEUED)
+    run = field.run("Cedar", state=State.QUEUED)
+    assert seen(field, run, CONSOLE).ahead == 2
+
+
+def test_in_an_anonymous_period_a_runs_page_names_nobody(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4}, label="alder-1")
+    field.change(anonymous_until=NOW + DAY)
+    shown = seen(field, run)
+    assert shown.system.name.startswith("Anonymous ")
+    assert (shown.system.team, shown.label) == ("", "")
+    assert of(field, run).system.name == shown.system.name
+
+
+def test_the_one_primary_run_of_a_team_is_marked(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4}, standing=Standing.PRIMARY)
+    assert seen(field, run).is_primary
