@@ -67,6 +67,7 @@ class Episode:
     threshold: float = 0.0
     missing: int = 0
     same_as: str = ""
+    damaged: bool = False  # the file has mistakes, so that it is rejected
 
 
 @dataclass(frozen=True, slots=True)

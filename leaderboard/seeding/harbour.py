@@ -18,6 +18,7 @@ from leaderboard.seeding.simulation import (
     Listing,
     Pool,
     best_threshold,
+    damage,
     list_documents,
     make_pool,
     threshold_score,
@@ -189,7 +190,8 @@ class _Drawing:
     def write(self, system: System, quality: float, episode: Episode | None = None) -> bytes:
         threshold = self._threshold(quality, episode)
         listing = self._listing(system, quality, episode)
-        return write_run(self.pool, listing, threshold, style=system.format, scale=system.scale, tag=system.slug)
+        run = write_run(self.pool, listing, threshold, style=system.format, scale=system.scale, tag=system.slug)
+        return damage(run) if episode is not None and episode.damaged else run
 
     def _listing(self, system: System, quality: float, episode: Episode | None) -> Listing:
         if episode is not None and episode.same_as:

@@ -16,7 +16,7 @@ from leaderboard.formats import Judgments, QueryRow
 from leaderboard.metrics.ranking import Bools, Floats, Ints
 from leaderboard.seeding.field import Queries
 
-__all__ = ["Listing", "Pool", "best_threshold", "list_documents", "make_pool", "threshold_score", "write_run"]
+__all__ = ["Listing", "Pool", "best_threshold", "damage", "list_documents", "make_pool", "threshold_score", "write_run"]
 
 COMMON = 0.5  # share of a hidden value's variance that all systems have in common
 DIFFICULTY = 0.45  # standard deviation of what a query adds to every system's quality
@@ -138,6 +138,16 @@ def write_run(pool: Pool, listing: Listing, threshold: float, *, style: str, sca
             rank = number - starts[query[number]] + 1
             lines.append(f"{name} Q0 {document} {rank} {score:.{DIGITS}f} {tag}\n")
     return gzip.compress("".join(lines).encode(), compresslevel=6, mtime=0)
+
+
+def damage(run: bytes) -> bytes:
+    """A decision list with a few mistakes that a script makes: each kind is told apart when the file is read."""
+    lines = gzip.decompress(run).decode().splitlines()
+    lines[16] = lines[16].rpartition("\t")[0]  # no score
+    lines[39] = lines[39].rpartition("\t")[0] + "\tnan"
+    lines[60] = lines[59]
+    lines[85] = "h00" + lines[85][3:]  # a query of another year
+    return gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0)
 
 
 def threshold_score(threshold: float, scale: str) -> float:

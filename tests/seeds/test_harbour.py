@@ -14,7 +14,7 @@ from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.formats import read_run
-from leaderboard.models import Campaign, Evaluation, Team
+from leaderboard.models import Campaign, Evaluation, Participation, Submission, Team
 from leaderboard.reads.boards import BoardPage, BoardRow, board
 from leaderboard.seeding.loading import load_campaign
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan
@@ -24,6 +24,7 @@ from leaderboard.worker import drain
 from tests.seeds.conftest import LOADED, Installation
 
 HARBOUR = seeding.Harbour(folder("seeds") / "harbour", 2026, LOADED)
+DAMAGED = "heron-draft"
 EVALUATIONS = [f"{year}-{condition}" for year in (2023, 2024, 2025, 2026) for condition in ("text", "speech")]
 
 
@@ -87,13 +88,24 @@ def test_the_field_is_drawn_the_same_again(plan: CampaignPlan) -> None:
             assert dataclasses.replace(run, content=same.content) == same
 
 
-def test_every_run_is_read_without_a_problem(plan: CampaignPlan) -> None:
+def test_every_run_but_the_damaged_one_is_read_without_a_problem(plan: CampaignPlan) -> None:
     for evaluation in plan.evaluations:
         names = [query.id for query in evaluation.queries]
         for run in evaluation.runs:
+            if run.label == DAMAGED:
+                continue
             read = read_run(io.BytesIO(run.content()), queries=names, name=run.filename)
             # A threshold is stated where the run holds no decisions, and only there.
             assert (read.decision is None) == (run.threshold is not None)
+
+
+def test_a_damaged_run_shows_its_team_every_problem_with_its_line(installation: Installation) -> None:
+    with installation.database.read() as session:
+        submission = session.scalars(sa.select(Submission).where(Submission.label == DAMAGED)).one()
+        participation = session.get_one(Participation, (submission.team_id, submission.evaluation_id))
+    assert [line for line, _ in submission.problems] == [17, 40, 61, 86]
+    assert submission.problem_count == 4
+    assert participation.used == 2  # Heron's and Egret's: what is rejected costs nothing
 
 
 def _relevant(evaluation: EvaluationPlan) -> Counter[str]:
