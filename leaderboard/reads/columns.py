@@ -11,7 +11,10 @@ __all__ = ["Column", "column", "pick"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One measure. `direction` is "higher", "lower" or "none"; `lowest` and `highest` bound it without a setting."""
+    """One measure. `direction` is "higher", "lower" or "none"; `lowest` and `highest` bound it without a setting.
+
+    per_query: whether it has a value on one query; MQWV is of the whole run only.
+    """
 
     name: str
     title: str
@@ -20,7 +23,7 @@ class Column:
     direction: str
     lowest: float
     highest: float
-    has_interval: bool
+    per_query: bool
 
     def key(self, mean: float | None) -> tuple[bool, float]:
         """Sorts the best first and what is undefined last, on every database alike."""

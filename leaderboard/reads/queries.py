@@ -25,6 +25,7 @@ __all__ = [
     "QuerySummary",
     "closed_details",
     "neighbours",
+    "per_query_columns",
     "query",
     "query_heading",
     "query_list",
@@ -126,7 +127,7 @@ def query_list(
         return QueryListPage(
             heading, False, "" if details else closed_details(evaluation), (), None, 0, "", tag or "", plain
         )
-    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    columns = per_query_columns(scoring_set)
     chosen = pick(columns, measure)
     subset = subset_seen(actor, evaluation, now)
     entries = choose(
@@ -164,9 +165,10 @@ def query(
     subset = subset_seen(actor, evaluation, now)
     if scoring_set is None or (found.split == Split.HIDDEN and subset == Subset.SHOWN):
         raise NotFound(f"nothing is known of query {external_id} yet")
-    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    columns = per_query_columns(scoring_set)
+    primary = column(scoring_set.settings["measures"][0])
     shown = show_of(show, evaluation.campaign.run_choice)
-    entries = choose(load_entries(session, actor, [evaluation], now, [columns[0].name]), shown, columns[0])
+    entries = choose(load_entries(session, actor, [evaluation], now, [primary.name]), shown, primary)
     names = [one.name for one in columns]
     values = load_slices(session, [entry.scoring_id for entry in entries], names, subset, found.position)
     rows = [QueryRow(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in entries]
@@ -188,6 +190,12 @@ def query(
         previous=previous,
         next=following,
     )
+
+
+def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
+    """The set's measures that have a value on one query; all of them in the odd case that none has."""
+    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    return tuple(one for one in columns if one.per_query) or columns
 
 
 def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.models import Judgment, Query, ScoringSet, Split, State, Subset
-from leaderboard.reads.columns import Column, column
+from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import SystemLabel
 from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading
-from leaderboard.reads.queries import QueryHeading, closed_details, neighbours, query_heading
+from leaderboard.reads.queries import QueryHeading, closed_details, neighbours, per_query_columns, query_heading
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_slices
 from leaderboard.store import RunStore
@@ -107,7 +107,7 @@ def ranked_list(
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
-    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
     pages = max(1, -(-len(lines) // PAGE))
     number = min(max(page or 1, 1), pages)

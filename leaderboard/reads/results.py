@@ -16,7 +16,7 @@ from leaderboard.models import Query, Scoring, State, Submission, Subset
 from leaderboard.reads.columns import Column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, terms
-from leaderboard.reads.queries import closed_details
+from leaderboard.reads.queries import closed_details, per_query_columns
 from leaderboard.reads.standings import choose, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_vectors
@@ -47,6 +47,7 @@ class QueryValues:
 class SubmissionResults:
     """Means of a scored run, and its values over all queries where those may be seen.
 
+    columns, figures  every measure with its mean; value_columns: those that have values on single queries
     rank     on the board by the primary measure; None when it does not stand for its system there, or isn't ranked
     ranked   how many are
     field_systems  systems that the field's medians run over; 0 where others may not be seen
@@ -57,6 +58,7 @@ class SubmissionResults:
     system: SystemLabel
     terms: Terms
     columns: tuple[Column, ...]
+    value_columns: tuple[Column, ...]
     figures: tuple[Figure, ...]
     rank: int | None
     ranked: int
@@ -87,7 +89,8 @@ def results(
         raise NotFound(f"submission {submission_id} has no results")
     subset = subset_seen(actor, evaluation, now)
     held = terms(session, evaluation.campaign, scoring_set, subset)
-    column = pick(held.columns, measure)
+    value_columns = per_query_columns(scoring_set)
+    column = pick(value_columns, measure)
     entries = load_entries(session, actor, [evaluation], now)
     figures = next((one.figures for one in entries if one.submission_id == run.id), {})
     field = choose(entries, show_of(None, evaluation.campaign.run_choice), held.primary)
@@ -96,13 +99,14 @@ def results(
     details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     rows: tuple[QueryValues, ...] = ()
     if details:
-        rows = _values(session, run, scoring, field if public else (), held.columns, column, subset)
+        rows = _values(session, run, scoring, field if public else (), value_columns, column, subset)
     return SubmissionResults(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
         terms=held,
         columns=held.columns,
+        value_columns=value_columns,
         figures=tuple(figures.get(one.name, Figure(None)) for one in held.columns),
         rank=places.get(run.id),
         ranked=len(places),
@@ -110,7 +114,7 @@ def results(
         details_closed_because=closed_details(evaluation),
         column=column,
         sort=sort or "",
-        queries=_sorted(rows, held.columns, column, sort or ""),
+        queries=_sorted(rows, value_columns, column, sort or ""),
         missing=tuple(scoring.missing),
         field_systems=len(field) if public else 0,
     )

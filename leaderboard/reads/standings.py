@@ -1,11 +1,10 @@
 """Which run stands for a system, and which rank it takes."""
 
-import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from leaderboard.models import RunChoice
+from leaderboard.models import RunChoice, arrival, chosen_run
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry
 
@@ -37,17 +36,11 @@ def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
     runs: dict[tuple[int, int, bool], list[Entry]] = {}
     for entry in entries:
         runs.setdefault((entry.evaluation_id, entry.system.id, entry.late), []).append(entry)
-    return [_stands(of_system, show, column) for of_system in runs.values()]
 
+    def merit(run: Entry) -> tuple[bool, float]:
+        return column.key(run.figure(column.name).mean)
 
-def _stands(runs: Sequence[Entry], show: Show, column: Column) -> Entry:
-    latest = max(runs, key=_arrival)
-    if show == Show.BEST:
-        latest_first = sorted(runs, key=_arrival, reverse=True)
-        return min(latest_first, key=lambda run: column.key(run.figure(column.name).mean))
-    if show == Show.PRIMARY:
-        return next((run for run in runs if run.is_primary), latest)
-    return latest
+    return [chosen_run(of_system, RunChoice(show.value), merit) for of_system in runs.values()]
 
 
 def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
@@ -84,7 +77,7 @@ def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Col
         "kind": lambda entry: entry.system.kind.value,
         "date": lambda entry: entry.received_at,
     }
-    ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *_arrival(entry)))
+    ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *arrival(entry)))
     if wanted in keys:
         ordered.sort(key=keys[wanted], reverse=backwards)
         return ordered
@@ -94,7 +87,3 @@ def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Col
     if wanted not in by_name:
         ordered.sort(key=lambda entry: entry.late)
     return ordered
-
-
-def _arrival(entry: Entry) -> tuple[dt.datetime, int]:
-    return entry.received_at, entry.submission_id

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.metrics.aggregation import VALUE_OF_MEANS
 from leaderboard.metrics.ranking import Floats, Ints
+from leaderboard.metrics.rebuilding import rebuilt
 from leaderboard.models import NoRelevant, Score, Subset
 from leaderboard.reads.entries import Figure
 
@@ -62,30 +62,13 @@ def figures_over(
     """
     figures = {}
     for name in measures:
-        columns = _columns(name, vectors, no_relevant, beta)
+        measure = metrics.parse(name)
+        columns = rebuilt(measure, vectors, no_relevant=no_relevant.value, beta=beta)
         if columns is None:
             figures[name] = Figure(None)
             continue
         chosen = tuple(values[positions] for values in columns)
-        mean = metrics.parse(name).aggregate(chosen) if len(positions) else np.nan
+        mean = measure.aggregate(chosen) if len(positions) else np.nan
         count = int(np.count_nonzero(~np.isnan(chosen[-1])))
         figures[name] = Figure(None if np.isnan(mean) else float(mean), count=count)
     return figures
-
-
-def _columns(
-    name: str, vectors: dict[str, Floats], no_relevant: NoRelevant, beta: float | None
-) -> tuple[Floats, ...] | None:
-    """What the measure's aggregate takes, from the values that are kept; None when they don't give it."""
-    values = vectors.get(name)
-    measure = metrics.parse(name)
-    if values is None or not measure.has_interval:
-        return None
-    if measure.family.aggregation is not VALUE_OF_MEANS:
-        return (values,)
-    if no_relevant != NoRelevant.PFA_ONLY:
-        # Every query that counts has both of its parts: mean(1 − value) − mean(0) is the aggregate.
-        return 1.0 - values, np.where(np.isnan(values), np.nan, 0.0)
-    level = dict(measure.given)
-    p_miss, p_fa = (vectors.get(str(metrics.parse(part).family(**level))) for part in ("Pmiss", "Pfa"))
-    return None if p_miss is None or p_fa is None else (p_miss, (beta or 0.0) * p_fa)

@@ -66,7 +66,7 @@ def _values_table(found: SubmissionResults) -> exports.Table:
     means: dict[str, exports.Cell] = dict(zip(names, (figure.mean for figure in found.figures), strict=True))
     rows: list[dict[str, exports.Cell]] = [{"query": "all", "missing": None, **means}]
     for row in found.queries:
-        values = dict(zip(names, row.values, strict=True))
+        values = dict(zip((column.name for column in found.value_columns), row.values, strict=True))
         rows.append({"query": row.external_id, "missing": row.missing, **values})
     facts = {
         "submission": found.id,

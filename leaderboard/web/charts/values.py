@@ -15,7 +15,7 @@ SINGLE = 250  # queries up to which each has a bar of its own; more are counted 
 
 def differences(results: SubmissionResults) -> list[tuple[str, float]]:
     """(query, value − the field's median), the greatest first, of the page's column; undefined ones left out."""
-    place = results.columns.index(results.column)
+    place = results.value_columns.index(results.column)
     rows = [
         (row.external_id, value - row.median)
         for row in results.queries
