@@ -22,6 +22,10 @@ class Codes:
     def __len__(self) -> int:
         return len(self._index)
 
+    def number(self, query: str) -> int:
+        """A query's index, given now if it had none."""
+        return self._index.setdefault(query, len(self._index))
+
     def encode(self, queries: pl.Series) -> NDArray[np.uint32]:
         """uint32[rows]: each row's query as its index in `ids`."""
         changes = (queries != queries.shift()).fill_null(value=True)
@@ -40,5 +44,4 @@ class Codes:
         return queries.cast(pl.Enum(list(self._index)), strict=False)
 
     def _encode_each(self, queries: list[str]) -> NDArray[np.uint32]:
-        index = self._index
-        return np.array([index.setdefault(query, len(index)) for query in queries], np.uint32)
+        return np.array([self.number(query) for query in queries], np.uint32)

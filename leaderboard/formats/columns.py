@@ -5,7 +5,7 @@ only when its last column has no gap, its separators are just as many as its row
 numbers finite; any doubt sends the block through the slow reader, which names every line.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,13 @@ from polars.exceptions import PolarsError
 
 from leaderboard.formats.blocks import Block, Lines
 from leaderboard.formats.limits import Limits
-from leaderboard.formats.problems import Problems
+from leaderboard.formats.problems import WHOLE, Part, Problems
 from leaderboard.formats.values import shown
 
 if TYPE_CHECKING:
     from polars._typing import SchemaDict
 
-__all__ = ["Column", "Layout", "Table", "read_block"]
+__all__ = ["Column", "Layout", "SlowRows", "Table", "read_block"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,17 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a block that could be read, and where they stand.
+    """Some rows of a file, and where they stand.
 
     first    1-based line of the first row
     numbers  int64[rows], each row's line; None: row i is line first + i
+    part     the file of an archive
     """
 
     frame: pl.DataFrame
     first: int
     numbers: Lines | None
+    part: Part = WHOLE
 
     def line(self, row: int) -> int:
         """The line that a row stands on."""
@@ -94,7 +96,7 @@ def read_block(block: Block, layout: Layout, limits: Limits, problems: Problems)
     """The block's rows; what is wrong with the others is added to `problems`."""
     frame = _read_fast(block, layout, limits)
     if frame is not None:
-        return Table(frame, block.first, block.numbers)
+        return Table(frame, block.first, block.numbers, problems.part)
     return _read_slowly(block, layout, limits, problems)
 
 
@@ -129,40 +131,65 @@ def _is_sound(values: pl.Series, column: Column, limits: Limits) -> bool:
 
 
 def _read_slowly(block: Block, layout: Layout, limits: Limits, problems: Problems) -> Table:
-    rows: list[list[Any]] = []
-    kept: list[int] = []
-    found: list[tuple[int, str]] = []
+    rows = SlowRows(layout, limits, problems)
     texts = block.text.split(b"\n")[:-1]
     numbers = range(block.first, block.first + len(texts)) if block.numbers is None else block.numbers.tolist()
     for line, text in zip(numbers, texts, strict=True):
-        values, wrong = _read_line(text, layout, limits)
-        if wrong:
-            found += [(line, message) for message in wrong]
-        else:
-            rows.append(values)
-            kept.append(line)
-    problems.extend(found)
-    types = {column.name: layout.types[column.name] for _, column in layout.read}
-    return Table(pl.DataFrame(rows, schema=types, orient="row"), block.first, np.array(kept, np.int64))
+        try:
+            rows.add(line, _fields(text, layout))
+        except ValueError as error:
+            problems.add(line, str(error))
+    return rows.table()
 
 
-def _read_line(text: bytes, layout: Layout, limits: Limits) -> tuple[list[Any], list[str]]:
-    """The values of one line, and everything wrong with it."""
+def _fields(text: bytes, layout: Layout) -> list[str]:
+    """The texts of the columns that are read."""
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        return [], [f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8"]
+        raise ValueError(f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8") from None
     fields = text.split()
     if len(fields) != layout.width and not (layout.open_end and len(fields) > layout.width):
-        return [], [f"expected {layout.width} columns, found {len(fields)} ({layout.form})"]
-    values: list[Any] = []
-    wrong: list[str] = []
-    for place, column in layout.read:
-        value = fields[place].decode()
-        try:
-            if column.is_bounded and len(fields[place]) > limits.id_bytes:
-                raise ValueError(f"{column.name} id longer than {limits.id_bytes} bytes: {shown(value)}")
-            values.append(column.check(value) if column.check else value)
-        except ValueError as error:
-            wrong.append(str(error))
-    return values, wrong
+        raise ValueError(f"expected {layout.width} columns, found {len(fields)} ({layout.form})")
+    return [fields[place].decode() for place, _ in layout.read]
+
+
+class SlowRows:
+    """Rows gathered one by one, each value checked."""
+
+    def __init__(self, layout: Layout, limits: Limits, problems: Problems) -> None:
+        self._columns = [column for _, column in layout.read]
+        self._types = {column.name: layout.types[column.name] for column in self._columns}
+        self._limits = limits
+        self._problems = problems
+        self._rows: list[list[Any]] = []
+        self._lines: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, line: int, texts: Sequence[str]) -> None:
+        """Takes a row, given the texts of the columns that are read; what is wrong with it goes to the problems."""
+        values, wrong = [], []
+        for column, text in zip(self._columns, texts, strict=True):
+            try:
+                values.append(self._checked(column, text))
+            except ValueError as error:
+                wrong.append((line, str(error)))
+        if wrong:
+            self._problems.extend(wrong)
+        else:
+            self._rows.append(values)
+            self._lines.append(line)
+
+    def _checked(self, column: Column, text: str) -> Any:
+        if column.is_bounded and len(text.encode()) > self._limits.id_bytes:
+            raise ValueError(f"{column.name} id longer than {self._limits.id_bytes} bytes: {shown(text)}")
+        return column.check(text) if column.check else text
+
+    def table(self) -> Table:
+        """The rows so far; the next one starts anew."""
+        frame = pl.DataFrame(self._rows, schema=self._types, orient="row")
+        table = Table(frame, 0, np.array(self._lines, np.int64), self._problems.part)
+        self._rows, self._lines = [], []
+        return table

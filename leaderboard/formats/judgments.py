@@ -12,20 +12,17 @@ from leaderboard.formats import values
 from leaderboard.formats.columns import Column, Layout
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource
+from leaderboard.formats.reading import Forms, read_rows
 from leaderboard.formats.repeats import repeated_rows
-from leaderboard.formats.rows import read_rows, source_name
 
 __all__ = ["Judgments", "read_judgments"]
 
-QRELS = Layout(
-    "query iteration document grade",
-    (
-        Column("query", pl.String, values.identifier),
-        Column("iteration"),
-        Column("document", pl.String, values.identifier),
-        Column("grade", pl.Int64, values.grade),
-    ),
-)
+QUERY = Column("query", pl.String, values.identifier)
+DOCUMENT = Column("document", pl.String, values.identifier)
+GRADE = Column("grade", pl.Int64, values.grade)
+
+QRELS = Layout("query iteration document grade", (QUERY, Column("iteration"), DOCUMENT, GRADE))
+FORMS = Forms(lambda _: QRELS, (Layout("query document grade", (QUERY, DOCUMENT, GRADE)),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,8 @@ def read_judgments(
     name: str | None = None,
     limits: Limits | None = None,
 ) -> Judgments:
-    """Reads judgments, parted by any blanks, plain or gzipped; `#` starts a comment line.
+    """Reads judgments, plain or gzipped: TREC's columns, parted by any blanks (`#` starts a comment line), or CSV with
+    a header, or JSON lines, with the columns query, document and grade.
 
     queries  the evaluation's query ids: any other is a problem; None: every id is welcome
     name     what messages call the file
@@ -64,9 +62,7 @@ def read_judgments(
     Raises FileRejected with the first problems by line and their full count. Two lines that judge one document for
     one query differently are a problem; a line that repeats another one is counted and left out.
     """
-    rows = read_rows(
-        source, lambda _: QRELS, queries=queries, name=source_name(source, name), limits=limits or Limits()
-    )
+    rows = read_rows(source, FORMS, queries=queries, name=name, limits=limits)
     query, document = rows.query, rows.column("document")
     grade = rows.column("grade").to_numpy()
     repeats = repeated_rows(query, rows.key, document)

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.limits import MIB, Limits
 
-__all__ = ["GZIP_MAGIC", "ByteSource", "CappedReader", "open_plain", "refuse"]
+__all__ = ["ByteSource", "CappedReader", "foreign_start", "open_plain", "refuse"]
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -44,21 +44,27 @@ def refuse(name: str, message: str, line: int | None = None) -> FileRejected:
 
 
 class CappedReader(io.RawIOBase):
-    """Reads `source`, whose first bytes were already taken as `start`, and refuses to give more than `cap` bytes.
+    """Reads `source` and refuses to give more than `cap` bytes.
 
     What a decompressor finds wrong is raised as FileRejected.
     """
 
-    def __init__(self, source: ByteSource, cap: int, name: str, start: bytes = b"") -> None:
+    def __init__(self, source: ByteSource, cap: int, name: str) -> None:
         super().__init__()
         self._source = source
         self._cap = cap
         self._name = name
-        self._start = start
+        self._start = b""  # peeked at, not yet given
         self._given = 0
 
     def readable(self) -> bool:
         return True
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes, fewer only at the end; they stay to be read."""
+        while len(self._start) < size and (piece := self._guard(self._source.read, size - len(self._start))):
+            self._start += piece
+        return self._start[:size]
 
     def readinto(self, buffer: Any) -> int:
         """Fills the start of `buffer`; how many bytes, 0 at the end. Raises FileRejected past the cap."""
@@ -110,26 +116,24 @@ def open_plain(
             yield text
         return
     name = name or "file"
-    magic = _start_of(source, len(GZIP_MAGIC))
-    given = CappedReader(source, NO_CAP, name, magic)
-    if magic == GZIP_MAGIC:
+    given = CappedReader(source, NO_CAP, name)
+    if given.peek(len(GZIP_MAGIC)) == GZIP_MAGIC:
         with gzip.GzipFile(fileobj=given, mode="rb") as unpacked:
             yield _text(unpacked, limits, name)
     else:
         yield _text(given, limits, name)
 
 
+def foreign_start(start: bytes) -> str:
+    """What is wrong with a file that starts so: another compression, another encoding; "" when nothing is."""
+    return next((message for magic, message in FOREIGN_STARTS.items() if start.startswith(magic)), "")
+
+
 def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:
-    start = _start_of(CappedReader(stream, NO_CAP, name), LONGEST_START)
-    for magic, message in FOREIGN_STARTS.items():
-        if start.startswith(magic):
-            raise refuse(name, message)
-    return CappedReader(stream, limits.expanded_bytes, name, start.removeprefix(BYTE_ORDER_MARK))
-
-
-def _start_of(source: ByteSource, size: int) -> bytes:
-    """The first `size` bytes, fewer only where the source ends; a single read may give less."""
-    start = b""
-    while len(start) < size and (piece := source.read(size - len(start))):
-        start += piece
-    return start
+    text = CappedReader(stream, limits.expanded_bytes, name)
+    foreign = foreign_start(text.peek(LONGEST_START))
+    if foreign:
+        raise refuse(name, foreign)
+    if text.peek(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
+        text.read(len(BYTE_ORDER_MARK))
+    return text

@@ -7,7 +7,7 @@ from leaderboard.formats import values
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource, open_plain, refuse
 from leaderboard.formats.problems import Problems
-from leaderboard.formats.rows import source_name
+from leaderboard.formats.reading import source_name
 
 __all__ = ["QueryRow", "read_queries"]
 

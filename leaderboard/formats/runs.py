@@ -1,6 +1,6 @@
 """Runs: what one system returned, as TREC's six columns or as decisions on single documents."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -13,8 +13,8 @@ from leaderboard.formats import values
 from leaderboard.formats.columns import Column, Layout
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource
+from leaderboard.formats.reading import Forms, read_rows
 from leaderboard.formats.repeats import repeated_rows
-from leaderboard.formats.rows import read_rows, source_name
 
 __all__ = ["Run", "RunFormat", "read_run"]
 
@@ -28,6 +28,11 @@ DECISION = Column("decision", pl.String, values.decision, values.DECISIONS)
 TREC = Layout("query Q0 document rank score tag", (QUERY, Column("Q0"), DOCUMENT, Column("rank"), SCORE, Column("tag")))
 TREC_EVAL = replace(TREC, open_end=True)
 DECISIONS = Layout("query document Y|N score", (QUERY, DOCUMENT, DECISION, SCORE))
+SCORES = Layout("query document score", (QUERY, DOCUMENT, SCORE))  # by name only: CSV and JSON lines
+OF_ONE_QUERY = (
+    Layout("document Y|N score", (DOCUMENT, DECISION, SCORE)),
+    Layout("document score", (DOCUMENT, SCORE)),
+)
 
 
 @dataclass(frozen=True)
@@ -63,37 +68,42 @@ def read_run(
     format: RunFormat = "auto",  # noqa: A002  # the word of the whole product
     limits: Limits | None = None,
 ) -> Run:
-    """Reads a run: TREC's columns or decisions, parted by any blanks, plain or gzipped; `#` starts a comment line.
+    """Reads a run, plain or gzipped.
+
+    TREC's columns or decisions, parted by any blanks (`#` starts a comment line); CSV with a header, or JSON lines,
+    with the columns query, document, score and, if it likes, decision; a .tgz with one file of decisions a query.
 
     queries  the evaluation's query ids: any other is a problem; None: every id is welcome
     name     what messages call the file
-    format   "auto" goes by the first line; "trec_eval" is "trec" as trec_eval takes it: what follows the tag is ignored
+    format   "auto" goes by the start of the file; "trec_eval" is "trec" as trec_eval takes it: what follows the tag
+             is ignored
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
     """
-    rows = read_rows(
-        source,
-        lambda start: _layout(start, format),
-        queries=queries,
-        name=source_name(source, name),
-        limits=limits or Limits(),
-    )
+    rows = read_rows(source, FORMS[format], queries=queries, name=name, limits=limits)
+    decided = rows.layout is not None and DECISION in rows.layout.columns
     run = Run(
         queries=rows.queries,
         query=rows.query,
         document=rows.column("document"),
-        score=rows.numbers("score"),
+        score=rows.score,
         key=rows.key,
-        decision=(rows.column("decision") == "Y").to_numpy() if rows.layout is DECISIONS else None,
-        tag="" if rows.layout is DECISIONS else "".join(rows.end[len(TREC.columns) - 1 : len(TREC.columns)]),
+        decision=(rows.column("decision") == "Y").to_numpy() if decided else None,
+        tag="" if decided else "".join(rows.end[TREC.width - 1 : TREC.width]),
     )
     rows.tell(repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
     return run
 
 
-def _layout(start: list[str], wanted: RunFormat) -> Layout:
-    if wanted == "auto":
-        return DECISIONS if len(start) == DECISIONS.width else TREC
-    return {"trec": TREC, "trec_eval": TREC_EVAL, "decisions": DECISIONS}[wanted]
+def _by_width(start: list[str]) -> Layout:
+    return DECISIONS if len(start) == DECISIONS.width else TREC
+
+
+FORMS: Mapping[RunFormat, Forms] = {
+    "auto": Forms(_by_width, (DECISIONS, SCORES), OF_ONE_QUERY),
+    "trec": Forms(lambda _: TREC),
+    "trec_eval": Forms(lambda _: TREC_EVAL),
+    "decisions": Forms(lambda _: DECISIONS),
+}

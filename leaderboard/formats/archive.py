@@ -1,0 +1,145 @@
+"""MATERIAL's way to hand in a run: a .tgz with one file of decisions for each query.
+
+It is read as a stream, under caps, and never unpacked to disk. A file is called after its query, with "q-" before it
+or without; it lists `document TAB Y|N TAB score` or `document TAB score`.
+"""
+
+import tarfile
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import PurePosixPath
+
+import polars as pl
+
+from leaderboard.formats.blocks import Block, read_blocks
+from leaderboard.formats.columns import Layout, Table, read_block
+from leaderboard.formats.limits import MIB, Limits
+from leaderboard.formats.plain import CappedReader, foreign_start, refuse
+from leaderboard.formats.problems import WHOLE, Part, Problems
+from leaderboard.formats.values import shown
+
+__all__ = ["is_archive", "read_archive"]
+
+MAGIC, MAGIC_AT = b"ustar", 257
+PREFIX = "q-"
+ENDINGS = frozenset({".tsv", ".txt"})
+LONGEST_HEADER = MIB  # bytes of one entry's extended header
+HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
+
+
+class _Entry(tarfile.TarInfo):
+    """An entry whose extended header must be small: tarfile reads it whole."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Entry":
+        entry = super().frombuf(buf, encoding, errors)
+        if not entry.isfile() and entry.size > LONGEST_HEADER:
+            raise tarfile.ReadError("an entry's header is too long")
+        return entry
+
+
+def is_archive(start: bytes) -> bool:
+    """Whether a file that starts so is a tar archive."""
+    return start[MAGIC_AT:].startswith(MAGIC)
+
+
+def read_archive(
+    text: CappedReader,
+    layouts: Sequence[Layout],
+    limits: Limits,
+    problems: Problems,
+    allowed: frozenset[str] | None,
+) -> Iterator[tuple[Layout, Table]]:
+    """The rows of each file, whose part names its query; a file without rows gives an empty table.
+
+    layouts  those of a line with a decision and of one without; all files must be of one
+    allowed  the evaluation's queries: a file about any other is a problem; None: every query is welcome
+
+    Raises FileRejected at once for what no honest archive holds: links, devices, absolute paths, paths that lead out,
+    archives within, and more than the caps allow.
+    """
+    seen: dict[str, str] = {}
+    layout: Layout | None = None
+    try:
+        with tarfile.open(fileobj=text, mode="r|", tarinfo=_Entry) as archive:
+            for place, entry in enumerate(archive):
+                _refuse_bad(entry, place, limits, problems.name)
+                file = archive.extractfile(entry)
+                if file is None:
+                    continue
+                query = _query(entry.name, allowed)
+                problems.part = Part(place, entry.name, query)
+                if query in seen:
+                    problems.add(0, f"query {shown(query)} has a file already, {shown(seen[query])}")
+                    continue
+                if allowed is not None and query not in allowed:
+                    problems.add(0, f"query {shown(query)} is not in this evaluation")
+                seen[query] = entry.name
+                for block in _blocks(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
+                    layout = layout or _layout(block, layouts)
+                    yield layout, read_block(block, layout, limits, problems)
+                yield layout or layouts[0], _nothing(layout or layouts[0], problems.part)
+    except tarfile.TarError as error:
+        raise refuse(problems.name, f"is a damaged archive ({error}); make it again") from None
+    finally:
+        problems.part = WHOLE
+    if not seen:
+        raise refuse(problems.name, "is an archive without files")
+
+
+def _refuse_bad(entry: tarfile.TarInfo, place: int, limits: Limits, name: str) -> None:
+    path = PurePosixPath(entry.name)
+    if place >= limits.members:
+        raise refuse(name, f"holds more than {limits.members:,} files, the most allowed")
+    if path.is_absolute() or ".." in path.parts:
+        raise refuse(name, f"holds {shown(entry.name)}, a path that leads out of the archive")
+    if not (entry.isfile() or entry.isdir()) or entry.issparse():
+        raise refuse(name, f"holds {shown(entry.name)}, a link or another thing that is no plain file")
+    if path.name.startswith("._"):
+        raise refuse(name, f"holds {shown(entry.name)}, an extra of macOS; set COPYFILE_DISABLE=1 and make it again")
+
+
+def _query(name: str, allowed: frozenset[str] | None) -> str:
+    """The query that a file is about: its name without ending, and without "q-" unless the query is called so."""
+    path = PurePosixPath(name)
+    stem = path.stem if path.suffix in ENDINGS else path.name
+    if allowed is not None and stem in allowed:
+        return stem
+    return stem.removeprefix(PREFIX)
+
+
+def _blocks(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[Block]:
+    """The lines of one file, without its header."""
+    start = text.peek(MAGIC_AT + len(MAGIC))
+    foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
+    if foreign:
+        raise refuse(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
+    blocks = read_blocks(text, limits, problems.name)
+    first = next(blocks, None)
+    if first is not None:
+        yield from (block for block in chain([_without_header(first, problems.part.query)], blocks) if block.text)
+
+
+def _nothing(layout: Layout, part: Part) -> Table:
+    """No rows: what a query has that returned nothing."""
+    types = {column.name: layout.types[column.name] for _, column in layout.read}
+    return Table(pl.DataFrame(schema=types), 1, None, part)
+
+
+def _layout(block: Block, layouts: Sequence[Layout]) -> Layout:
+    width = len(block.text[: block.text.index(b"\n")].split())
+    return layouts[0] if width == layouts[0].width else layouts[1]
+
+
+def _without_header(block: Block, query: str) -> Block:
+    """The first block without a line that names the query or the columns."""
+    end = block.text.find(b"\n") + 1
+    words = [word.lower() for word in block.text[:end].decode(errors="replace").split()]
+    names = {query.lower(), PREFIX + query.lower()}
+    if not words or not (words[0] in names or HEADER_WORDS.issuperset(words)):
+        return block
+    rest = block.text[end:]
+    separators = block.separators - (len(words) - 1)
+    if block.numbers is not None:
+        return Block(rest, block.separator, separators, block.first, block.numbers[1:])
+    return Block(rest, block.separator, separators, block.first + 1, None)

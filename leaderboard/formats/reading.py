@@ -1,0 +1,91 @@
+"""Reads a whole file of rows, in whichever of its forms it comes."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from leaderboard.formats.archive import is_archive, read_archive
+from leaderboard.formats.blocks import read_blocks
+from leaderboard.formats.columns import Layout, read_block
+from leaderboard.formats.limits import Limits
+from leaderboard.formats.plain import ByteSource, CappedReader, open_plain, refuse
+from leaderboard.formats.problems import Problems
+from leaderboard.formats.records import read_records, record_kind
+from leaderboard.formats.rows import Rows
+
+__all__ = ["Forms", "read_rows", "source_name"]
+
+HEAD_BYTES = 4096  # what tells one form from another
+ROOM = 1.05  # lines may get a little shorter later in a file
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What a kind of file may look like.
+
+    columns  gives the layout of a text in columns from the fields of its first line
+    records  layouts of CSV and JSON lines, the richest first; none: a text in columns it must be
+    archive  layouts of the files in an archive, one file a query: with decisions and without; none: no archives
+    """
+
+    columns: Callable[[list[str]], Layout]
+    records: Sequence[Layout] = ()
+    archive: Sequence[Layout] = ()
+
+
+def source_name(source: Path | ByteSource, name: str | None) -> str:
+    """What messages call a file."""
+    return name or (source.name if isinstance(source, Path) else "file")
+
+
+def read_rows(
+    source: Path | ByteSource,
+    forms: Forms,
+    *,
+    queries: Collection[str] | None,
+    name: str | None,
+    limits: Limits | None,
+) -> Rows:
+    """Reads a whole file.
+
+    Raises FileRejected at once for an empty file and for what makes reading on pointless (caps, compression); all
+    other problems are in the rows' `problems`.
+    """
+    limits = limits or Limits()
+    problems = Problems(source_name(source, name), limits.problems)
+    rows = Rows(problems, None if queries is None else frozenset(queries))
+    with open_plain(source, limits, problems.name) as text:
+        head = text.peek(HEAD_BYTES)
+        if is_archive(head):
+            if not forms.archive:
+                raise refuse(problems.name, "is an archive; give the file itself, plain or gzipped")
+            for layout, table in read_archive(text, forms.archive, limits, problems, rows.allowed):
+                rows.add(layout, table)
+        elif forms.records and (kind := record_kind(head)):
+            for layout, table in read_records(text, kind, forms.records, limits, problems):
+                rows.add(layout, table)
+        else:
+            _read_columns(text, forms.columns, limits, rows, source.stat().st_size if isinstance(source, Path) else 0)
+    return rows
+
+
+def _read_columns(
+    text: CappedReader, choose: Callable[[list[str]], Layout], limits: Limits, rows: Rows, size: int
+) -> None:
+    """Adds every line of a text in columns. `size` is that of the file, in bytes; 0: not known."""
+    blocks = (block for block in read_blocks(text, limits, rows.problems.name) if block.text)
+    first = next(blocks, None)
+    if first is None:
+        raise refuse(rows.problems.name, "is empty")
+    layout = choose(_fields(first.text[: first.text.index(b"\n")]))
+    for block in chain([first], blocks):
+        table = read_block(block, layout, limits, rows.problems)
+        if block is first:
+            rows.reserve(int(ROOM * table.frame.height * size / len(block.text)))
+        rows.add(layout, table)
+        rows.end = _fields(block.text[block.text.rfind(b"\n", 0, -1) + 1 :])
+
+
+def _fields(line: bytes) -> list[str]:
+    return [field.decode(errors="replace") for field in line.split()]

@@ -1,0 +1,145 @@
+import gzip
+import io
+import tarfile
+from collections.abc import Mapping
+
+import pytest
+
+from leaderboard.formats import Limits, read_judgments, read_run
+from tests.formats.files import problems_of
+
+
+def archive(files: Mapping[str, bytes | tarfile.TarInfo], mode: str = "w:gz") -> io.BytesIO:
+    """An archive of these files; an entry in place of bytes goes in as it is, without content."""
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode=mode) as tar:  # type: ignore[call-overload]  # one of its many modes
+        for name, content in files.items():
+            entry = content if isinstance(content, tarfile.TarInfo) else tarfile.TarInfo(name)
+            if isinstance(content, bytes):
+                entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content) if isinstance(content, bytes) else None)
+    return io.BytesIO(target.getvalue())
+
+
+def entry(kind: bytes, name: str = "q-1.tsv", link: str = "") -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.type = kind
+    made.linkname = link
+    return made
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w"])
+def test_each_file_is_a_query(mode: str) -> None:
+    files = {"run/q-1.tsv": b"a\tY\t0.9\nb\tN\t0.1\n", "run/q-2.tsv": b"", "run/3": b"a\tY\t0.5\n"}
+    folder = tarfile.TarInfo("run")
+    folder.type = tarfile.DIRTYPE
+    run = read_run(archive({"run": folder, **files}, mode))
+    assert run.queries == ("1", "2", "3")
+    assert run.query.tolist() == [0, 0, 2]
+    assert run.document.to_list() == ["a", "b", "a"]
+    assert run.score.tolist() == [0.9, 0.1, 0.5]
+    assert run.decision is not None
+    assert run.decision.tolist() == [True, False, True]
+
+
+def test_scores_may_stand_without_decisions() -> None:
+    run = read_run(archive({"q1.txt": b"a\t0.9\nb\t0.1\n", "q2.txt": b"a 0.5\r\n"}))
+    assert run.queries == ("q1", "q2")
+    assert run.score.tolist() == [0.9, 0.1, 0.5]
+    assert run.decision is None
+
+
+@pytest.mark.parametrize(
+    "header", [b"1\tgovernment\n", b"q-1\tgovernment\n", b"doc\tdecision\tscore\n", b"# x\n1\ty\n"]
+)
+def test_a_header_that_names_the_query_or_the_columns_is_left_out(header: bytes) -> None:
+    run = read_run(archive({"q-1.tsv": header + b"a\tY\t0.9\n", "q-2.tsv": b"a\tN\t0.2\n"}))
+    assert run.queries == ("1", "2")
+    assert run.score.tolist() == [0.9, 0.2]
+
+
+def test_a_wrong_first_line_is_no_header() -> None:
+    assert problems_of(read_run, archive({"q-1.tsv": b"a\tY\thigh\nb\tY\t1\n"})) == [
+        (1, "score high is no finite number (in q-1.tsv)")
+    ]
+
+
+def test_problems_name_the_file_and_its_line() -> None:
+    files = {
+        "q-1.tsv": b"1\tgov\na\tY\t0.9\na\tN\t0.1\nb\ty\t1\n",
+        "q-2.tsv": b"a\tY\t0.9\nb\t0.5\n",
+        "2.tsv": b"a\tY\t1\n",
+        "q-9.tsv": b"",
+    }
+    assert problems_of(read_run, archive(files), queries=["1", "2"]) == [
+        (3, "document a is listed twice for query 1 (first on line 2) (in q-1.tsv)"),
+        (4, "decision y is neither Y nor N (in q-1.tsv)"),
+        (2, "expected 3 columns, found 2 (document Y|N score) (in q-2.tsv)"),
+        (None, "query 2 has a file already, q-2.tsv (in 2.tsv)"),
+        (None, "query 9 is not in this evaluation (in q-9.tsv)"),
+    ]
+
+
+def test_a_query_may_be_called_with_the_prefix() -> None:
+    assert read_run(archive({"q-1.tsv": b"a\tY\t1\n"}), queries=["q-1"]).queries == ("q-1",)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"/etc/q-1.tsv": b"a\tY\t1\n"}, "holds /etc/q-1.tsv, a path that leads out of the archive"),
+        ({"../q-1.tsv": b"a\tY\t1\n"}, "holds ../q-1.tsv, a path that leads out of the archive"),
+        (
+            {"x": entry(tarfile.SYMTYPE, link="/etc/passwd")},
+            "holds q-1.tsv, a link or another thing that is no plain file",
+        ),
+        ({"x": entry(tarfile.LNKTYPE, link="q-2.tsv")}, "holds q-1.tsv, a link or another thing that is no plain file"),
+        ({"x": entry(tarfile.FIFOTYPE)}, "holds q-1.tsv, a link or another thing that is no plain file"),
+        ({"x": entry(tarfile.CHRTYPE)}, "holds q-1.tsv, a link or another thing that is no plain file"),
+        ({"q-1.tsv": gzip.compress(b"a\tY\t1\n")}, "holds q-1.tsv, which is compressed twice; compress it once"),
+        ({"q-1.tsv": archive({"q": b"x"}, "w").getvalue()}, "holds q-1.tsv, which is an archive within the archive"),
+        ({"._q-1.tsv": b"x"}, "holds ._q-1.tsv, an extra of macOS; set COPYFILE_DISABLE=1 and make it again"),
+        ({}, "is empty"),
+    ],
+)
+def test_what_no_honest_archive_holds_is_refused(files: dict[str, bytes | tarfile.TarInfo], message: str) -> None:
+    source = archive(files) if files else io.BytesIO(gzip.compress(b""))
+    assert problems_of(read_run, source) == [(None, message)]
+
+
+def test_an_archive_without_files_is_refused() -> None:
+    assert problems_of(read_run, archive({"x": entry(tarfile.DIRTYPE)})) == [(None, "is an archive without files")]
+
+
+def test_the_caps_on_bytes_and_files_hold_while_reading() -> None:
+    big = archive({"q-1.tsv": b"document\tY\t1\n" * 100_000})
+    assert problems_of(read_run, big, limits=Limits(expanded_bytes=10_000)) == [
+        (None, "holds more than 10,000 bytes of text, the most allowed")
+    ]
+    many = archive({f"q-{number}.tsv": b"a\tY\t1\n" for number in range(6)})
+    assert problems_of(read_run, many, limits=Limits(members=5)) == [
+        (None, "holds more than 5 files, the most allowed")
+    ]
+
+
+def test_a_header_that_claims_to_be_huge_is_refused_before_it_is_read() -> None:
+    huge = tarfile.TarInfo("pax")
+    huge.type = tarfile.XHDTYPE
+    huge.size = 1 << 34
+    source = io.BytesIO(gzip.compress(huge.tobuf(tarfile.GNU_FORMAT) + bytes(10_000)))
+    [(line, message)] = problems_of(read_run, source)
+    assert line is None
+    assert message == "is a damaged archive (an entry's header is too long); make it again"
+
+
+def test_an_archive_that_was_cut_off_is_refused() -> None:
+    whole = archive({"q-1.tsv": b"a\tY\t1\n" * 1000}, "w").getvalue()
+    [(line, message)] = problems_of(read_run, io.BytesIO(whole[:3000]))
+    assert line is None
+    assert message.startswith("is a damaged archive (")
+
+
+def test_judgments_are_no_archive() -> None:
+    assert problems_of(read_judgments, archive({"q": b"q 0 d 1\n"})) == [
+        (None, "is an archive; give the file itself, plain or gzipped")
+    ]

@@ -1,0 +1,98 @@
+import gzip
+import io
+
+import pytest
+
+from leaderboard.formats import read_judgments, read_run
+from tests.formats.files import problems_of, text
+
+
+def test_a_csv_run_is_read_by_the_names_of_its_columns() -> None:
+    run = read_run(text("score,Query_ID,rank,doc_id", '2.5,q1,1,"d,1"', "1,q1,2,d2", "", "3,q2,1,d2"))
+    assert run.queries == ("q1", "q2")
+    assert run.query.tolist() == [0, 0, 1]
+    assert run.document.to_list() == ["d,1", "d2", "d2"]
+    assert run.score.tolist() == [2.5, 1.0, 3.0]
+    assert run.decision is None
+    assert run.tag == ""
+
+
+def test_a_csv_run_may_hold_decisions() -> None:
+    run = read_run(text("query,document,decision,score", "q,d,Y,2", "q,e,N,1"))
+    assert run.decision is not None
+    assert run.decision.tolist() == [True, False]
+
+
+def test_json_lines_are_read_by_the_names_of_their_members() -> None:
+    source = text(
+        '{"query": 301, "docno": "d1", "score": 2.5, "decision": true}',
+        "",
+        '{"query": "301", "docno": "d2", "score": -1e-07, "decision": "N", "more": [1]}',
+    )
+    run = read_run(source)
+    assert run.queries == ("301",)
+    assert run.document.to_list() == ["d1", "d2"]
+    assert run.score.tolist() == [2.5, -1e-7]
+    assert run.decision is not None
+    assert run.decision.tolist() == [True, False]
+
+
+def test_judgments_come_as_csv_and_json_lines_too() -> None:
+    for source in (
+        text("query,document,grade", "q,d,2", "q,e,-1"),
+        text('{"qid": "q", "docid": "d", "rel": 2}', '{"qid": "q", "docid": "e", "rel": -1}'),
+    ):
+        judgments = read_judgments(source)
+        assert judgments.document.to_list() == ["d", "e"]
+        assert judgments.grade.tolist() == [2, -1]
+
+
+def test_records_may_be_gzipped() -> None:
+    assert len(read_run(io.BytesIO(gzip.compress(b"query,document,score\nq,d,1\n")))) == 1
+
+
+def test_every_problem_of_a_csv_file_is_told_with_its_line() -> None:
+    source = io.BytesIO(b'query,document,score\nq,d,1\nq,d,2\nq,e,nan\nq,f\nq,"g"h,1\nx,i,1\n\xff,j,1\nq,k,2\n')
+    assert problems_of(read_run, source, queries=["q"]) == [
+        (3, "document d is listed twice for query q (first on line 2)"),
+        (4, "score nan is no finite number"),
+        (5, "expected 3 columns, found 2 (query, document, score)"),
+        (6, "is no CSV: ',' expected after '\"'"),
+        (7, "query x is not in this evaluation"),
+        (8, "byte 1 is no UTF-8 text; save the file as UTF-8"),
+    ]
+
+
+def test_every_problem_of_json_lines_is_told_with_its_line() -> None:
+    source = text(
+        '{"query": "q", "document": "d", "score": 1}',
+        '{"query": "q", "document": "e", "score": NaN}',
+        '{"query": "q", "document": "f", "score": "high"}',
+        '{"query": "q", "document": "g"}',
+        '{"query": "q", "document": "h", "score": 1',
+        '["q", "i", 1]',
+    )
+    assert problems_of(read_run, source) == [
+        (2, "score NaN is no finite number"),
+        (3, "score high is no finite number"),
+        (4, "no score (query document score)"),
+        (5, "is no JSON: Expecting ',' delimiter"),
+        (6, 'expected an object, found ["q", "i", 1]'),
+    ]
+
+
+@pytest.mark.parametrize("grade", ["1.0", "true", "null", '"x"'])
+def test_a_grade_that_is_no_integer_is_told_with_its_line(grade: str) -> None:
+    [(line, message)] = problems_of(read_judgments, text(f'{{"query": "q", "document": "d", "grade": {grade}}}'))
+    assert line == 1
+    assert message.endswith("is no integer")
+
+
+def test_columns_that_are_missing_are_named() -> None:
+    assert problems_of(read_run, text("query,document,rank", "q,d,1")) == [
+        (2, "expected the columns query document score, found query, document, rank")
+    ]
+
+
+def test_a_header_without_rows_is_an_empty_file() -> None:
+    assert problems_of(read_run, text("query,document,score")) == [(None, "is empty")]
