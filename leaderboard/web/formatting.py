@@ -55,6 +55,7 @@ def date(value: dt.datetime | None) -> Markup:
     """`20 Nov 2026`, with the time of day on hover."""
     if value is None:
         return escape(DASH)
+    value = value.astimezone(dt.UTC)
     return _time(value, f"{value.day} {value:%b %Y}")
 
 
@@ -62,6 +63,7 @@ def moment(value: dt.datetime | None) -> Markup:
     """`20 Nov 2026, 14:05 UTC`."""
     if value is None:
         return escape(DASH)
+    value = value.astimezone(dt.UTC)
     return _time(value, f"{value.day} {value:%b %Y, %H:%M} UTC")
 
 
@@ -122,6 +124,5 @@ def marked(text: str) -> Markup:
 
 
 def _time(value: dt.datetime, text: str) -> Markup:
-    value = value.astimezone(dt.UTC)
     exact = f"{value:%Y-%m-%dT%H:%M:%S}Z"
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, text)

@@ -3,6 +3,7 @@
 from flask import Flask, Response, request
 from flask_wtf import CSRFProtect
 
+from leaderboard.web.assets import STATIC
 from leaderboard.web.context import config, now
 
 __all__ = ["csrf", "init_app"]
@@ -47,7 +48,7 @@ def _protect(response: Response) -> Response:
         response.headers.setdefault(name, value)
     if config().secure_cookies:
         response.headers.setdefault("Strict-Transport-Security", f"max-age={A_YEAR}")
-    if request.endpoint not in {"static", "bootstrap.static"}:
+    if request.endpoint not in STATIC:
         # What a page shows depends on who asks: no cache in between keeps it, the browser asks again.
         response.headers.setdefault("Cache-Control", "private, no-cache")
     return response

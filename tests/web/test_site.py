@@ -1,5 +1,6 @@
 """What every answer of the site has in common."""
 
+import re
 import subprocess
 import sys
 
@@ -48,6 +49,14 @@ def test_cookies_are_only_for_https_and_not_for_scripts(tmp_path: object) -> Non
     cookie = answer.headers["Set-Cookie"]
     assert {"Secure", "HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))
     assert "max-age" in answer.headers["Strict-Transport-Security"]
+
+
+def test_a_style_sheet_is_kept_for_a_year_under_an_address_that_changes_with_it(app: Flask) -> None:
+    client = app.test_client()
+    found = re.search(r'href="(/static/leaderboard.css\?v=[0-9a-f]{12})"', client.get("/login").text)
+    assert found is not None
+    assert "max-age=31536000" in client.get(found[1], buffered=True).headers["Cache-Control"]
+    assert client.get("/login").headers["Cache-Control"] == "private, no-cache"
 
 
 def test_an_absent_page_and_a_hidden_one_look_the_same(visitor: Reader) -> None:

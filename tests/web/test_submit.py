@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from flask import Flask
 
 from leaderboard.models import Scoring, Standing, State, Submission, System
 from leaderboard.services.events import present
+from leaderboard.store import Caps
 from tests.web.conftest import RUN, Reader, World
 
 FORM = "/campaigns/harbour/2025/submit"
@@ -183,6 +185,49 @@ def test_an_upload_that_is_cut_off_leaves_neither_row_nor_file(
     assert answer.status_code == 400
     assert submissions(world) == []
     assert files_in(app) == []
+
+
+class Watched(io.RawIOBase):
+    """An upload that looks into the store each time that some of it is asked for."""
+
+    def __init__(self, content: bytes, app: Flask) -> None:
+        super().__init__()
+        self._content = io.BytesIO(content)
+        self._app = app
+        self.asked: list[int] = []
+        self.kept: list[int] = []
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # all that is passed here
+        self.asked.append(len(buffer))
+        self.kept.append(max((path.stat().st_size for path in files_in(self._app)), default=0))
+        return self._content.readinto(buffer)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:  # the test client measures its body so
+        return self._content.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._content.tell()
+
+
+def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, participant: Reader) -> None:
+    app.extensions["store"].caps = Caps(upload_bytes=20_000_000, text_bytes=20_000_000)
+    app.extensions["config"] = replace(app.extensions["config"], upload_bytes=20_000_000)
+    fields = {"csrf_token": participant.token(), "system": str(world.system.id), "standing": "primary"}
+    head = "--b\r\nContent-Disposition: form-data; name="
+    body = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()).encode()
+    body += f'{head}"run"; filename="a.run"\r\n\r\n'.encode() + RUN.encode() * 100_000 + b"\r\n--b--\r\n"
+    upload = Watched(body, app)
+    answer = participant.client.post(
+        FORM, input_stream=upload, content_length=len(body), content_type="multipart/form-data; boundary=b"
+    )
+    assert answer.status_code == 302
+    assert max(upload.asked) <= 2**18
+    assert upload.kept[len(upload.kept) // 2] > len(body) / 3
+    [run] = submissions(world)
+    assert run.size == len(RUN) * 100_000
 
 
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"])

@@ -1,0 +1,82 @@
+"""How figures, moments and sizes are written."""
+
+import datetime as dt
+import math
+
+import pytest
+from flask import Flask, g
+
+from leaderboard.web.formatting import ago, counted, date, figure, marked, moment, plain_figure, size, when
+
+NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.41296, "0.413"),
+        (1.0, "1.000"),
+        (-0.41296, "−0.413"),
+        (-0.0001, "0.000"),
+        (-3.2 * 19.9, "−63.680"),
+        (12345.6789, "12,345.679"),
+        (None, "–"),
+        (math.nan, "–"),
+        (-math.inf, "−∞"),
+    ],
+)
+def test_a_figure_has_three_digits_and_a_real_minus(value: float | None, text: str) -> None:
+    assert plain_figure(value) == text
+
+
+def test_a_figure_shows_all_its_digits_on_hover() -> None:
+    assert figure(0.1 + 0.2) == '<data value="0.30000000000000004" title="0.30000000000000004">0.300</data>'
+    assert figure(None) == '<span class="undefined" title="undefined">–</span>'
+
+
+def test_a_moment_is_in_utc_whatever_zone_it_came_in() -> None:
+    there = NOW.astimezone(dt.timezone(dt.timedelta(hours=-5)))
+    assert ">20 Nov 2026, 14:05 UTC</time>" in moment(there)
+    assert ">20 Nov 2026</time>" in date(NOW)
+    assert 'datetime="2026-11-20T14:05:00Z"' in date(there)
+    assert moment(None) == date(None) == when(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("after", "text"),
+    [
+        (dt.timedelta(0), "just now"),
+        (dt.timedelta(seconds=40), "in 40 s"),
+        (-dt.timedelta(minutes=5), "5 min ago"),
+        (dt.timedelta(hours=4, minutes=10), "in 4 h"),
+        (-dt.timedelta(hours=47), "47 h ago"),
+        (-dt.timedelta(days=3), "3 days ago"),
+        (-dt.timedelta(days=400), "13 months ago"),
+        (-dt.timedelta(days=1500), "4 years ago"),
+    ],
+)
+def test_the_relative_time_is_in_its_largest_fitting_unit(app: Flask, after: dt.timedelta, text: str) -> None:
+    with app.test_request_context():
+        g.began = NOW
+        assert ago(NOW + after) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 bytes"), (999, "999 bytes"), (1_234, "1.23 kB"), (283_000_000, "283 MB"), (4 * 10**12, "4 TB")],
+)
+def test_a_size_has_three_digits(number: int, text: str) -> None:
+    assert size(number) == text
+
+
+def test_one_thing_is_not_many() -> None:
+    assert counted(1, "query", "queries") == "1 query"
+    assert counted(2000, "query", "queries") == "2,000 queries"
+    assert counted(0, "run") == "0 runs"
+
+
+def test_the_registry_s_text_gets_subscripts_powers_and_code_and_nothing_else() -> None:
+    assert marked("P_miss, gain_i; N_total") == "P<sub>miss</sub>, gain<sub>i</sub>; N<sub>total</sub>"
+    assert marked("2^g and 2^{−x}") == "2<sup>g</sup> and 2<sup>−x</sup>"
+    assert marked("as `P_miss` is") == "as <code>P_miss</code> is"
+    assert marked("trec_eval, ndcg_cut_10, pfa_only <b>") == "trec_eval, ndcg_cut_10, pfa_only &lt;b&gt;"
