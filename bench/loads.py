@@ -9,6 +9,7 @@ from pathlib import Path
 
 __all__ = ["Load", "judged_deeper", "make_loads", "shortened"]
 
+ROOT = Path(__file__).resolve().parents[1]
 SEED = 20191112
 SHORT_QUERIES = 30
 
@@ -25,6 +26,8 @@ class Load:
 def make_loads(folder: Path, maker: Path, queries: int, depth: int) -> dict[str, Load]:
     """Makes all files below `folder`, or takes those that are there.
 
+    The work is done in processes of its own: a process started from a large one counts as large itself.
+
     maker  the script that writes dev.run, dev.qrels, dl.run and dl.qrels
     """
     run, judgments = folder / "dev.run", folder / "dev.qrels"
@@ -33,10 +36,7 @@ def make_loads(folder: Path, maker: Path, queries: int, depth: int) -> dict[str,
         folder.mkdir(parents=True, exist_ok=True)
         size = ["--queries", str(queries), "--depth", str(depth)]
         subprocess.run([sys.executable, str(maker), str(folder), *size], check=True)
-        _shuffle(run, folder / "shuffled.run")
-        _spread(run, folder / "blanks.run")
-        _first_queries(folder / "dl.run", folder / "short.run", SHORT_QUERIES)
-        _first_queries(folder / "dl.qrels", folder / "short.qrels", SHORT_QUERIES)
+        subprocess.run([sys.executable, "-m", "bench.loads", str(folder)], check=True, cwd=ROOT)
         shape.write_text(f"{queries} {depth}")
     return {
         "sorted": Load("as written (sorted)", run, judgments),
@@ -71,6 +71,14 @@ def judged_deeper(load: Load, each: int) -> Load:
     return Load(f"{count:,} judgments", load.run, judgments)
 
 
+def _make_forms(folder: Path) -> None:
+    """The other forms of the runs that are there."""
+    _shuffle(folder / "dev.run", folder / "shuffled.run")
+    _spread(folder / "dev.run", folder / "blanks.run")
+    _first_queries(folder / "dl.run", folder / "short.run", SHORT_QUERIES)
+    _first_queries(folder / "dl.qrels", folder / "short.qrels", SHORT_QUERIES)
+
+
 def _shuffle(source: Path, target: Path) -> None:
     lines = source.read_bytes().splitlines(keepends=True)
     random.Random(SEED).shuffle(lines)
@@ -89,3 +97,7 @@ def _first_queries(source: Path, target: Path, count: int) -> None:
     lines = source.read_text().splitlines(keepends=True)
     first = set(islice(dict.fromkeys(line.split(maxsplit=1)[0] for line in lines), count))
     target.write_text("".join(line for line in lines if line.split(maxsplit=1)[0] in first))
+
+
+if __name__ == "__main__":
+    _make_forms(Path(sys.argv[1]))
