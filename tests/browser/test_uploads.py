@@ -1,0 +1,104 @@
+"""Uploads against a real server: one over the cap, one that is cut off in the middle."""
+
+import http.client
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import Console
+from tests.support.databases import Postgres
+from tests.support.site import Site, running_site
+from tests.support.waiting import wait_until
+
+CAP = 2_000_000
+PASSWORD = "a long enough password"
+FORM = "/campaigns/harbour/2025/submit"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("small")
+
+
+@pytest.fixture(scope="module")
+def small(postgres: Postgres, migrated_postgres: str, folder: Path) -> Iterator[Site]:
+    """A site that takes small files only, with one evaluation and the account ada in a team; no worker."""
+    database_url = postgres.create(migrated_postgres)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEADERBOARD_UPLOAD_BYTES", str(CAP))
+        with running_site(database_url, folder, workers=0) as site:
+            site.command("campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP")
+            site.command("evaluation", "add", "harbour/2025", "--title", "Harbour 2025", "--period", "2025")
+            site.command("user", "add", "ada", "--password-stdin", text=f"{PASSWORD}\n")
+            site.command("team", "add", "Alpha")
+            site.command("team", "member", "add", "alpha", "ada")
+            yield site
+    postgres.drop(database_url)
+
+
+def kept_in(folder: Path) -> list[Path]:
+    return [path for path in (folder / "store").rglob("*") if path.is_file()]
+
+
+def test_a_file_over_the_cap_is_answered_in_words_and_not_by_a_broken_connection(
+    small: Site, folder: Path, page: Page, console: Console
+) -> None:
+    large = folder / "large.run"
+    large.write_bytes(b"q1 Q0 d1 1 0.9 alpha\n" * (3 * CAP // 21))
+    page.goto(f"{small.url}{FORM}")
+    page.locator("#name").fill("ada")
+    page.locator("#password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.locator("#system_name").fill("Lantern")
+    page.locator("#run").set_input_files(large)
+    console.expect("status of 400")
+    page.get_by_role("button", name="Submit run").click()
+    expect(page.get_by_role("alert")).to_contain_text("larger than 2,000,000 bytes")
+    expect(page.locator("#system_name")).to_have_value("Lantern")
+    assert kept_in(folder) == []
+
+
+def test_an_upload_whose_sender_goes_away_leaves_nothing(
+    small: Site, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    address = urlsplit(small.url).netloc
+    connection = http.client.HTTPConnection(address)
+    request.addfinalizer(connection.close)
+    cookies: dict[str, str] = {}
+
+    def ask(method: str, path: str, body: str | None = None) -> str:
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+        if body is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        for cookie in answer.headers.get_all("Set-Cookie") or ():
+            name, _, value = cookie.partition(";")[0].partition("=")
+            cookies[name] = value
+        return answer.read().decode()
+
+    def token(path: str) -> str:
+        found = re.search(r'name="csrf_token" value="([^"]+)"', ask("GET", path))
+        assert found is not None
+        return found[1]
+
+    ask("POST", "/login", urlencode({"csrf_token": token("/login"), "name": "ada", "password": PASSWORD}))
+    given = token(FORM)
+
+    connection.putrequest("POST", FORM)
+    connection.putheader("Cookie", f"leaderboard={cookies['leaderboard']}")
+    connection.putheader("Content-Type", "multipart/form-data; boundary=cut")
+    connection.putheader("Content-Length", str(CAP))
+    connection.endheaders()
+    head = '--cut\r\nContent-Disposition: form-data; name="'
+    connection.send(f'{head}csrf_token"\r\n\r\n{given}\r\n{head}run"; filename="a.run"\r\n\r\n'.encode())
+    connection.send(b"q1 Q0 d1 1 0.9 alpha\n" * 30_000)
+    wait_until(lambda: bool(kept_in(folder)), "the store holds what has arrived so far")
+    connection.close()
+    wait_until(lambda: not kept_in(folder), "nothing of it is left")
+    connection.connect()
+    assert "No runs yet" in ask("GET", "/account/")
