@@ -1,0 +1,280 @@
+"""The pages of boards, queries, lists, progress and systems, and the same tables as files."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+import polars as pl
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from flask.testing import FlaskClient
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import NoRelevant, Opening, Role, State, SystemKind
+from leaderboard.reads.headings import find_campaign
+from leaderboard.services import campaigns, people, teams
+from tests.support.field import DAY, NAN, NOW, Field
+
+Client = Callable[[str], FlaskClient]
+
+
+@pytest.fixture
+def client(app: Flask, field: Field, quick_hashes: None) -> Client:
+    """`client("member")` is in team Woods, `client("other")` in none, `client("organiser")` organises; "" visits."""
+    ids: dict[str, str] = {}
+    with field.database.write() as session:
+        for name in ("member", "other", "organiser"):
+            user = people.create_user(session, CONSOLE, name, "a password of the tests")
+            ids[name] = f"{user.id}.{user.session_version}"
+            if name == "member":
+                woods = teams.create_team(session, CONSOLE, "Woods")
+                field.teams["Woods"] = woods.id
+                teams.add_member(session, CONSOLE, woods, user, Role.OWNER)
+            if name == "organiser":
+                campaigns.add_organiser(session, CONSOLE, find_campaign(session, "news"), user)
+
+    def made(name: str = "") -> FlaskClient:
+        browser = app.test_client()
+        if name:
+            with browser.session_transaction() as cookie:
+                cookie["_user_id"] = ids[name]
+        return browser
+
+    return made
+
+
+def text_of(html: str) -> str:
+    """What a reader sees, blanks collapsed."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+def rows_of(answer: Any) -> list[dict[str, str]]:
+    assert answer.status_code == 200, answer.text
+    return list(csv.DictReader(io.StringIO(answer.text)))
+
+
+def test_the_board_shows_rank_system_team_and_every_measure(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.75] * 4, "P@5": [0.2] * 4}, team="Woods")
+    field.run("Birch", {"AP": [-0.25] * 4, "P@5": [NAN] * 4}, team="Meadow")
+    page = client("").get("/campaigns/news/2026")
+    assert page.status_code == 200
+    seen = text_of(page.text)
+    assert "Alder leads with AP 0.750, 1.000 ahead of Birch." in seen
+    assert re.search(r"1 Alder Woods 0\.750 0\.200", seen)
+    assert re.search(r"2 Birch Meadow −0\.250 –", seen)
+
+
+def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
+    field = Field(database, measures=("AQWV", "AP"))
+    field.campaign(cost=0.0333, value=1.0, prior=1 / 600, no_relevant=NoRelevant.PFA_ONLY, compat=9)
+    field.evaluation(documents=51_103)
+    seen = text_of(app.test_client().get("/campaigns/news/2026").text)
+    assert "β 19.9467 = (C / V) · (1 / P − 1) with C = 0.0333, V = 1, P = 1/600" in seen
+    assert "queries without a relevant document count in P fa only" in seen
+    assert "N_total 51,103 documents" in seen
+    assert "as trec_eval 9" in seen
+    assert "revision 1" in seen
+
+
+def test_an_empty_board_says_what_will_be_there(client: Client) -> None:
+    assert "No run is scored yet" in client("").get("/campaigns/news/2026").text
+
+
+def test_runs_that_wait_are_announced(client: Client, field: Field) -> None:
+    field.run("Alder", state=State.QUEUED)
+    field.run("Birch", state=State.SCORING)
+    assert "2 runs queued or being scored" in client("").get("/campaigns/news/2026").text
+
+
+def test_a_board_that_is_closed_to_a_reader_says_when_it_opens(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
+    field.change(results=Opening.NEVER)
+    assert "Results aren't open yet" in text_of(client("").get("/campaigns/news/2026").text)
+    assert "Only your own teams' runs are shown" in text_of(client("member").get("/campaigns/news/2026").text)
+    assert "Alder leads" in text_of(client("organiser").get("/campaigns/news/2026").text)
+
+
+def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [1 / 3] * 4, "P@5": [NAN] * 4}, means={"AP": 1 / 3}, label="=1+1")
+    (row,) = rows_of(client("").get("/campaigns/news/2026.csv"))
+    assert (row["rank"], row["system"], row["team"], row["AP"], row["P@5"]) == (
+        "1", "Alder", "Team Alder", "0.3333333333333333", "",
+    )  # fmt: skip
+    assert row["label"] == "'=1+1"  # no spreadsheet takes it for a formula
+
+
+def test_the_board_as_json_says_what_its_figures_rest_on(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4, "P@5": [NAN] * 4})
+    found = json.loads(client("").get("/campaigns/news/2026.json?measure=P@5").text)
+    assert found["ranked_by"] == "P@5"
+    assert found["evaluation"]["campaign"]["slug"] == "news"
+    assert (found["terms"]["judgment_revision"], found["terms"]["queries"]["counted"]) == (1, 4)
+    assert (found["rows"][0]["AP"], found["rows"][0]["P@5"], found["rows"][0]["rank"]) == (0.5, None, None)
+
+
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_files_hide_what_the_page_hides(client: Client, field: Field, kind: str) -> None:
+    field.run("Alder", {"AP": [0.6] * 4}, team="Thicket", label="secret-1")
+    field.change(anonymous_until=NOW + 3650 * DAY)
+    board = client("").get(f"/campaigns/news/2026.{kind}").text
+    queries = client("").get(f"/campaigns/news/2026/queries/q1.{kind}").text
+    for told in (board, queries):
+        assert "Anonymous" in told
+        assert not re.search("Alder|Thicket|secret", told)
+    field.change(anonymous_until=None, results=Opening.NEVER)
+    assert "Alder" not in client("").get(f"/campaigns/news/2026.{kind}").text
+    assert "Alder" in client("organiser").get(f"/campaigns/news/2026.{kind}").text
+
+
+def test_an_unknown_measure_is_refused_in_words(client: Client) -> None:
+    answer = client("").get("/campaigns/news/2026?measure=nDCG@10")
+    assert answer.status_code == 400
+    assert "this page shows AP, P@5" in answer.text
+
+
+ADDRESSES = {
+    "board": "/campaigns/news/2026",
+    "campaign": "/campaigns/news",
+    "front": "/",
+    "progress": "/campaigns/news/progress",
+    "queries": "/campaigns/news/2026/queries",
+    "system": "/teams/woods/alder",
+    "query": "/campaigns/news/2026/queries/q1",
+    "submission": "/submissions/{run}",
+    "list": "/submissions/{run}/queries/q1",
+}
+# What each reader gets, address by address, as evaluations open: (visitor, other, member, organiser).
+STATES: dict[str, tuple[dict[str, Any], dict[str, tuple[int, int, int, int]]]] = {
+    "closed, everything open": (
+        {},
+        dict.fromkeys(ADDRESSES, (200, 200, 200, 200)),
+    ),
+    "open, results shown, details not": (
+        {"closes_at": NOW + 3650 * DAY},
+        dict.fromkeys(ADDRESSES, (200, 200, 200, 200)) | {"query": (403, 403, 403, 200), "list": (403, 403, 403, 200)},
+    ),
+    "results held back": (
+        {"closes_at": NOW + 3650 * DAY, "results": Opening.CLOSED},
+        dict.fromkeys(ADDRESSES, (200, 200, 200, 200))
+        | {
+            "query": (403, 403, 403, 200),
+            "submission": (404, 404, 200, 200),
+            "list": (404, 404, 403, 200),
+            "system": (404, 404, 200, 200),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_page_answers_every_reader_as_the_evaluation_allows(client: Client, field: Field, state: str) -> None:
+    run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
+    store = client("").application.extensions["store"]
+    store.keep_columns(run, 10, _columns())
+    settings, expected = STATES[state]
+    field.change(**settings)
+    for name, address in ADDRESSES.items():
+        for reader, status in zip(("", "other", "member", "organiser"), expected[name], strict=True):
+            answer = client(reader).get(address.format(run=run))
+            assert answer.status_code == status, (state, name, reader or "visitor")
+
+
+def _columns() -> pl.DataFrame:
+    """A run of one line on q1, as a worker would have kept it."""
+    return pl.DataFrame(
+        {"position": [0], "rank": [1], "document": ["d1"], "score": [0.5], "decision": [None]},
+        schema={
+            "position": pl.UInt32, "rank": pl.UInt32, "document": pl.String, "score": pl.Float64,
+            "decision": pl.Boolean,
+        },
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("address", [address for name, address in ADDRESSES.items() if name != "front"])
+@pytest.mark.parametrize("kind", ["csv", "json"])
+def test_every_table_is_a_file_at_the_same_address(client: Client, field: Field, address: str, kind: str) -> None:
+    run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
+    client("").application.extensions["store"].keep_columns(run, 10, _columns())
+    answer = client("").get(f"{address.format(run=run)}.{kind}")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Disposition"].endswith(f'.{kind}"')
+    if kind == "json":
+        assert json.loads(answer.text)["rows"]
+    else:
+        assert len(rows_of(answer)) >= 1
+
+
+def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
+    field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
+    browser = client("")
+    browser.application.extensions["store"].keep_columns(run, 10, _columns())
+    seen: set[str] = set()
+    waiting = ["/"]
+    while waiting:
+        address = waiting.pop()
+        others = r"^/(login|register|account|measures|static|bootstrap)|/submit|&|/submissions/2/queries"
+        if address in seen or re.search(others, address):
+            continue
+        seen.add(address)
+        answer = browser.get(address)
+        assert answer.status_code in {200, 302, 308}, address
+        if answer.content_type.startswith("text/html"):
+            waiting += (unescape(link) for link in re.findall(r'href="(/[^"#]*)"', answer.text))
+        assert len(seen) < 400
+    assert {address.format(run=run) for address in ADDRESSES.values()} <= seen
+
+
+def test_arguments_that_a_page_does_not_know_stay_out_of_its_links(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.6] * 4})
+    asked = "_external=1&_scheme=javascript&endpoint=x&evaluation=other&show=all"
+    links = re.findall(r'href="([^"]*)"', client("").get(f"/campaigns/news/2026?{asked}").text)
+    assert any("show=all" in link for link in links)
+    assert not [link for link in links if re.search("javascript|endpoint|_external|other", link)]
+
+
+def test_a_query_id_may_hold_what_an_address_has_to_quote(app: Flask, database: Any) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(qrels="q1 0 d 1\nq2 0 d 1\nq3 0 d 1\nq4 0 d 1\n")
+    field.run("Alder", {"AP": [0.6] * 4})
+    with database.write() as session:
+        session.execute(sa.text("UPDATE query SET external_id = 'a/b?c#d' WHERE external_id = 'q2'"))
+    browser = app.test_client()
+    links = re.findall(r'href="([^"]*/queries/a[^"]*)"', browser.get("/campaigns/news/2026/queries").text)
+    assert links
+    assert "Query a/b?c#d" in text_of(browser.get(links[0]).text)
+
+
+def test_two_hundred_runs_with_long_names_are_one_page(client: Client, field: Field) -> None:
+    name = "A system whose name is as long as the rules of this site allow"
+    for number in range(40):
+        field.run(f"{name[:52]} {number:03}", {"AP": [number / 200] * 4}, team="Woods")
+    page = client("").get("/campaigns/news/2026")
+    assert page.text.count('scope="row"') == 40
+    assert page.text.index(" 039</a>") < page.text.index(" 000</a>")
+
+
+def test_the_front_page_leads_to_a_campaign_with_its_leader(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.625] * 4})
+    seen = text_of(client("").get("/").text)
+    assert "News search" in seen
+    assert "0.625 AP of Alder, first in The year 2026" in seen
+
+
+def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
+    field = Field(database, measures=("AQWV",))
+    field.campaign(beta=20.0)
+    for year in (2025, 2026):
+        field.evaluation(str(year), period_key=year)
+        field.run("Alder", {"AQWV": [year / 10_000] * 4}, evaluation=str(year))
+    seen = text_of(app.test_client().get("/campaigns/news/progress").text)
+    assert "The best AQWV rose from 0.203 in 2025 (Alder) to 0.203 in 2026 (Alder)." in seen
+    assert "β is 20, as the campaign states it" in seen
+    assert "Ties and rounding follow trec_eval 10" in seen
+    assert "version 1.0 of the metric module" in seen

@@ -1,0 +1,206 @@
+"""Charts: drawn on the server, in the page's colours, with their finding in words."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from leaderboard.access import VISITOR
+from leaderboard.db import Database
+from leaderboard.models import SystemKind
+from leaderboard.reads.progress import ProgressPage, progress
+from leaderboard.reads.results import results
+from leaderboard.web import charts
+from leaderboard.web.charts import drawing
+from leaderboard.web.charts.progress import LABEL_HEIGHT
+from leaderboard.web.charts.values import SINGLE
+from tests.support.field import NAN, NOW, Field
+
+YEARS = (2024, 2025, 2026)
+
+
+def years_of(
+    database: Database, measure: str, means: Mapping[str, Sequence[float | None]]
+) -> tuple[Field, ProgressPage]:
+    """Each system's mean in 2024, 2025 and 2026; None where it took no part. The baseline is called so."""
+    field = Field(database, measures=(measure,))
+    field.campaign(beta=20.0)
+    for year in YEARS:
+        field.evaluation(str(year), period_key=year)
+    for name, own in means.items():
+        kind = SystemKind.BASELINE if name == "Baseline" else SystemKind.AUTOMATIC
+        for year, mean in zip(YEARS, own, strict=True):
+            if mean is not None:
+                field.run(name, {measure: [mean] * 4}, evaluation=str(year), kind=kind)
+    with database.read() as session:
+        return field, progress(session, VISITOR, "news", NOW)
+
+
+def texts(svg: str) -> list[str]:
+    root = ElementTree.fromstring(svg)
+    return [(element.text or "") for element in root.iter(f"{{{drawing.SVG}}}text")]
+
+
+def test_making_the_site_does_not_import_the_renderer(tmp_path: Path) -> None:
+    """It starts threads, and hangs after a fork (gunicorn's) if it was used before."""
+    program = (
+        "import sys; from leaderboard.config import Config; from leaderboard.web import create_app;"
+        "create_app(Config(database_url='sqlite://', store_url=sys.argv[1], secret_key='of this test'));"
+        "sys.exit('vl_convert' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def page(database: Database) -> ProgressPage:
+    means = {"Alder": (0.25, 0.5, 0.625), "Birch": (0.5, 0.25, None), "Baseline": (0.125, 0.125, 0.125)}
+    return years_of(database, "AP", means)[1]
+
+
+def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
+    chart = charts.progress_chart(page)
+    assert chart is not None
+    assert chart.sentence == "The best AP rose from 0.500 in 2024 (Birch) to 0.625 in 2026 (Alder)."
+    for svg in (chart.wide, chart.narrow):
+        root = ElementTree.fromstring(svg)
+        assert root.get("role") == "img"
+        assert root.get("aria-label") == f"Line chart of AP over 2024, 2025, 2026. {chart.sentence}"
+
+
+def test_lines_are_named_at_their_ends_and_marks_on_hover(page: ProgressPage) -> None:
+    chart = charts.progress_chart(page)
+    assert chart is not None
+    assert {"Alder", "Birch", "Baseline", "2024", "2025", "2026"} <= set(texts(chart.wide))
+    said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{drawing.SVG}}}title")]
+    assert "Alder, 2025: 0.500, rank 1" in said
+
+
+def test_a_drawing_takes_every_colour_from_the_page_and_obeys_its_security_policy(page: ProgressPage) -> None:
+    chart = charts.progress_chart(page)
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', svg))
+        assert colours <= {"none", "transparent", *(f"var({name})" for name in drawing.PROPERTIES.values())}
+        assert "style=" not in svg
+        assert "<style" not in svg
+        assert "<script" not in svg
+
+
+def test_at_most_six_systems_have_a_colour_and_the_rest_is_grey(database: Database) -> None:
+    means = {f"System {number}": (0.1 * number, 0.1 * number, 0.1 * number) for number in range(1, 9)}
+    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    assert chart is not None
+    assert set(re.findall(r"--series-\w+", chart.wide)) == {
+        *(f"--series-{number}" for number in range(1, 7)), "--series-rest",
+    }  # fmt: skip
+    # The best six by rank are the coloured ones.
+    assert {f"System {number}" for number in range(3, 9)} <= set(texts(chart.wide))
+    assert not {"System 1", "System 2"} & set(texts(chart.wide))
+
+
+def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(database: Database) -> None:
+    field, page = years_of(database, "AP", {"Alder": (0.5, 0.5, 0.5), "Birch": (0.25, 0.25, 0.375)})
+    chart = charts.progress_chart(page, only=field.systems["Birch"])
+    assert chart is not None
+    assert set(re.findall(r"--series-\w+", chart.wide)) == {"--series-2", "--series-rest"}
+    assert chart.sentence == "AP of Birch rose from 0.250 in 2024 to 0.375 in 2026; the other systems are grey."
+
+
+def test_zero_is_on_the_axis_and_marked_where_a_value_can_be_below_it(database: Database) -> None:
+    chart = charts.progress_chart(years_of(database, "AQWV", {"Alder": (0.5, 0.75, 0.5)})[1])
+    assert chart is not None
+    assert {"0.00", "0: nothing returned"} <= set(texts(chart.wide))
+
+
+def test_figures_all_below_zero_can_be_drawn(database: Database) -> None:
+    chart = charts.progress_chart(years_of(database, "AQWV", {"Alder": (-0.5, -1.5, -0.25)})[1])
+    assert chart is not None
+    assert "−1.50" in texts(chart.wide) or "−1.00" in texts(chart.wide)
+
+
+def test_names_are_text_whatever_they_hold(database: Database) -> None:
+    chart = charts.progress_chart(years_of(database, "AP", {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
+    assert chart is not None
+    assert 'A <b>&amp;</b> "x"' in texts(chart.wide)
+
+
+def test_long_names_are_shortened_in_the_drawing_and_whole_on_hover(database: Database) -> None:
+    name = "A system with a name of some forty letters"
+    chart = charts.progress_chart(years_of(database, "AP", {name: (0.5, 0.5, 0.5)})[1])
+    assert chart is not None
+    assert "A system with a name of s…" in texts(chart.wide)
+    assert name in chart.wide
+
+
+def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(database: Database) -> None:
+    means = {name: (None, None, 0.5 + 0.001 * place) for place, name in enumerate(("Alder", "Birch", "Cedar"))}
+    chart = charts.progress_chart(years_of(database, "AP", {**means, "Dogwood": (0.1, None, None)})[1])
+    assert chart is not None
+    heights = sorted(
+        float(re.search(r",(-?[\d.]+)\)", element.get("transform") or "")[1])  # type: ignore[index]  # every text is placed
+        for element in ElementTree.fromstring(chart.wide).iter(f"{{{drawing.SVG}}}text")
+        if element.text in means and element.get("stroke") is None
+    )
+    assert len(heights) == 3
+    assert all(after - before >= LABEL_HEIGHT - 1 for before, after in pairwise(heights))
+
+
+def test_there_is_no_chart_of_nothing(database: Database) -> None:
+    page = years_of(database, "AP", {})[1]
+    assert charts.progress_chart(page) is None
+    assert charts.team_chart(page) is None
+
+
+def test_teams_have_a_chart_of_their_best_systems(page: ProgressPage) -> None:
+    chart = charts.team_chart(page)
+    assert chart is not None
+    assert {"Team Alder", "Team Birch"} <= set(texts(chart.wide))
+    assert chart.sentence == "The best AP rose from 0.500 in 2024 (Team Birch) to 0.625 in 2026 (Team Alder)."
+
+
+def test_a_drawing_is_made_once_and_only_so_many_are_kept(page: ProgressPage) -> None:
+    charts.progress_chart(page)
+    before = drawing._svg.cache_info()
+    charts.progress_chart(page)
+    after = drawing._svg.cache_info()
+    assert (after.misses, after.hits) == (before.misses, before.hits + 2)
+    assert after.maxsize == drawing.KEPT
+
+
+def test_a_runs_chart_says_where_it_is_above_and_below_the_field(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.75, 0.25, 0.5, NAN]})
+    field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
+    field.run("Cedar", {"AP": [0.25, 0.75, 0.5, 0.5]})
+    with field.database.read() as session:
+        chart = charts.values_chart(results(session, VISITOR, run, NOW))
+    assert chart is not None
+    assert chart.sentence == (
+        "Above the median of 3 systems on 1 of 3 queries, below on 1, level on 1; "
+        "most above on q1 (+0.500); furthest below on q2 (−0.250)."
+    )
+    assert {"q1", "q2", "q3"} <= set(texts(chart.wide))
+
+
+def test_very_many_queries_become_a_histogram(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * (SINGLE + 1), qrels="q1 0 d 1\n", judging="complete")
+    values = [(number % 10) / 10 for number in range(SINGLE + 1)]
+    run = field.run("Alder", {"AP": values})
+    field.run("Birch", {"AP": values[::-1]})
+    with database.read() as session:
+        chart = charts.values_chart(results(session, VISITOR, run, NOW))
+    assert chart is not None
+    assert 'aria-label="Histogram of the difference in AP' in chart.wide
+
+
+def test_a_run_alone_has_nothing_to_be_compared_with(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4})
+    with field.database.read() as session:
+        assert charts.values_chart(results(session, VISITOR, run, NOW)) is None
