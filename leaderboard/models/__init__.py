@@ -15,12 +15,14 @@ from leaderboard.models.evaluations import (
 from leaderboard.models.events import Event
 from leaderboard.models.people import ApiToken, Invitation, LoginFailure, Membership, Role, Team, User
 from leaderboard.models.quotas import REJECTED_A_DAY, Quota, quota_of
+from leaderboard.models.run_choice import ArrivedRun, arrival, chosen_run
 from leaderboard.models.scores import Board, Score, Scoring, ScoringSet, SetState, State, Subset
 from leaderboard.models.submissions import Participation, Standing, Submission, System, SystemKind
 
 __all__ = [
     "REJECTED_A_DAY",
     "ApiToken",
+    "ArrivedRun",
     "Board",
     "Campaign",
     "CampaignOrganiser",
@@ -54,5 +56,7 @@ __all__ = [
     "SystemKind",
     "Team",
     "User",
+    "arrival",
+    "chosen_run",
     "quota_of",
 ]

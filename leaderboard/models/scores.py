@@ -42,7 +42,7 @@ class ScoringSet(Base):
 
     settings: beta, no_relevant, documents, relevance_level, judging, compat, highest_grade, queries (how many
     positions a packed vector has), excluded (external ids), hidden (external ids), measures (canonical names, primary
-    first).
+    first); and, where an interval needs them, kept (measures that are scored and not shown).
     """
 
     __tablename__ = "scoring_set"

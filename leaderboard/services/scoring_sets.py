@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.errors import InvalidFields
+from leaderboard.metrics.rebuilding import parts
 from leaderboard.models import (
     Campaign,
     Evaluation,
@@ -129,7 +130,8 @@ def _settings(
     queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
     measures = [metrics.parse(name).at_relevance(evaluation.relevance_level) for name in _primary_first(campaign)]
     _require_needs(session, campaign, evaluation, revision, measures)
-    return {
+    kept = [part for measure in measures for part in parts(measure, campaign.no_relevant.value) if part not in measures]
+    settings = {
         "beta": campaign.beta,
         "no_relevant": campaign.no_relevant.value,
         "documents": evaluation.documents,
@@ -142,6 +144,7 @@ def _settings(
         "hidden": sorted(query.external_id for query in queries if query.split is Split.HIDDEN),
         "measures": list(dict.fromkeys(map(str, measures))),
     }
+    return settings | ({"kept": list(map(str, kept))} if kept else {})
 
 
 def _primary_first(campaign: Campaign) -> list[str]:

@@ -9,7 +9,7 @@ scipy is imported only when a t test is asked for.
 """
 
 from leaderboard.statistics.board import VERSION, BoardFigures, Standing, board_figures
-from leaderboard.statistics.bootstrap import Interval, difference_interval, interval
+from leaderboard.statistics.bootstrap import Interval, difference_interval, interval, intervals
 from leaderboard.statistics.columns import contributions
 from leaderboard.statistics.comparison import Comparison, ComparisonTable, Corrected, compare
 from leaderboard.statistics.corrections import benjamini_hochberg, holm
@@ -47,6 +47,7 @@ __all__ = [
     "effect_sizes",
     "holm",
     "interval",
+    "intervals",
     "leaders",
     "letters",
     "paired_t",

@@ -75,12 +75,15 @@ def board_figures(
     level: float = LEVEL,
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    groups: bool = True,
 ) -> BoardFigures:
     """Interval and rank range of every system, and the groups that can't be told apart at `level`.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
-    value; aggregation and direction are the measure's own. Resamples and permutations both start from `seed`. A
-    measure of the whole run (MQWV) has none of this. Raises BadInput for a level outside (0, 1) or no resamples.
+    value; aggregation and direction are the measure's own. Resamples and permutations both start from `seed`. Without
+    `groups` the test of all pairs, by far the longest part on a large board, is left out, and so are leaders and
+    letters. A measure of the whole run (MQWV) has none of this. Raises BadInput for a level outside (0, 1) or no
+    resamples.
     """
     if not aggregation.has_interval:
         return BoardFigures((), (), None, level, resamples, seed, aggregation.name)
@@ -97,13 +100,16 @@ def board_figures(
         return BoardFigures(standings, (), None, level, resamples, seed, NO_DIRECTION if names else None)
 
     lower = direction == "lower"
+    ranges = rank_ranges(values, drawn, lower_is_better=lower, level=level)
+    if not groups:
+        standings = tuple(Standing(*each, "") for each in zip(names, intervals, ranges, strict=True))
+        return BoardFigures(standings, (), None, level, resamples, seed)
     added = np.stack([contributions(each, aggregation) for each in columns], axis=1)
     test = tukey_hsd(added, resamples=resamples, seed=seed)
-    ranges = rank_ranges(values, drawn, lower_is_better=lower, level=level)
-    groups = letters(values, test.p, level, lower_is_better=lower)
+    alike = letters(values, test.p, level, lower_is_better=lower)
     first = leaders(competition_ranks(values, lower_is_better=lower), test.p, level)
     return BoardFigures(
-        standings=tuple(map(Standing, names, intervals, ranges, groups)),
+        standings=tuple(map(Standing, names, intervals, ranges, alike)),
         leaders=tuple(names[place] for place in first),
         tukey=test,
         level=level,

@@ -5,6 +5,7 @@ Evaluating Evaluation Metrics Based on the Bootstrap, SIGIR 2006.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ from leaderboard.statistics.columns import common, stated
 from leaderboard.statistics.pairs import NO_PAIRS
 from leaderboard.statistics.resampling import LEVEL, RESAMPLES, SEED, resampled, tails
 
-__all__ = ["Interval", "difference_interval", "interval", "percentile_interval"]
+__all__ = ["Interval", "difference_interval", "interval", "intervals", "percentile_interval"]
 
 EQUAL = 1e-12
 NO_VALUE = "no query has a value"
@@ -55,11 +56,29 @@ def interval(
     columns: float64[Q] each, NaN where undefined, as `Evaluated.columns` has them; aggregation: the measure's own
     (`measure.family.aggregation`). Raises BadInput for a level outside (0, 1) or no resamples.
     """
-    queries = int(stated(columns).sum()) if columns else 0
+    return intervals([columns], aggregation, level=level, resamples=resamples, seed=seed)[0]
+
+
+def intervals(
+    systems: Sequence[Columns],
+    aggregation: Aggregation = MEAN,
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> tuple[Interval, ...]:
+    """The interval of each system's figure, in their order, all from the same draws of queries.
+
+    systems: columns of each as `interval` takes them, all over the same queries. Raises as `interval` does.
+    """
+    queries = [int(stated(columns).sum()) if columns else 0 for columns in systems]
     if not aggregation.has_interval:
-        return Interval(None, None, None, level, queries, resamples, seed, aggregation.name)
-    drawn = resampled([columns], aggregation, resamples=resamples, seed=seed)[:, 0]
-    return percentile_interval(aggregation.combine(columns, None), drawn, queries=queries, level=level, seed=seed)
+        return tuple(Interval(None, None, None, level, size, resamples, seed, aggregation.name) for size in queries)
+    drawn = resampled(systems, aggregation, resamples=resamples, seed=seed)
+    return tuple(
+        percentile_interval(aggregation.combine(columns, None), own, queries=size, level=level, seed=seed)
+        for columns, own, size in zip(systems, drawn.T, queries, strict=True)
+    )
 
 
 def difference_interval(

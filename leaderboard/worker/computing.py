@@ -125,7 +125,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
             )
             for subset, of_subset in subsets.items()
         },
-        measures=tuple(parse(name) for name in settings["measures"]),
+        measures=tuple(parse(name) for name in (*settings["measures"], *settings.get("kept", ()))),
         setting=Setting(
             documents=settings["documents"],
             beta=settings["beta"],

@@ -16,6 +16,7 @@ from leaderboard.services.outcomes import Figures, Recorded, record_figures, rej
 from leaderboard.services.queue import WORKER, Claim
 from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
+from leaderboard.worker.boards import Boards
 from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
 from leaderboard.worker.process import Child
 
@@ -41,23 +42,29 @@ class Worker:
             text_bytes=config.text_bytes,
             job_bytes=config.job_bytes,
         )
+        self._boards = Boards(database)
         self._child: Child | None = None
         self._jobs = 0
         self._swept = -float("inf")
 
     def step(self, stop: threading.Event) -> bool:
-        """Scores the next run; False when none was waiting. A stop that comes meanwhile finishes or hands it back."""
+        """Scores the next run, or refreshes a board when none waits; False when there was nothing to do.
+
+        A stop that comes while a run is being scored finishes it or hands it back.
+        """
         self._sweep()
         child = self._ready_child()  # before the claim: a lease does not run while it starts
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            return self._switch_ready_sets()
+            return self._switch_ready_sets() or self._boards.step()
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, claim, stop)
         if reply is not None:
             self._record(claim, reply)
             self._switch_ready_sets()
+            if not stop.is_set():
+                self._boards.step_while_busy()
         return True
 
     def close(self) -> None:

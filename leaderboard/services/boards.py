@@ -1,0 +1,218 @@
+"""What a board shows beyond means: intervals, rank ranges and the leader's group, worked out after every change.
+
+It may take seconds, so it runs outside of any transaction: `refresh` reads, computes, and writes last. Nobody has to
+say that a board is stale: what is kept names the runs that it was worked out over, and `due` compares.
+
+Ranked are the runs that the board ranks, one a system by the campaign's rule, in time and no baseline: rank ranges and
+the leader's group are among these, so that "2" and "1–4" speak of the same ranks. Baselines, late runs and those that
+stand for no system have their interval only.
+"""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics, statistics
+from leaderboard.db import Database, clock
+from leaderboard.metrics import Columns, Floats, Measure
+from leaderboard.metrics.rebuilding import parts, rebuilt
+from leaderboard.models import Board, Score, Scoring, Subset
+from leaderboard.services.lineups import Lineup, best_means, lineups_of, standing_runs, terms_of_current_sets
+from leaderboard.services.rows import insert_unless_there, locked
+
+__all__ = ["VERSION", "Due", "due", "refresh"]
+
+VERSION = 1  # of how figures are worked out and kept; those of another one are worked out anew
+
+DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
+LEAST_RESAMPLES = 1_000
+GROUPED = 5_000  # runs × queries up to which all pairs are compared under every measure, not only the primary one
+WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A measure of a current set whose figures are not over the runs that stand now."""
+
+    scoring_set_id: int
+    measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One measure over one subset, as read. ends: the intervals that stand; columns: of each run that needs some."""
+
+    measure: Measure
+    subset: Subset
+    lineup: Lineup
+    columns: dict[int, Columns]
+    ends: dict[int, tuple[float | None, float | None]]
+    resamples: int
+    groups: bool
+
+
+Ends = Mapping[int, tuple[float, float]]
+
+
+def due(session: Session, older_than: float = 0.0) -> list[Due]:
+    """What is to be refreshed, primary measures first; with `older_than`, only what was not within so many seconds."""
+    terms = terms_of_current_sets(session)
+    runs = standing_runs(session, terms)
+    means = best_means(session, terms)
+    over = Board.figures["over"].as_string()
+    kept = {
+        (row[0], row[1], row[2]): (row[3], row[4], row[5])
+        for row in session.execute(
+            sa.select(
+                Board.scoring_set_id, Board.measure, Board.subset, Board.version, over,
+                Board.refreshed_at <= clock(-older_than),
+            ).where(Board.scoring_set_id.in_(terms))
+        )
+    }  # fmt: skip
+    found = []
+    for set_id, own in terms.items():
+        lineups = lineups_of(runs.get(set_id, []), own, means.get(set_id, {}))
+        for place, name in enumerate(own.measures):
+            for subset in own.subsets:
+                version, digest, is_old = kept.get((set_id, name, subset), (None, None, True))
+                is_new = version is None and set_id in runs
+                is_stale = version is not None and (version, digest) != (VERSION, lineups[name, subset].digest)
+                if is_new or (is_stale and is_old):
+                    found.append((place, set_id, name))
+                    break
+    return [Due(set_id, name) for _, set_id, name in sorted(found)]
+
+
+def refresh(database: Database, wanted: Due) -> bool:
+    """Works the figures of one measure out and keeps them. False when that came to nothing: the set is not the current
+    one any more, or another worker has kept newer ones meanwhile."""
+    with database.read() as session:
+        as_of = session.scalars(sa.select(clock())).one()
+        works = _read(session, wanted)
+    kept = False
+    for work in works:
+        ends, figures = _derive(work)
+        subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
+        changed = iter([(run, pair) for run, pair in ends.items() if pair != work.ends[run]])
+        while some := list(islice(changed, WRITTEN_AT_ONCE)):
+            with database.write() as session:
+                _write_ends(session, wanted.measure, subsets, some)
+        with database.write() as session:
+            for subset in subsets:
+                kept = _write_figures(session, wanted, subset, figures, as_of)
+    return kept
+
+
+def _read(session: Session, wanted: Due) -> list[_Work]:
+    """One for each subset that differs; none when the set is not the current one any more."""
+    terms = terms_of_current_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
+    if terms is None or wanted.measure not in terms.measures:
+        return []
+    runs = standing_runs(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, [])
+    means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
+    lineups = lineups_of(runs, terms, means)
+    measure = metrics.parse(wanted.measure)
+    settings = terms.settings
+    queries = max(1, settings["queries"])
+    names = [wanted.measure, *map(str, parts(measure, settings["no_relevant"]))]
+    works = []
+    for subset in terms.subsets:
+        lineup = lineups[wanted.measure, subset]
+        vectors, ends = _vectors(session, wanted, subset, names)
+        columns = {
+            run: rebuilt(measure, vectors.get(run, {}), no_relevant=settings["no_relevant"], beta=settings["beta"])
+            for run in (*lineup.ranked, *lineup.others)
+        }
+        works.append(
+            _Work(
+                measure=measure,
+                subset=subset,
+                lineup=lineup,
+                columns={run: own for run, own in columns.items() if own is not None},
+                ends=ends,
+                resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
+                groups=wanted.measure == terms.measures[0] or len(lineup.ranked) * queries <= GROUPED,
+            )
+        )
+    return works
+
+
+def _vectors(
+    session: Session, wanted: Due, subset: Subset, names: Sequence[str]
+) -> tuple[dict[int, dict[str, Floats]], dict[int, tuple[float | None, float | None]]]:
+    """(scoring -> measure -> float64[positions], scoring -> the interval that stands)."""
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high)
+        .join(Scoring, Scoring.id == Score.scoring_id)
+        .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure.in_(names), Score.subset == subset)
+    )
+    vectors: dict[int, dict[str, Floats]] = {}
+    ends: dict[int, tuple[float | None, float | None]] = {}
+    for scoring_id, measure, packed, low, high in rows:
+        vectors.setdefault(scoring_id, {})[measure] = np.frombuffer(packed, dtype="<f8")
+        if measure == wanted.measure:
+            ends[scoring_id] = (low, high)
+    return vectors, ends
+
+
+def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
+    """(scoring -> its interval, what the board keeps)."""
+    aggregation = work.measure.family.aggregation
+    found = statistics.board_figures(
+        {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns},
+        aggregation,
+        direction=work.measure.direction,
+        resamples=work.resamples,
+        groups=work.groups,
+    )
+    unranked = [run for run in work.lineup.others if run in work.columns]
+    own = statistics.intervals([work.columns[run] for run in unranked], aggregation, resamples=work.resamples)
+    intervals = {int(standing.name): standing.interval for standing in found.standings} | dict(
+        zip(unranked, own, strict=True)
+    )
+    ends = {
+        run: (interval.low, interval.high)
+        for run, interval in intervals.items()
+        if interval.low is not None and interval.high is not None
+    }
+    figures = found.as_json()
+    del figures["version"]  # the table has our own
+    ranks = {name: [each["rank_low"], each["rank_high"]] for name, each in figures.pop("systems").items()}
+    return ends, figures | {
+        "over": work.lineup.digest,
+        "ranks": {name: ends for name, ends in ranks.items() if None not in ends},
+        "leaders": [int(name) for name in found.leaders],
+    }
+
+
+def _write_ends(
+    session: Session, measure: str, subsets: Sequence[Subset], some: Sequence[tuple[int, tuple[float, float]]]
+) -> None:
+    statement = (
+        sa.update(Score)
+        .where(
+            Score.scoring_id == sa.bindparam("run"),
+            Score.measure == measure,
+            Score.subset == sa.bindparam("of", type_=Score.subset.type),
+        )
+        .values(low=sa.bindparam("from"), high=sa.bindparam("to"))
+    )
+    rows = [{"run": run, "of": subset, "from": low, "to": high} for run, (low, high) in some for subset in subsets]
+    session.connection().execute(statement, rows)
+
+
+def _write_figures(session: Session, wanted: Due, subset: Subset, figures: dict[str, Any], as_of: dt.datetime) -> bool:
+    """Keeps the figures, unless there are some of a later moment."""
+    key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
+    insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of)
+    row = locked(session, Board, key)
+    if row.refreshed_at > as_of:
+        return False
+    row.version, row.figures, row.refreshed_at = VERSION, figures, as_of
+    return True
