@@ -16,11 +16,11 @@ from leaderboard.formats.columns import Layout, Table, read_block
 from leaderboard.formats.limits import MIB, Limits
 from leaderboard.formats.plain import CappedReader, foreign_start, refuse
 from leaderboard.formats.problems import WHOLE, Part, Problems
+from leaderboard.formats.sniffing import ARCHIVE_START, is_archive
 from leaderboard.formats.values import shown
 
-__all__ = ["is_archive", "read_archive"]
+__all__ = ["read_archive"]
 
-MAGIC, MAGIC_AT = b"ustar", 257
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
 LONGEST_HEADER = MIB  # bytes of one entry's extended header
@@ -36,11 +36,6 @@ class _Entry(tarfile.TarInfo):
         if not entry.isfile() and entry.size > LONGEST_HEADER:
             raise tarfile.ReadError("an entry's header is too long")
         return entry
-
-
-def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a tar archive."""
-    return start[MAGIC_AT:].startswith(MAGIC)
 
 
 def read_archive(
@@ -110,7 +105,7 @@ def _query(name: str, allowed: frozenset[str] | None) -> str:
 
 def _blocks(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[Block]:
     """The lines of one file, without its header."""
-    start = text.peek(MAGIC_AT + len(MAGIC))
+    start = text.peek(ARCHIVE_START)
     foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
     if foreign:
         raise refuse(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")

@@ -5,7 +5,7 @@ only when its last column has no gap, its separators are just as many as its row
 numbers finite; any doubt sends the block through the slow reader, which names every line.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -112,22 +112,23 @@ def _read_fast(block: Block, layout: Layout, limits: Limits) -> pl.DataFrame | N
         ).collect(engine="streaming")
     except PolarsError:
         return None  # the slow reader says what is wrong, with the line
-    gaps = frame.drop_in_place("gap")
-    if block.separators != frame.height * (layout.width - 1) or gaps.any():
+    if block.separators != frame.height * (layout.width - 1):
         return None
-    sound = all(_is_sound(frame[column.name], column, limits) for _, column in layout.read)
-    return frame if sound else None
+    checks = [check for _, column in layout.read for check in _checks(column, limits)]
+    sound = all(frame.select(~pl.col("gap").any(), *checks).row(0))
+    return frame.drop("gap") if sound else None
 
 
-def _is_sound(values: pl.Series, column: Column, limits: Limits) -> bool:
-    if values.null_count():
-        return False
+def _checks(column: Column, limits: Limits) -> Iterator[pl.Expr]:
+    """What must hold for all values of a column, each one true, false or null."""
+    values = pl.col(column.name)
+    yield (values.null_count() == 0).alias(f"{column.name} given")
     if column.allowed is not None:
-        return bool(values.is_in(column.allowed).all())
-    if column.is_bounded:
-        longest = values.str.len_bytes().max()
-        return isinstance(longest, int) and longest <= limits.id_bytes
-    return bool(values.is_finite().all())
+        yield values.is_in(column.allowed).all().alias(f"{column.name} allowed")
+    elif column.is_bounded:
+        yield (values.str.len_bytes().max() <= limits.id_bytes).alias(f"{column.name} short")
+    else:
+        yield values.is_finite().all().alias(f"{column.name} finite")
 
 
 def _read_slowly(block: Block, layout: Layout, limits: Limits, problems: Problems) -> Table:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from leaderboard.formats.archive import is_archive, read_archive
 from leaderboard.formats.blocks import read_blocks
 from leaderboard.formats.columns import Layout, read_block
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource, CappedReader, open_plain, refuse
 from leaderboard.formats.problems import Problems
-from leaderboard.formats.records import read_records, record_kind
 from leaderboard.formats.rows import Rows
+from leaderboard.formats.sniffing import RecordKind, is_archive, record_kind
 
 __all__ = ["Forms", "read_rows", "source_name"]
 
@@ -58,16 +57,28 @@ def read_rows(
     with open_plain(source, limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if is_archive(head):
-            if not forms.archive:
-                raise refuse(problems.name, "is an archive; give the file itself, plain or gzipped")
-            for layout, table in read_archive(text, forms.archive, limits, problems, rows.allowed):
-                rows.add(layout, table)
+            _read_archive(text, forms, limits, rows)
         elif forms.records and (kind := record_kind(head)):
-            for layout, table in read_records(text, kind, forms.records, limits, problems):
-                rows.add(layout, table)
+            _read_records(text, kind, forms, limits, rows)
         else:
             _read_columns(text, forms.columns, limits, rows, source.stat().st_size if isinstance(source, Path) else 0)
     return rows
+
+
+def _read_archive(text: CappedReader, forms: Forms, limits: Limits, rows: Rows) -> None:
+    from leaderboard.formats.archive import read_archive  # few files are archives: tarfile takes long to import
+
+    if not forms.archive:
+        raise refuse(rows.problems.name, "is an archive; give the file itself, plain or gzipped")
+    for layout, table in read_archive(text, forms.archive, limits, rows.problems, rows.allowed):
+        rows.add(layout, table)
+
+
+def _read_records(text: CappedReader, kind: RecordKind, forms: Forms, limits: Limits, rows: Rows) -> None:
+    from leaderboard.formats.records import read_records  # as above, for csv and json
+
+    for layout, table in read_records(text, kind, forms.records, limits, rows.problems):
+        rows.add(layout, table)
 
 
 def _read_columns(

@@ -4,34 +4,18 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from leaderboard.formats.columns import Layout, SlowRows, Table
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import CappedReader, refuse
 from leaderboard.formats.problems import Problems
+from leaderboard.formats.sniffing import RecordKind, our_name
 from leaderboard.formats.values import shown
 
-__all__ = ["RecordKind", "read_records", "record_kind"]
-
-RecordKind = Literal["csv", "json"]
+__all__ = ["read_records"]
 
 ROWS_AT_ONCE = 1 << 16
-OTHER_NAMES: Mapping[str, Sequence[str]] = {
-    "query": ("query_id", "qid", "topic"),
-    "document": ("document_id", "doc_id", "docid", "docno", "doc"),
-    "score": ("sim",),
-    "grade": ("relevance", "rel", "label"),
-}
-
-
-def record_kind(start: bytes) -> RecordKind | None:
-    """What a file that starts so is: JSON lines, CSV with a header that names a query and a document, or neither."""
-    text = start.decode(errors="replace").lstrip()
-    if text.startswith("{"):
-        return "json"
-    names = {_ours(name.strip().strip('"')) for name in text.partition("\n")[0].split(",")}
-    return "csv" if {"query", "document"} <= names else None
 
 
 def read_records(
@@ -67,11 +51,6 @@ def _layout(record: Mapping[str, str], layouts: Sequence[Layout], name: str, lin
         if all(column.name in record for _, column in layout.read):
             return layout
     raise refuse(name, f"expected the columns {layouts[-1].form}, found {', '.join(record) or 'none'}", line)
-
-
-def _ours(name: str) -> str:
-    name = name.strip().lower()
-    return next((ours for ours, others in OTHER_NAMES.items() if name in others), name)
 
 
 def _lines(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -111,7 +90,7 @@ def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iter
         if not fields:
             continue
         if not names:
-            names = [_ours(name) for name in fields]
+            names = [our_name(name) for name in fields]
         elif len(fields) != len(names):
             problems.add(numbers[0], f"expected {len(names)} columns, found {len(fields)} ({', '.join(names)})")
         else:
@@ -128,7 +107,7 @@ def _json_records(text: CappedReader, limits: Limits, problems: Problems) -> Ite
             problems.add(number, f"is no JSON: {error.msg if isinstance(error, json.JSONDecodeError) else error}")
             continue
         if isinstance(value, dict):
-            yield number, {_ours(name): _text(member) for name, member in value.items()}
+            yield number, {our_name(name): _text(member) for name, member in value.items()}
         else:
             problems.add(number, f"expected an object, found {shown(line.strip())}")
 

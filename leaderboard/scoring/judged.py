@@ -18,6 +18,7 @@ Judging = Literal["pooled", "complete"]
 
 SLOTS_PER_JUDGMENT = 64  # of the look-up table: one unjudged document in so many takes the slow way
 FEWEST_BITS, MOST_BITS = 16, 26
+ROWS_AT_ONCE = 1 << 16  # what stays within the processor's cache
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,11 @@ class JudgedQueries:
     def may_hold(self, key: NDArray[np.uint64]) -> Ints:
         """The rows whose document may have a judgment, given each document's hash; few of the others."""
         shift, taken = self._slots
-        return np.flatnonzero(taken.take((key >> shift).view(np.int64)))
+        found = [
+            start + np.flatnonzero(taken.take((key[start : start + ROWS_AT_ONCE] >> shift).view(np.int64)))
+            for start in range(0, len(key), ROWS_AT_ONCE)
+        ]
+        return np.concatenate([np.empty(0, np.int64), *found])
 
 
 def prepare(
