@@ -4,7 +4,6 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,10 +29,7 @@ JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\nq2 0 d1 0\nq2 0 d4 1\nq3 0 d5 1\n"
 RUN = "q1 Q0 d1 1 0.9 alpha\nq1 Q0 d2 2 0.8 alpha\nq2 Q0 d4 1 0.7 alpha\nq3 Q0 d6 1 0.6 alpha\n"
 
 
-@cache
-def password_hash() -> str:
-    """Hashed once: it takes longer than most of these tests."""
-    return PasswordHasher().hash(PASSWORD)
+PASSWORD_HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
 
 
 @dataclass
@@ -96,7 +92,7 @@ def _title(answer: TestResponse) -> str:
 
 
 @pytest.fixture
-def app(database_url: str, tmp_path: Path) -> Iterator[Flask]:
+def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask]:
     """The site on a database of this test's own, once for each engine."""
     config = Config(
         database_url=database_url,
@@ -170,7 +166,7 @@ def organiser(reader: Callable[[str], Reader]) -> Reader:
 def _user(session: Session, name: str) -> User:
     user = User(
         name=name, name_key=names.name_key(name), email=None, email_key=None,
-        password_hash=password_hash(), created_at=present(),
+        password_hash=PASSWORD_HASH, created_at=present(),
     )  # fmt: skip
     session.add(user)
     session.flush()

@@ -1,0 +1,59 @@
+"""What an account's page shows: teams, runs of all of them, links that are still open."""
+
+import datetime as dt
+
+import pytest
+
+from leaderboard.access import CONSOLE, VISITOR, actor_of
+from leaderboard.errors import NotAllowed
+from leaderboard.models import Role, Team, User
+from leaderboard.reads.accounts import account, open_invitations, own_submissions
+from leaderboard.services import submissions, teams
+from leaderboard.services.events import present
+from tests.support.world import World
+
+
+def test_a_visitor_has_no_account(world: World) -> None:
+    with world.database.read() as session, pytest.raises(NotAllowed):
+        account(session, VISITOR)
+
+
+def test_it_names_the_teams_with_the_role_and_how_many_are_in_them(world: World) -> None:
+    with world.database.write() as session:
+        teams.add_member(session, CONSOLE, session.get_one(Team, world.team), session.get_one(User, world.eve.user_id))
+    with world.database.read() as session:
+        found = account(session, actor_of(session, world.eve.user_id))
+    assert found.name == "Eve"
+    assert [(team.name, team.role, team.members) for team in found.teams] == [("Northern lights", Role.MEMBER, 2)]
+
+
+def test_runs_come_newest_first_with_the_state_that_their_page_has(world: World) -> None:
+    first = world.submit(label="first")
+    world.drain()
+    second = world.submit(label="second")
+    third = world.submit(label="third")
+    with world.database.write() as session:
+        submissions.withdraw(session, world.ada, session.get_one(submissions.Submission, third))
+    with world.database.read() as session:
+        found = own_submissions(session, world.ada)
+        assert own_submissions(session, world.eve) == ()
+    assert [(run.id, run.label, run.state) for run in found] == [
+        (third, "third", "withdrawn"),
+        (second, "second", "queued"),
+        (first, "first", "scored"),
+    ]
+
+
+def test_only_owners_see_the_open_invitations_and_only_open_ones(world: World) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        teams.invite(session, world.ada, team, days=1)
+        teams.invite(session, world.ada, team, days=30)
+        slug = team.slug
+    later = present() + dt.timedelta(days=2)
+    with world.database.read() as session:
+        assert len(open_invitations(session, world.ada, slug, present())) == 2
+        [left] = open_invitations(session, world.ada, slug, later)
+        assert left.created_by == "Ada"
+        assert open_invitations(session, world.eve, slug, later) == ()
+        assert open_invitations(session, VISITOR, slug, later) == ()

@@ -1,0 +1,76 @@
+"""What the submission form knows: teams, their systems, what is left of their quotas, whether it is open."""
+
+import datetime as dt
+
+import pytest
+
+from leaderboard.access import CONSOLE
+from leaderboard.errors import NotFound
+from leaderboard.models import Evaluation, Standing, SystemKind, Team
+from leaderboard.reads.submitting import Submitting, submitting
+from leaderboard.services import evaluations, systems
+from leaderboard.services.events import present
+from tests.support.world import World
+
+DAY = dt.timedelta(days=1)
+
+
+def form(world: World, now: dt.datetime | None = None) -> Submitting:
+    with world.database.read() as session:
+        return submitting(session, world.ada, "small", "2026", now or present())
+
+
+def test_there_is_none_without_an_evaluation(world: World) -> None:
+    with world.database.read() as session, pytest.raises(NotFound):
+        submitting(session, world.ada, "small", "1999", present())
+
+
+def test_it_offers_the_systems_of_one_s_teams_and_no_baseline(world: World) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        systems.create_system(session, CONSOLE, team, "Zebra")
+        systems.create_system(session, CONSOLE, team, "Aardvark")
+        systems.create_system(session, CONSOLE, team, "Reference", SystemKind.BASELINE)
+    [team_part] = form(world).teams
+    assert [system.name for system in team_part.systems] == ["Aardvark", "Zebra"]
+    with world.database.read() as session:
+        assert submitting(session, world.eve, "small", "2026", present()).teams == ()
+
+
+def test_the_quota_counts_what_was_submitted_today(world: World) -> None:
+    world.change_evaluation(daily_quota=3, total_quota=9)
+    world.submit()
+    [team] = form(world).teams
+    assert (team.quota.left_today, team.quota.left_in_all) == (2, 8)
+    [team] = form(world, present() + DAY).teams
+    assert (team.quota.left_today, team.quota.left_in_all) == (3, 8)
+
+
+def test_files_rejected_in_another_evaluation_count_for_the_day_too(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000)
+        other_id = other.id
+    world.submit("nonsense\n")
+    world.drain()
+    with world.database.read() as session:
+        assert session.get_one(Evaluation, other_id).slug == "2027"
+        [team] = submitting(session, world.ada, "small", "2027", present()).teams
+    assert team.quota.rejected_today == 1
+
+
+def test_it_says_which_run_is_the_primary_one(world: World) -> None:
+    assert form(world).teams[0].primary == ""
+    world.submit(label="best try", standing=Standing.PRIMARY)
+    world.drain()
+    assert form(world).teams[0].primary == "best try"
+
+
+def test_outside_the_dates_it_is_closed_unless_late_runs_are_taken(world: World) -> None:
+    now = present()
+    assert form(world).closed is None
+    world.change_evaluation(opens_at=now + DAY, closes_at=now + 2 * DAY)
+    assert form(world).closed == "Submissions have not opened yet."
+    assert form(world, now + 1.5 * DAY).closed is None
+    assert form(world, now + 3 * DAY).closed == "Submissions are closed."
+    world.change_evaluation(late_allowed=True)
+    assert form(world, now + 3 * DAY).closed is None
