@@ -90,6 +90,7 @@ def _score(
 ) -> None:
     from leaderboard import formats, metrics, scoring
     from leaderboard.cli import score_output as show
+    from leaderboard.cli.progress import reading
     from leaderboard.cli.trec_output import printed_under_own_names, trec_lines
     from leaderboard.errors import BadInput
 
@@ -110,10 +111,12 @@ def _score(
     if not judged.queries:
         raise BadInput(f"{judgments}: none of the queries has judgments")
     scored = []
-    for path in paths:
-        run = formats.read_run(path)
-        figures = scoring.score(run, judged, wanted, setting, threshold=threshold, depth=depth, judged_only=judged_only)
-        scored.append(show.ScoredRun(str(path), run.tag, figures))
+    cut: Any = {"threshold": threshold, "depth": depth, "judged_only": judged_only}
+    with reading(paths) as opened:
+        for path in paths:
+            run = formats.read_run(opened(path), name=path.name)
+            figures = scoring.score(run, judged, wanted, setting, **cut)
+            scored.append(show.ScoredRun(str(path), run.tag, figures))
     for each in scored:
         _report(each)
     if output == "trec_eval":

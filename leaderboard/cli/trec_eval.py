@@ -43,6 +43,7 @@ def trec_eval(
     All measures of its all_trec, with its parameters, and its bundles official (the default), set and all_trec. Not
     there: preference judgments, judgment groups (-R, -T) and z-scores (-Z).
     """
+    from leaderboard.cli.progress import reading
     from leaderboard.cli.trec_output import read_request, trec_lines
     from leaderboard.errors import BadInput
     from leaderboard.formats import read_judgments, read_run
@@ -52,7 +53,8 @@ def trec_eval(
     version = cast("Literal[9, 10]", int(compat))
     request = read_request(wanted, version)
     qrels = read_judgments(judgments)
-    lists = read_run(run, format="trec_eval")
+    with reading([run]) as opened:
+        lists = read_run(opened(run), name=run.name, format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")

@@ -1,0 +1,46 @@
+"""A progress bar on stderr while long files are read, and only when a person is looking."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["Open", "reading"]
+
+LONG_BYTES = 64 << 20  # below that it is done before a bar can be read
+
+Source = Path | FileIO
+Open = Callable[[Path], Source]
+
+
+class _Watched(FileIO):
+    """A file that tells how many bytes were read from it."""
+
+    def __init__(self, path: Path, tell: Callable[[int], None]) -> None:
+        super().__init__(path)
+        self._tell = tell
+
+    def read(self, size: int | None = -1) -> bytes:  # type: ignore[override]  # a file on disk never answers None
+        piece = super().read(size) or b""
+        self._tell(len(piece))
+        return piece
+
+    def readinto(self, buffer: Any) -> int:  # type: ignore[override]  # as above
+        given = super().readinto(buffer) or 0
+        self._tell(given)
+        return given
+
+
+@contextmanager
+def reading(paths: Sequence[Path]) -> Iterator[Open]:
+    """How to open each of these files: as it is, or watched by one bar over all of them."""
+    total = sum(path.stat().st_size for path in paths)
+    if total < LONG_BYTES or not sys.stderr.isatty():
+        yield lambda path: path
+        return
+    with ExitStack() as files, click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
+        yield lambda path: files.enter_context(_Watched(path, bar.update))
