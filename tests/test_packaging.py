@@ -16,9 +16,6 @@ from tests.support.shared import REPOSITORY
 JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n"
 RUN = "q1 Q0 d1 1 3.0 tag\nq1 Q0 d2 2 2.0 tag\nq1 Q0 d3 3 1.0 tag\n"
 
-# One process builds and installs; the tests of this module share it.
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:

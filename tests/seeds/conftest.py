@@ -30,11 +30,7 @@ class Installation:
         drain(self.database, self.store, self.config)
 
 
-# Loading takes seconds: with xdist, one worker does all of an engine's tests, and so loads once.
-ENGINES = [pytest.param(name, marks=pytest.mark.xdist_group(f"seeds-{name}")) for name in ("sqlite", "postgresql")]
-
-
-@pytest.fixture(scope="session", params=ENGINES)
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def installation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     folder: Path = tmp_path_factory.mktemp("seeds")
     if request.param == "sqlite":
