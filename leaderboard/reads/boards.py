@@ -4,16 +4,16 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import BadInput
+from leaderboard.metrics.rebuilding import parts
 from leaderboard.models import (
-    Board,
     Evaluation,
     Query,
     Scoring,
@@ -25,6 +25,7 @@ from leaderboard.models import (
     Subset,
 )
 from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.derived import Derived, derived_figures
 from leaderboard.reads.entries import Entry, Figure, load_entries
 from leaderboard.reads.headings import (
     EvaluationHeading,
@@ -66,6 +67,7 @@ class BoardPage:
 
     waiting  runs queued or being scored; rescoring: those in a set that takes the board over when it is done
     tag      the tag whose queries alone the figures run over, `tag_queries` of them
+    derived  what statistics say of the runs as they stand; None before the worker came to it, and over a tag
     leaders  names of the systems that statistics can't tell from the first, itself included; none without statistics
     """
 
@@ -83,6 +85,7 @@ class BoardPage:
     tags: tuple[Tag, ...]
     rows: tuple[BoardRow, ...]
     baselines: tuple[BoardRow, ...]
+    derived: Derived | None
     leaders: tuple[str, ...]
     waiting: int
     rescoring: int
@@ -154,6 +157,7 @@ def board(
         tags=(),
         rows=(),
         baselines=(),
+        derived=None,
         leaders=(),
         waiting=0,
         rescoring=0,
@@ -186,12 +190,12 @@ def _with_rows(
     entries = choose(seen, page.show, ranked_by)
     if tag:
         entries = _over_tag(session, entries, positions[tag], held, subset)
-    derived = _derived(session, scoring_set, ranked_by, subset) if not tag else {}
     places = ranks(entries, ranked_by) if page.results_open else {}
-    leading = set(derived.get("leaders", ()))
+    ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
+    derived = None if tag else derived_figures(session, scoring_set.id, ranked_by.name, subset, ranked)
     waiting = _waiting(session, evaluation)
     ordered = sort_entries(entries, ranked_by, held.columns, page.sort)
-    rows = [_row(entry, held.columns, ranked_by, places, derived, leading) for entry in ordered]
+    rows = [_row(entry, held.columns, ranked_by, places, derived) for entry in ordered]
     return replace(
         page,
         terms=held,
@@ -202,6 +206,7 @@ def _with_rows(
         tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
+        derived=derived,
         leaders=tuple(row.entry.system.name for row in rows if row.leads),
         waiting=waiting[SetState.CURRENT],
         rescoring=waiting[SetState.BUILDING],
@@ -213,15 +218,12 @@ def _row(
     columns: Sequence[Column],
     ranked_by: Column,
     places: dict[int, int],
-    derived: dict[str, Any],
-    leading: set[int],
+    derived: Derived | None,
 ) -> BoardRow:
-    found = derived.get("ranks", {}).get(str(entry.scoring_id))
-    rank = places.get(entry.submission_id)
     return BoardRow(
-        rank=rank,
-        rank_range=(found[0], found[1]) if found and rank is not None else None,
-        leads=rank is not None and entry.scoring_id in leading,
+        rank=places.get(entry.submission_id),
+        rank_range=derived.ranks.get(entry.scoring_id) if derived else None,
+        leads=derived is not None and entry.scoring_id in derived.leaders,
         entry=entry,
         figures=tuple(entry.figure(column.name) for column in columns),
         ranked_by=entry.figure(ranked_by.name),
@@ -252,23 +254,14 @@ def _over_tag(
 ) -> list[Entry]:
     """The same runs with figures over the tag's queries only, reckoned here from the packed values."""
     names = [column.name for column in held.columns]
-    vectors = load_vectors(session, [entry.scoring_id for entry in entries], names, subset)
+    needed = [*names, *(str(part) for name in names for part in parts(metrics.parse(name), held.no_relevant.value))]
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], needed, subset)
     where = np.array(positions, dtype=np.int64)
     over = []
     for entry in entries:
-        own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
+        own = {name: vectors[entry.scoring_id, name] for name in needed if (entry.scoring_id, name) in vectors}
         over.append(replace(entry, figures=figures_over(own, where, names, held.no_relevant, held.beta)))
     return over
-
-
-def _derived(session: Session, scoring_set: ScoringSet, column: Column, subset: Subset) -> dict[str, Any]:
-    """What the worker worked out over the whole board: {"ranks": {scoring: [low, high]}, "leaders": [scorings]}."""
-    figures = session.scalar(
-        sa.select(Board.figures).where(
-            Board.scoring_set_id == scoring_set.id, Board.measure == column.name, Board.subset == subset
-        )
-    )
-    return figures or {}
 
 
 def _waiting(session: Session, evaluation: Evaluation) -> Counter[SetState]:
