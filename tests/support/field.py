@@ -4,11 +4,12 @@ Everything goes through the services, except that no file is scored: the values 
 the tables as a worker would have recorded them.
 """
 
+import dataclasses
 import datetime as dt
 import io
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,10 +52,10 @@ class Field:
 
     database: Database
     measures: Sequence[str] = ("AP", "P@5")
-    evaluations: dict[str, int] = field(default_factory=dict)
-    teams: dict[str, int] = field(default_factory=dict)
-    systems: dict[str, int] = field(default_factory=dict)
-    _numbers: Any = field(default_factory=itertools.count)
+    evaluations: dict[str, int] = dataclasses.field(default_factory=dict)
+    teams: dict[str, int] = dataclasses.field(default_factory=dict)
+    systems: dict[str, int] = dataclasses.field(default_factory=dict)
+    _numbers: Any = dataclasses.field(default_factory=itertools.count)
 
     def campaign(self, **settings: Any) -> None:
         given: dict[str, Any] = {"measures": list(self.measures), "primary_measure": self.measures[0], **settings}
