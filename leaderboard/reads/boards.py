@@ -5,24 +5,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.metrics.rebuilding import parts
 from leaderboard.models import (
     Evaluation,
-    Query,
     Scoring,
     ScoringSet,
     SetState,
-    Split,
     State,
     Submission,
-    Subset,
 )
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.derived import Derived, derived_figures
@@ -37,7 +31,7 @@ from leaderboard.reads.headings import (
     terms,
 )
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
-from leaderboard.reads.vectors import figures_over, load_vectors
+from leaderboard.reads.tags import over_tag, positions_by_tag
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -182,14 +176,14 @@ def _with_rows(
     subset = subset_seen(actor, evaluation, now)
     held = terms(session, evaluation.campaign, scoring_set, subset)
     ranked_by = pick(held.columns, measure)
-    positions = _positions_by_tag(session, evaluation, scoring_set, subset)
+    positions = positions_by_tag(session, scoring_set, subset)
     if tag and tag not in positions:
         raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {', '.join(positions) or 'none'}")
     names = [column.name for column in held.columns]
     seen = load_entries(session, actor, [evaluation], now, names)
     entries = choose(seen, page.show, ranked_by)
     if tag:
-        entries = _over_tag(session, entries, positions[tag], held, subset)
+        entries = over_tag(session, scoring_set, entries, positions[tag], subset)
     places = ranks(entries, ranked_by) if page.results_open else {}
     ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
     derived = None if tag else derived_figures(session, scoring_set.id, ranked_by.name, subset, ranked)
@@ -228,40 +222,6 @@ def _row(
         figures=tuple(entry.figure(column.name) for column in columns),
         ranked_by=entry.figure(ranked_by.name),
     )
-
-
-def _positions_by_tag(
-    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, subset: Subset
-) -> dict[str, list[int]]:
-    """Tag -> positions of its queries that may count, tags in the order of their first query."""
-    excluded = set(scoring_set.settings.get("excluded", ()))
-    rows = session.execute(
-        sa.select(Query.position, Query.tags, Query.external_id, Query.split)
-        .where(Query.evaluation_id == evaluation.id, Query.position < scoring_set.settings["queries"])
-        .order_by(Query.position)
-    )
-    positions: dict[str, list[int]] = {}
-    for position, tags, external_id, split in rows:
-        if external_id in excluded or (split == Split.HIDDEN and subset == Subset.SHOWN):
-            continue
-        for tag in tags:
-            positions.setdefault(tag, []).append(position)
-    return positions
-
-
-def _over_tag(
-    session: Session, entries: Sequence[Entry], positions: Sequence[int], held: Terms, subset: Subset
-) -> list[Entry]:
-    """The same runs with figures over the tag's queries only, reckoned here from the packed values."""
-    names = [column.name for column in held.columns]
-    needed = [*names, *(str(part) for name in names for part in parts(metrics.parse(name), held.no_relevant.value))]
-    vectors = load_vectors(session, [entry.scoring_id for entry in entries], needed, subset)
-    where = np.array(positions, dtype=np.int64)
-    over = []
-    for entry in entries:
-        own = {name: vectors[entry.scoring_id, name] for name in needed if (entry.scoring_id, name) in vectors}
-        over.append(replace(entry, figures=figures_over(own, where, names, held.no_relevant, held.beta)))
-    return over
 
 
 def _waiting(session: Session, evaluation: Evaluation) -> Counter[SetState]:

@@ -57,8 +57,8 @@ def figures_over(
 ) -> dict[str, Figure]:
     """One run's figures over the queries at `positions` only, by each measure's own aggregate.
 
-    What no per-query values give (MQWV has one threshold for all queries; AQWV under `pfa_only` without P_miss and P_fa
-    beside it) has no figure there.
+    vectors: measure -> float64[positions], those that one is rebuilt from too. What no per-query values give (MQWV has
+    one threshold for all queries) has no figure there.
     """
     figures = {}
     for name in measures:
