@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 import venv
 import zipfile
 from collections.abc import Iterator
@@ -11,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
+
+START_SECONDS = 120.0
+STOP_SECONDS = 40.0
 
 JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n"
 RUN = "q1 Q0 d1 1 3.0 tag\nq1 Q0 d2 2 2.0 tag\nq1 Q0 d3 3 1.0 tag\n"
@@ -31,22 +36,27 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     environment = tmp_path_factory.mktemp("installed") / "environment"
     venv.create(environment, with_pip=True, symlinks=True)
     python = environment / "bin" / "python"
-    _run(python, "-m", "pip", "install", "--quiet", "--constraint", REPOSITORY / "constraints.txt", wheel)
+    _run(
+        python, "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel
+    )
     yield environment / "bin"
     shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
 
 
+def _environment() -> dict[str, str]:
+    """Without PYTHONPATH, which would let the checkout stand in for what the wheel lacks."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
 def _run(*command: str | os.PathLike[str], cwd: Path | None = None) -> str:
-    # PYTHONPATH would let the checkout stand in for what the wheel lacks.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=cwd, env=_environment(), capture_output=True, text=True)
     assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
     return done.stdout
 
 
 def _tracked(folder: str) -> set[str]:
     listed = _run("git", "ls-files", "-z", "--", folder, cwd=REPOSITORY)
-    return {name for name in listed.split("\0") if name}
+    return {name for name in listed.split("\0") if (REPOSITORY / name).is_file()}
 
 
 def test_the_wheel_carries_every_module_template_migration_and_seed(wheel: Path) -> None:
@@ -73,3 +83,19 @@ def test_the_installed_command_scores_files_in_another_folder(programs: Path, tm
     # Relevant documents at ranks 1 and 3: (1/1 + 2/3) / 2.
     assert "0.8333" in _run(*command, cwd=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"run.txt", "judgments.txt"}
+
+
+def test_the_installed_demonstration_runs_in_another_folder(programs: Path, tmp_path: Path) -> None:
+    with Process([programs / "leaderboard", "demo", "--port", "0"], cwd=tmp_path, env=_environment()) as process:
+        address = process.wait_for_output(r"The site is at (http://\S+)", seconds=START_SECONDS)[1]
+        assert "Harbour cross-language track" in _page(f"{address}/")
+        assert "<svg" in _page(f"{address}/campaigns/harbour/progress")
+        assert "--accent" in _page(f"{address}/static/leaderboard.css")
+        assert process.terminate(seconds=STOP_SECONDS) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["leaderboard-demo"]
+
+
+def _page(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
+        body: str = response.read().decode()
+        return body
