@@ -7,7 +7,7 @@ WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo test check trials bench constraints clean
+.PHONY: help install demo test check trials bench pictures constraints clean
 
 help:
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1|/' | column -t -s '|'
@@ -42,6 +42,9 @@ trials: install ## the long trials: kill storms, load, big files
 
 bench: install ## the benchmarks, each as a ratio against a named peer of the same run
 	@$(BIN)/python -m bench
+
+pictures: install ## the README's pictures anew, from a demonstration
+	@$(BIN)/python -m scripts.pictures
 
 constraints: ## constraints.txt anew, from the newest versions that pyproject.toml allows
 	@$(PYTHON) scripts/refresh_constraints.py
