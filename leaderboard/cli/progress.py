@@ -24,12 +24,12 @@ class _Watched(FileIO):
         super().__init__(path)
         self._tell = tell
 
-    def read(self, size: int | None = -1) -> bytes:  # type: ignore[override]  # a file on disk never answers None
+    def read(self, size: int | None = -1) -> bytes:
         piece = super().read(size) or b""
         self._tell(len(piece))
         return piece
 
-    def readinto(self, buffer: Any) -> int:  # type: ignore[override]  # as above
+    def readinto(self, buffer: Any) -> int:
         given = super().readinto(buffer) or 0
         self._tell(given)
         return given
