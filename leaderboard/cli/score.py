@@ -106,15 +106,15 @@ def _score(
         raise click.UsageError(
             "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
         )
-    queries = None if query_file is None else [row.id for row in formats.read_queries(query_file)]
-    judged = scoring.prepare(formats.read_judgments(judgments), queries, judging=judging)
+    queries = None if query_file is None else [row.id for row in formats.read_queries(query_file, name=str(query_file))]
+    judged = scoring.prepare(formats.read_judgments(judgments, name=str(judgments)), queries, judging=judging)
     if not judged.queries:
         raise BadInput(f"{judgments}: none of the queries has judgments")
     scored = []
     cut: Any = {"threshold": threshold, "depth": depth, "judged_only": judged_only}
     with reading(paths) as opened:
         for path in paths:
-            run = formats.read_run(opened(path), name=path.name)
+            run = formats.read_run(opened(path), name=str(path))
             figures = scoring.score(run, judged, wanted, setting, **cut)
             scored.append(show.ScoredRun(str(path), run.tag, figures))
     for each in scored:

@@ -52,9 +52,9 @@ def trec_eval(
 
     version = cast("Literal[9, 10]", int(compat))
     request = read_request(wanted, version)
-    qrels = read_judgments(judgments)
+    qrels = read_judgments(judgments, name=str(judgments))
     with reading([run]) as opened:
-        lists = read_run(opened(run), name=run.name, format="trec_eval")
+        lists = read_run(opened(run), name=str(run), format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
