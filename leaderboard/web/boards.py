@@ -35,6 +35,9 @@ def _table(page: boards.BoardPage) -> exports.Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
     columns = [
         "rank",
+        "rank_low",
+        "rank_high",
+        "leads",
         "system",
         "team",
         "kind",
@@ -52,6 +55,9 @@ def _table(page: boards.BoardPage) -> exports.Table:
         entry = row.entry
         cells: dict[str, exports.Cell] = {
             "rank": row.rank,
+            "rank_low": row.rank_range[0] if row.rank_range else None,
+            "rank_high": row.rank_range[1] if row.rank_range else None,
+            "leads": row.leads if page.leaders else None,
             "system": entry.system.name,
             "team": entry.system.team,
             "kind": entry.system.kind.value,
@@ -74,6 +80,8 @@ def _table(page: boards.BoardPage) -> exports.Table:
         "show": page.show.value,
         "tag": page.tag or None,
         "waiting": page.waiting,
+        "statistics": page.derived
+        and {"level": page.derived.level, "resamples": page.derived.resamples, "seed": page.derived.seed},
         "measures": [column_facts(column) for column in page.columns],
     }
     return exports.Table(f"{page.evaluation.campaign.slug}-{page.evaluation.slug}", rows, columns, facts)

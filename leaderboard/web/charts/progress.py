@@ -12,6 +12,7 @@ from leaderboard.web.formatting import plain_figure
 __all__ = ["progress_chart", "team_chart"]
 
 HEIGHT = 340  # px, of the plot
+BAND = 5  # px, of an interval
 LABEL_HEIGHT = 17  # px, between two labels
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
 WIDE_FROM = 600  # px, whole width
@@ -173,11 +174,7 @@ class _Drawing:
             "encoding": {**self._encoding(), "description": {"field": "line"}},
         }
         if group == "series":
-            yield {
-                "data": {"values": [row for row in own if row["low"] is not None and row["high"] is not None]},
-                "mark": {"type": "rule", "strokeWidth": 6, "opacity": 0.2},
-                "encoding": {**self._encoding(), "y": {**self.y, "field": "low"}, "y2": {"field": "high"}},
-            }
+            yield from self._intervals(own)
         yield {
             "data": {"values": own},
             "mark": {"type": "point", "filled": True, "opacity": 1, "size": 18 if thin else 60},
@@ -187,6 +184,18 @@ class _Drawing:
                 "description": {"field": "says"},
             },
         }
+
+    def _intervals(self, rows: Sequence[Spec]) -> Iterator[Spec]:
+        """A band for each point's interval, the series of a period side by side: they would hide each other."""
+        known = [row for row in rows if row["low"] is not None and row["high"] is not None]
+        colours = sorted({row["colour"] for row in known})
+        for place, colour in enumerate(colours):
+            aside = (place - (len(colours) - 1) / 2) * (BAND + 1)
+            yield {
+                "data": {"values": [row for row in known if row["colour"] == colour]},
+                "mark": {"type": "rule", "strokeWidth": BAND, "opacity": 0.2, "xOffset": aside},
+                "encoding": {**self._encoding(), "y": {**self.y, "field": "low"}, "y2": {"field": "high"}},
+            }
 
     def _zero(self) -> Iterator[Spec]:
         """Where nothing is returned: what a value below it is worse than."""
