@@ -15,7 +15,7 @@ WIDTH = 100.0  # of the drawing, in its own units
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The scale of one column, from `lowest` to `highest`; zero is always on it, for a bar is never cut."""
+    """The scale of one column, from `lowest` to `highest`; zero is always on it, since a bar starts there."""
 
     lowest: float
     highest: float
@@ -23,7 +23,12 @@ class Bars:
     def at(self, value: float) -> float:
         """0 … 100."""
         span = self.highest - self.lowest
-        return round(WIDTH * (value - self.lowest) / span, 2) if span > 0 else 0.0
+        inside = min(max(value, self.lowest), self.highest)
+        return round(WIDTH * (inside - self.lowest) / span, 2) if span > 0 else 0.0
+
+    def ends_below(self, value: float) -> bool:
+        """Whether the bar of this value goes on to the left of the scale; it is marked then."""
+        return value < self.lowest
 
     @property
     def zero(self) -> float:
@@ -35,9 +40,14 @@ class Bars:
 
 
 def bars(figures: Iterable[Figure], *, least: float = 0.0) -> Bars:
-    """The scale for these figures with their intervals. `least`: how far it reaches at any rate."""
+    """The scale for these figures with their intervals. `least`: how far it reaches at any rate.
+
+    Below zero it reaches no further than above: one AQWV of −4 would leave no room for those between 0 and 1.
+    """
     ends = [end for figure in figures for end in (figure.mean, figure.low, figure.high) if end is not None]
-    return Bars(min([0.0, *ends]), max([0.0, least, *ends]))
+    highest = max([0.0, least, *ends])
+    lowest = min([0.0, *ends])
+    return Bars(max(lowest, -highest) if highest > 0 else lowest, highest)
 
 
 def bars_of(values: Iterable[float | None]) -> Bars:
