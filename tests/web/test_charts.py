@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
@@ -44,6 +44,15 @@ def years_of(
 def texts(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)
     return [(element.text or "") for element in root.iter(f"{{{drawing.SVG}}}text")]
+
+
+def heights_of(svg: str, names: Collection[str]) -> list[float]:
+    """Where the labels of these names are, in px below the top of the plot."""
+    return sorted(
+        float(re.search(r",(-?[\d.]+)\)", element.get("transform") or "")[1])  # type: ignore[index]  # every text is placed
+        for element in ElementTree.fromstring(svg).iter(f"{{{drawing.SVG}}}text")
+        if element.text in names and element.get("stroke") is None
+    )
 
 
 def test_making_the_site_does_not_import_the_renderer(tmp_path: Path) -> None:
@@ -142,13 +151,24 @@ def test_labels_of_lines_that_end_together_do_not_lie_on_each_other(database: Da
     means = {name: (None, None, 0.5 + 0.001 * place) for place, name in enumerate(("Alder", "Birch", "Cedar"))}
     chart = charts.progress_chart(years_of(database, "AP", {**means, "Dogwood": (0.1, None, None)})[1])
     assert chart is not None
-    heights = sorted(
-        float(re.search(r",(-?[\d.]+)\)", element.get("transform") or "")[1])  # type: ignore[index]  # every text is placed
-        for element in ElementTree.fromstring(chart.wide).iter(f"{{{drawing.SVG}}}text")
-        if element.text in means and element.get("stroke") is None
-    )
+    heights = heights_of(chart.wide, means)
     assert len(heights) == 3
     assert all(after - before >= LABEL_HEIGHT - 1 for before, after in pairwise(heights))
+
+
+def test_whoever_was_the_best_of_a_period_has_a_name_in_the_chart(database: Database) -> None:
+    means: dict[str, Sequence[float | None]] = {f"System {number}": (0.1, 0.1, 0.1) for number in range(1, 8)}
+    chart = charts.progress_chart(years_of(database, "AP", {**means, "Newcomer": (None, None, 0.9)})[1])
+    assert chart is not None
+    assert "Newcomer" in texts(chart.wide)
+    assert chart.sentence.endswith("to 0.900 in 2026 (Newcomer).")
+
+
+def test_many_labels_at_one_height_stay_inside_the_drawing(database: Database) -> None:
+    means = {f"System {number}": (0.1, 0.1, 0.9 + number / 1000) for number in range(6)}
+    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    assert chart is not None
+    assert all(height >= 0 for height in heights_of(chart.wide, means))
 
 
 def test_there_is_no_chart_of_nothing(database: Database) -> None:

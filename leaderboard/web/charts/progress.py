@@ -233,7 +233,7 @@ class _Drawing:
 
     def _labels(self) -> Iterator[Spec]:
         """Each line's name at its end, moved apart where they would lie on each other, with a leader to its point."""
-        ends = [line for line in self.lines if self._group(line) != "rest"]
+        ends = [line for line in self.lines if self._has_name(line)]
         rows = []
         for period in {line.points[-1].period.label for line in ends}:
             here = [line for line in ends if line.points[-1].period.label == period]
@@ -264,6 +264,11 @@ class _Drawing:
         encoding = {"x": self.x, "y": {**self.y, "field": "label"}, "description": {"field": "says"}}
         yield from self._text(rows, encoding, {"align": "left", "baseline": "middle", "dx": 26})
 
+    def _has_name(self, line: Line) -> bool:
+        """Those in colour, baselines, and whoever was the best of a period."""
+        was_best = self.only is None and any(point.best for point in line.points)
+        return was_best or self._group(line) != "rest"
+
     def _spread(self, means: Sequence[float]) -> list[float]:
         """Heights for labels at these means, in the same order and units, at least one label's height apart."""
         apart = LABEL_HEIGHT * (self.highest - self.lowest) / HEIGHT
@@ -275,6 +280,11 @@ class _Drawing:
                 if overlap > 0:
                     heights[low] -= overlap / 2
                     heights[low + 1] += overlap / 2
+        # Inside the drawing, as far as they all fit.
+        for place in reversed(range(len(heights))):
+            heights[place] = min(heights[place], self.highest - apart * (len(heights) - 1 - place))
+        for place in range(len(heights)):
+            heights[place] = max(heights[place], self.lowest + apart * place)
         spread = [0.0] * len(means)
         for place, height in zip(order, heights, strict=True):
             spread[place] = height
