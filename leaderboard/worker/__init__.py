@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.errors import Unavailable
 from leaderboard.store import Caps, RunStore
 from leaderboard.worker.housekeeping import remove_orphans
 from leaderboard.worker.loop import Worker
@@ -20,6 +21,7 @@ __all__ = ["Worker", "drain", "run"]
 
 POLL_SECONDS = 1.0  # between looks at an empty queue
 PATIENCE_SECONDS = 5.0  # before a database that does not answer is asked again
+MOST_REFUSALS = 5  # in a row, of the child process or the store, before the worker gives up
 HOUSEKEEPING_SECONDS = 3600.0
 log = logging.getLogger("leaderboard.worker")
 
@@ -32,9 +34,12 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
     with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
         log.info("worker %s is waiting for work", worker.name)
         kept_house = -HOUSEKEEPING_SECONDS
+        refusals = 0
         while not stop.is_set():
             try:
-                if worker.step(stop):
+                more = worker.step(stop)
+                refusals = 0
+                if more:
                     continue
                 if once:
                     break
@@ -46,6 +51,12 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                 if once:
                     raise
                 log.warning("the database does not answer: %s", error.orig)
+                stop.wait(PATIENCE_SECONDS)
+            except Unavailable as error:
+                refusals += 1
+                if once or refusals == MOST_REFUSALS:
+                    raise
+                log.warning("%s", error)
                 stop.wait(PATIENCE_SECONDS)
         log.info("worker %s stopped", worker.name)
 

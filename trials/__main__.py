@@ -1,0 +1,21 @@
+"""Runs every trial one after the other; the exit status is 1 when one of them failed."""
+
+import sys
+
+from trials import kill_storm
+
+TRIALS = {"kill storm": kill_storm.main}
+
+
+def main() -> int:
+    failed = []
+    for name, trial in TRIALS.items():
+        print(f"== {name}", flush=True)
+        if trial([]) != 0:
+            failed.append(name)
+    print(f"failed: {', '.join(failed)}" if failed else "all trials passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
