@@ -9,6 +9,7 @@ stand for no system have their interval only.
 """
 
 import datetime as dt
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -33,6 +34,7 @@ VERSION = 1  # of how figures are worked out and kept; those of another one are 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 LEAST_RESAMPLES = 1_000
 GROUPED = 5_000  # runs × queries up to which all pairs are compared under every measure, not only the primary one
+EQUAL = 1e-12
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
 
@@ -99,7 +101,7 @@ def refresh(database: Database, wanted: Due) -> bool:
     for work in works:
         ends, figures = _derive(work)
         subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
-        changed = iter([(run, pair) for run, pair in ends.items() if pair != work.ends[run]])
+        changed = iter([(run, pair) for run, pair in ends.items() if _differs(pair, work.ends[run])])
         while some := list(islice(changed, WRITTEN_AT_ONCE)):
             with database.write() as session:
                 _write_ends(session, wanted.measure, subsets, some)
@@ -189,6 +191,11 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         "ranks": {name: ends for name, ends in ranks.items() if None not in ends},
         "leaders": [int(name) for name in found.leaders],
     }
+
+
+def _differs(new: tuple[float, float], old: tuple[float | None, float | None]) -> bool:
+    """More than by the order of a sum, which depends on how many runs there are."""
+    return any(was is None or not math.isclose(now, was, abs_tol=EQUAL) for now, was in zip(new, old, strict=True))
 
 
 def _write_ends(

@@ -42,6 +42,14 @@ def test_the_interval_on_the_board_is_the_systems_own():
     assert board.standings[3].interval.high == pytest.approx(alone.high, rel=1e-12)
 
 
+def test_without_groups_intervals_and_ranges_are_the_same_and_nobody_is_compared():
+    whole, part = board_figures(field(), **SOME), board_figures(field(), **SOME, groups=False)
+    assert [(each.interval, each.ranks) for each in part.standings] == [
+        (each.interval, each.ranks) for each in whole.standings
+    ]
+    assert (part.leaders, part.tukey, {each.letters for each in part.standings}) == ((), None, {""})
+
+
 def test_what_is_stored_is_plain_json_without_nan():
     systems = field(3) | {"empty": (np.full(40, NAN),)}
     stored = board_figures(systems, **SOME).as_json()

@@ -13,7 +13,7 @@ from leaderboard.metrics.aggregation import (
     WHOLE_RUN,
     Aggregation,
 )
-from leaderboard.statistics import difference_interval, interval
+from leaderboard.statistics import difference_interval, interval, intervals
 from leaderboard.statistics.resampling import figures, resampled
 
 NAN = np.nan
@@ -75,6 +75,15 @@ def test_a_system_has_the_same_interval_whoever_stands_beside_it():
     alone = resampled([first], MEAN, resamples=200)
     beside = resampled([second, first], MEAN, resamples=200)
     np.testing.assert_allclose(beside[:, 1], alone[:, 0], rtol=1e-12)
+
+
+def test_intervals_of_several_systems_are_each_ones_own():
+    systems = [(column,) for column in random_columns(3, 30, undefined=0.0)]
+    for own, columns in zip(intervals(systems, resamples=300), systems, strict=True):
+        alone = interval(columns, resamples=300)
+        assert (own.value, own.queries) == (alone.value, 30)
+        assert (own.low, own.high) == (pytest.approx(alone.low, rel=1e-12), pytest.approx(alone.high, rel=1e-12))
+    assert intervals([], resamples=300) == ()
 
 
 def test_a_query_that_nobody_has_a_value_for_is_never_drawn():

@@ -1,0 +1,342 @@
+"""What is worked out for boards: over which runs, from which values, and when it is due again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from scipy import stats
+
+from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.db import Database, clock
+from leaderboard.models import (
+    Board,
+    Campaign,
+    Evaluation,
+    NoRelevant,
+    RunChoice,
+    Score,
+    ScoringSet,
+    Split,
+    Standing,
+    Subset,
+    System,
+    SystemKind,
+)
+from leaderboard.reads.boards import BoardPage, board
+from leaderboard.services import boards
+from leaderboard.services.queries import exclude_query, set_split
+from leaderboard.services.scoring_sets import switch
+from tests.support.field import DAY, NAN, NOW, Field
+
+HALF = [1.0] * 10 + [0.0] * 10  # of twenty queries
+OTHER_HALF = HALF[::-1]
+# A query drawn from HALF is worth 1 with probability 1/2, so a resampled mean is a binomial over 20.
+LOW, HIGH = stats.binom.ppf([0.025, 0.975], 20, 0.5) / 20
+
+
+@pytest.fixture
+def field(database: Database) -> Field:
+    """Twenty queries, ranked by AP, beside P@5."""
+    return of_twenty(database)
+
+
+def of_twenty(database: Database, measures: Sequence[str] = ("AP", "P@5"), **settings: Any) -> Field:
+    made = Field(database, measures=measures)
+    made.campaign(**settings)
+    made.evaluation(tags=[()] * 20)
+    return made
+
+
+def due(field: Field, older_than: float = 0.0) -> list[str]:
+    with field.database.read() as session:
+        return [one.measure for one in boards.due(session, older_than)]
+
+
+def refresh(field: Field) -> None:
+    """Until nothing is due any more."""
+    with field.database.read() as session:
+        found = boards.due(session)
+    for one in found:
+        assert boards.refresh(field.database, one)
+    assert due(field) == []
+
+
+def figures(field: Field, measure: str = "AP", subset: Subset = Subset.ALL) -> dict[str, Any]:
+    with field.database.read() as session:
+        kept = session.get_one(Board, (field.current_set().id, measure, subset))
+        return kept.figures
+
+
+def interval(
+    field: Field, run: int, measure: str = "AP", subset: Subset = Subset.ALL
+) -> tuple[float | None, float | None]:
+    with field.database.read() as session:
+        score = session.get_one(Score, (field.scoring(run), measure, subset))
+        return score.low, score.high
+
+
+def read(field: Field, **asked: str) -> BoardPage:
+    with field.database.read() as session:
+        return board(session, VISITOR, "news", next(iter(field.evaluations)), NOW, **asked)
+
+
+def ranges(field: Field, **asked: str) -> list[tuple[str, int | None, tuple[int, int] | None]]:
+    return [(row.entry.system.name, row.rank, row.rank_range) for row in read(field, **asked).rows]
+
+
+def test_an_interval_leaves_out_a_fortieth_of_the_resamples_on_either_side(field: Field) -> None:
+    run = field.run("Alder", {"AP": HALF, "P@5": [0.25] * 20})
+    refresh(field)
+    assert interval(field, run) == (LOW, HIGH)
+    assert interval(field, run, "P@5") == (0.25, 0.25)
+    (row,) = read(field).rows
+    assert (row.ranked_by.low, row.ranked_by.high) == (LOW, HIGH)
+
+
+def test_systems_that_are_far_apart_keep_their_ranks_and_the_first_leads_alone(field: Field) -> None:
+    for name, value in (("Birch", 0.5), ("Alder", 0.9), ("Cedar", 0.1)):
+        field.run(name, {"AP": [value] * 20})
+    refresh(field)
+    assert ranges(field) == [("Alder", 1, (1, 1)), ("Birch", 2, (2, 2)), ("Cedar", 3, (3, 3))]
+    assert read(field).leaders == ("Alder",)
+
+
+def test_systems_that_only_chance_tells_apart_share_their_ranks_and_the_lead(field: Field) -> None:
+    """Alder is ahead of Birch where more of the drawn queries are of its half: nearly one time in two."""
+    field.run("Alder", {"AP": [0.01, *HALF[1:]]})
+    field.run("Birch", {"AP": OTHER_HALF})
+    field.run("Cedar", {"AP": [-1.0] * 20})
+    refresh(field)
+    assert ranges(field) == [("Birch", 1, (1, 2)), ("Alder", 2, (1, 2)), ("Cedar", 3, (3, 3))]
+    assert read(field).leaders == ("Birch", "Alder")
+
+
+def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
+    field = of_twenty(database, ("Pmiss", "AP"))
+    field.run("Alder", {"Pmiss": [0.9] * 20})
+    field.run("Birch", {"Pmiss": [0.1] * 20})
+    refresh(field)
+    assert ranges(field) == [("Birch", 1, (1, 1)), ("Alder", 2, (2, 2))]
+    assert read(field).leaders == ("Birch",)
+
+
+def test_baselines_late_and_contrastive_runs_have_intervals_and_leave_the_ranks_to_the_others(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 20}, team="Woods", standing=Standing.PRIMARY)
+    field.run("Birch", {"AP": [0.1] * 20})
+    apart = [
+        field.run("Alder", {"AP": HALF}, team="Woods", standing=Standing.CONTRASTIVE),
+        field.run("Alder", {"AP": HALF}, team="Woods", received_at=NOW - DAY / 2),
+        field.run("Term matching", {"AP": HALF}, kind=SystemKind.BASELINE),
+    ]
+    refresh(field)
+    assert ranges(field)[:2] == [("Alder", 1, (1, 1)), ("Birch", 2, (2, 2))]
+    assert [row.rank_range for row in read(field).rows[2:] + read(field).baselines] == [None, None]
+    assert [interval(field, run) for run in apart] == [(LOW, HIGH)] * 3
+    assert read(field).leaders == ("Alder",)
+    assert len(figures(field)["ranks"]) == 2
+
+
+def test_ranges_are_not_shown_among_other_runs_than_they_were_worked_out_over(field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 20})
+    field.run("Alder", {"AP": [0.5] * 20})
+    field.run("Birch", {"AP": [0.1] * 20})
+    refresh(field)
+    assert ranges(field) == [("Alder", 1, (1, 1)), ("Birch", 2, (2, 2))]
+    for show in ("best", "all"):
+        assert {one[2] for one in ranges(field, show=show)} == {None}
+        assert read(field, show=show).leaders == ()
+
+
+def test_where_the_best_run_counts_each_measure_has_its_own(database: Database) -> None:
+    field = of_twenty(database, run_choice=RunChoice.BEST)
+    by_ap = field.run("Alder", {"AP": [0.9] * 20, "P@5": [0.1] * 20})
+    by_precision = field.run("Alder", {"AP": [0.1] * 20, "P@5": [0.9] * 20})
+    field.run("Birch", {"AP": [0.5] * 20, "P@5": [0.5] * 20})
+    refresh(field)
+    assert str(field.scoring(by_ap)) in figures(field)["ranks"]
+    assert str(field.scoring(by_precision)) in figures(field, "P@5")["ranks"]
+    for measure in ("AP", "P@5"):
+        assert ranges(field, measure=measure) == [("Alder", 1, (1, 1)), ("Birch", 2, (2, 2))]
+
+
+def test_under_pfa_only_the_interval_of_aqwv_is_of_its_parts(database: Database) -> None:
+    """Ten queries have relevant documents and all twenty false alarms: P_miss never varies, and the mean of P_fa is
+    .01 and another .01 for each query drawn from the second half. The values alone, all .55, would not vary."""
+    field = of_twenty(database, ("AQWV", "AP"), beta=20.0, no_relevant=NoRelevant.PFA_ONLY)
+    assert field.current_set().settings["kept"] == ["Pmiss", "Pfa"]
+    values = {
+        "AQWV": [0.55] * 10 + [NAN] * 10,
+        "Pmiss": [0.25] * 10 + [NAN] * 10,
+        "Pfa": [0.01] * 10 + [0.02] * 10,
+        "AP": HALF,
+    }
+    run = field.run("Alder", values, means={"AQWV": 0.45})
+    refresh(field)
+    low, high = interval(field, run, "AQWV")
+    assert low == pytest.approx(1 - 0.25 - 20 * (0.01 + 0.01 * HIGH), abs=1e-12)
+    assert high == pytest.approx(1 - 0.25 - 20 * (0.01 + 0.01 * LOW), abs=1e-12)
+    assert [column.name for column in read(field).columns] == ["AQWV", "AP"]
+
+
+def test_under_the_other_policies_the_values_of_aqwv_suffice(database: Database) -> None:
+    field = of_twenty(database, ("AQWV", "AP"), beta=20.0)
+    assert "kept" not in field.current_set().settings
+    run = field.run("Alder", {"AQWV": HALF})
+    refresh(field)
+    assert interval(field, run, "AQWV") == pytest.approx((LOW, HIGH))
+
+
+def test_a_measure_of_the_whole_run_and_one_without_a_better_end_have_no_ranks(database: Database) -> None:
+    field = of_twenty(database, ("AQWV", "MQWV", "NumRet"), beta=20.0)
+    run = field.run("Alder", {"AQWV": HALF, "MQWV": [NAN] * 20, "NumRet": [10.0] * 20}, means={"MQWV": 0.9})
+    refresh(field)
+    assert interval(field, run, "MQWV") == (None, None)
+    assert (figures(field, "MQWV")["ranks"], figures(field, "MQWV")["leaders"]) == ({}, [])
+    assert figures(field, "MQWV")["reason"]
+    assert interval(field, run, "NumRet") == (200.0, 200.0)
+    assert figures(field, "NumRet")["ranks"] == {}
+
+
+def test_a_run_without_a_figure_has_no_range_and_takes_no_place(field: Field) -> None:
+    field.run("Alder", {"AP": [NAN] * 20})
+    field.run("Birch", {"AP": [0.5] * 20})
+    refresh(field)
+    assert ranges(field) == [("Birch", 1, (1, 1)), ("Alder", None, None)]
+
+
+def test_hidden_queries_have_intervals_and_ranks_of_their_own(field: Field) -> None:
+    with field.database.write() as session:
+        evaluation = session.get_one(Evaluation, field.evaluations["2026"])
+        set_split(session, CONSOLE, evaluation, [f"q{n}" for n in range(11, 21)], Split.HIDDEN)
+    run = field.run("Alder", {"AP": [1.0] * 10 + [NAN] * 10}, hidden={"AP": HALF})
+    other = field.run("Birch", {"AP": [0.75] * 10 + [NAN] * 10}, hidden={"AP": [0.75] * 20})
+    refresh(field)
+    assert interval(field, run, subset=Subset.SHOWN) == (1.0, 1.0)
+    assert interval(field, run, subset=Subset.ALL) == (LOW, HIGH)
+    first, second = str(field.scoring(run)), str(field.scoring(other))
+    assert figures(field, subset=Subset.SHOWN)["ranks"] == {first: [1, 1], second: [2, 2]}
+    # HALF is above .75 where sixteen of the twenty drawn are of its first ten: less than one time in forty.
+    assert stats.binom.sf(15, 20, 0.5) < 0.025
+    assert figures(field, subset=Subset.ALL)["ranks"] == {first: [2, 2], second: [1, 1]}
+
+
+def test_without_hidden_queries_both_subsets_hold_the_same(field: Field) -> None:
+    run = field.run("Alder", {"AP": HALF})
+    refresh(field)
+    assert interval(field, run, subset=Subset.SHOWN) == interval(field, run, subset=Subset.ALL) == (LOW, HIGH)
+    assert figures(field, subset=Subset.SHOWN) == figures(field, subset=Subset.ALL)
+
+
+def test_a_large_board_has_fewer_resamples_and_groups_under_its_primary_measure_only(database: Database) -> None:
+    """4,000 queries: 20 million draws are 5,000 resamples, and two runs are more than 5,000 values."""
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 4000, qrels="".join(f"q{n} 0 d1 1\n" for n in range(1, 4001)))
+    for name in ("Alder", "Birch"):
+        field.run(name, {"AP": [0.5] * 4000, "P@5": [0.5] * 4000})
+    refresh(field)
+    assert (figures(field)["resamples"], len(figures(field)["leaders"])) == (5_000, 2)
+    assert (figures(field, "P@5")["tukey"], figures(field, "P@5")["leaders"]) == (None, [])
+    assert set(map(tuple, figures(field, "P@5")["ranks"].values())) == {(1, 1)}
+
+
+def test_nothing_is_due_before_the_first_run(field: Field) -> None:
+    assert due(field) == []
+
+
+def test_the_primary_measure_comes_first(field: Field) -> None:
+    field.run("Alder", {"AP": HALF, "P@5": HALF})
+    assert due(field) == ["AP", "P@5"]
+
+
+def test_a_board_is_due_after_whatever_changes_who_stands_on_it(field: Field) -> None:
+    def withdraw_the_last() -> None:
+        field.withdraw(run)
+
+    def call_it_a_baseline() -> None:
+        with field.database.write() as session:
+            session.get_one(System, field.systems["Birch"]).kind = SystemKind.BASELINE
+
+    def take_the_latest() -> None:
+        with field.database.write() as session:
+            session.scalars(sa.select(Campaign)).one().run_choice = RunChoice.LATEST
+
+    field.run("Alder", {"AP": [0.9] * 20}, standing=Standing.PRIMARY)
+    field.run("Alder", {"AP": [0.8] * 20})
+    field.run("Birch", {"AP": [0.5] * 20})
+    refresh(field)
+    run = field.run("Cedar", {"AP": [0.4] * 20})
+    standing = []
+    for change in (lambda: None, withdraw_the_last, call_it_a_baseline, take_the_latest):
+        change()
+        assert due(field) == ["AP", "P@5"]
+        refresh(field)
+        standing.append([one for one in ranges(field) if one[1] is not None])
+    alder, birch = ("Alder", 1, (1, 1)), ("Birch", 2, (2, 2))
+    assert standing == [[alder, birch, ("Cedar", 3, (3, 3))], [alder, birch], [alder], [alder]]
+
+
+def test_a_new_set_is_due_when_it_takes_over(field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    refresh(field)
+    with field.database.write() as session:
+        evaluation = session.get_one(Evaluation, field.evaluations["2026"])
+        exclude_query(session, CONSOLE, evaluation, "q1", "It was ambiguous.")
+    assert due(field) == []  # the set that is building is on no board
+    before = field.current_set().id
+    with field.database.write() as session:
+        switch(session, CONSOLE, session.scalars(sa.select(ScoringSet).where(ScoringSet.id != before)).one())
+    assert due(field) == []  # nothing is scored in it yet
+    field.run("Birch", {"AP": [NAN, *HALF[1:]]})
+    assert due(field) == ["AP", "P@5"]
+    refresh(field)
+    assert ranges(field) == [("Birch", 1, (1, 1))]
+
+
+def test_what_was_refreshed_a_moment_ago_may_wait(field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    refresh(field)
+    field.run("Birch", {"AP": HALF})
+    assert due(field, older_than=60) == []
+    assert due(field) == ["AP", "P@5"]
+    with field.database.write() as session:
+        session.execute(sa.update(Board).values(refreshed_at=clock(-61)))
+    assert due(field, older_than=60) == ["AP", "P@5"]
+
+
+def test_newer_figures_of_another_worker_stay(field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    refresh(field)
+    field.run("Birch", {"AP": HALF})
+    key = (field.current_set().id, "AP", Subset.ALL)
+    with field.database.write() as session:
+        session.execute(sa.update(Board).values(refreshed_at=clock(60)))
+    before = figures(field)
+    assert not boards.refresh(field.database, boards.Due(key[0], "AP"))
+    assert figures(field) == before
+
+
+def test_figures_of_an_earlier_version_are_due(field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    refresh(field)
+    with field.database.write() as session:
+        session.execute(sa.update(Board).where(Board.measure == "P@5").values(version=boards.VERSION - 1))
+    assert due(field) == ["P@5"]
+
+
+def test_a_set_that_is_no_longer_current_comes_to_nothing(field: Field) -> None:
+    assert not boards.refresh(field.database, boards.Due(4711, "AP"))
+
+
+def test_the_figures_are_the_same_each_time(field: Field) -> None:
+    generator = np.random.default_rng(20)
+    for number in range(4):
+        field.run(f"System {number}", {"AP": generator.random(20).tolist()})
+    refresh(field)
+    before = figures(field), [row.ranked_by for row in read(field).rows]
+    with field.database.write() as session:
+        session.execute(sa.delete(Board))
+    refresh(field)
+    assert (figures(field), [row.ranked_by for row in read(field).rows]) == before
