@@ -4,46 +4,31 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.models import Evaluation, Judgment, Query, ScoringSet, Split, Subset
+from leaderboard.models import Query, Split, Subset
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.field import field_of
 from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading, find_evaluation
+from leaderboard.reads.paging import Paging, paged
+from leaderboard.reads.query_facts import (
+    QueryHeading,
+    closed_details,
+    neighbours,
+    per_query_columns,
+    query_heading,
+    relevant_documents,
+)
 from leaderboard.reads.standings import Show, choose, show_of
 from leaderboard.reads.vectors import load_slices, load_vectors
 
-__all__ = [
-    "QueryHeading",
-    "QueryListPage",
-    "QueryPage",
-    "QueryRow",
-    "QuerySummary",
-    "closed_details",
-    "neighbours",
-    "per_query_columns",
-    "query",
-    "query_heading",
-    "query_list",
-    "relevant_documents",
-]
+__all__ = ["PAGE", "QueryListPage", "QueryPage", "QueryRow", "QuerySummary", "query", "query_list"]
 
-
-@dataclass(frozen=True, slots=True)
-class QueryHeading:
-    """`relevant`: documents judged at least as relevant as the evaluation asks; None where that may not be seen."""
-
-    external_id: str
-    text: str
-    tags: tuple[str, ...]
-    position: int
-    relevant: int | None
-    excluded: bool
-    excluded_because: str
+PAGE = 500  # queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +44,7 @@ class QuerySummary:
 
 @dataclass(frozen=True, slots=True)
 class QueryListPage:
-    """`details_open`: whether figures are there at all. `systems`: how many they run over."""
+    """`details_open`: whether figures are there at all. `systems`: how many they run over. `queries`: of this page."""
 
     evaluation: EvaluationHeading
     details_open: bool
@@ -70,6 +55,7 @@ class QueryListPage:
     sort: str
     tag: str
     queries: tuple[QuerySummary, ...]
+    paging: Paging
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +79,6 @@ class QueryPage:
     next: str | None
 
 
-def closed_details(evaluation: Evaluation) -> str:
-    """Why single queries can't be seen, and from when."""
-    if evaluation.closes_at is None:
-        return "Single queries would give the judgments away; the organisers keep them to themselves."
-    moment = f"{evaluation.closes_at.day} {evaluation.closes_at:%b %Y, %H:%M} UTC"
-    return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
-
-
 def query_list(
     session: Session,
     actor: Actor,
@@ -111,8 +89,12 @@ def query_list(
     measure: str | None = None,
     sort: str | None = None,
     tag: str | None = None,
+    page: int | None = 1,
 ) -> QueryListPage:
-    """Raises NotFound for no such evaluation. Texts and tags are open to all; figures only when details are."""
+    """One page of the list, or all of it (`page` None). Texts and tags are open to all; figures when details are.
+
+    Raises NotFound for no such evaluation.
+    """
     evaluation = find_evaluation(session, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
     details = may_see(actor, evaluation, Sight.DETAILS, now)
@@ -123,10 +105,11 @@ def query_list(
         queries = [one for one in queries if tag in one.tags]
     heading = evaluation_heading(evaluation, now)
     if scoring_set is None or not details:
-        plain = tuple(QuerySummary(query_heading(one, None), None, None, None, "") for one in queries)
-        return QueryListPage(
-            heading, False, "" if details else closed_details(evaluation), (), None, 0, "", tag or "", plain
+        plain, paging = paged(
+            [QuerySummary(query_heading(one, None), None, None, None, "") for one in queries], page, PAGE
         )
+        because = "" if details else closed_details(evaluation)
+        return QueryListPage(heading, False, because, (), None, 0, "", tag or "", plain, paging)
     columns = per_query_columns(scoring_set)
     chosen = pick(columns, measure)
     subset = subset_seen(actor, evaluation, now)
@@ -136,10 +119,9 @@ def query_list(
         chosen,
     )
     relevant = relevant_documents(session, scoring_set)
-    rows = _summaries(session, queries, entries, chosen, subset, relevant)
-    return QueryListPage(
-        heading, True, "", columns, chosen, len(entries), sort or "", tag or "", _sorted(rows, chosen, sort or "")
-    )
+    summaries = _summaries(session, queries, entries, chosen, subset, relevant)
+    rows, paging = paged(_sorted(summaries, chosen, sort or ""), page, PAGE)
+    return QueryListPage(heading, True, "", columns, chosen, len(entries), sort or "", tag or "", rows, paging)
 
 
 def query(
@@ -192,47 +174,6 @@ def query(
     )
 
 
-def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
-    """The set's measures that have a value on one query; all of them in the odd case that none has."""
-    columns = tuple(column(name) for name in scoring_set.settings["measures"])
-    return tuple(one for one in columns if one.per_query) or columns
-
-
-def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:
-    """Query id -> documents judged relevant at the set's level; queries without any are absent."""
-    statement = (
-        sa.select(Judgment.query_id, sa.func.count())
-        .where(
-            Judgment.revision_id == scoring_set.revision_id,
-            Judgment.grade >= scoring_set.settings["relevance_level"],
-        )
-        .group_by(Judgment.query_id)
-    )
-    if query_id is not None:
-        statement = statement.where(Judgment.query_id == query_id)
-    return dict(session.execute(statement).all())
-
-
-def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:
-    """The external ids of the queries before and after, in the evaluation's order."""
-    of_evaluation = sa.select(Query.external_id).where(Query.evaluation_id == found.evaluation_id)
-    before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
-    after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
-    return session.scalar(before), session.scalar(after)
-
-
-def query_heading(found: Query, relevant: int | None) -> QueryHeading:
-    return QueryHeading(
-        external_id=found.external_id,
-        text=found.text,
-        tags=tuple(found.tags),
-        position=found.position,
-        relevant=relevant,
-        excluded=found.excluded_at is not None,
-        excluded_because=found.excluded_because,
-    )
-
-
 def _summaries(
     session: Session,
     queries: Sequence[Query],
@@ -242,23 +183,18 @@ def _summaries(
     relevant: dict[int, int],
 ) -> list[QuerySummary]:
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
-    table = [
-        (entry, vectors[entry.scoring_id, chosen.name])
-        for entry in entries
-        if (entry.scoring_id, chosen.name) in vectors
-    ]
+    keys = {(entry.scoring_id, chosen.name): entry for entry in entries if (entry.scoring_id, chosen.name) in vectors}
+    names = [entry.system.name for entry in keys.values()]
+    field = field_of([vectors[key] for key in keys], chosen)
     rows = []
     for found in queries:
-        here = [(float(values[found.position]), entry) for entry, values in table if found.position < len(values)]
-        here = [(value, entry) for value, entry in here if not np.isnan(value)]
-        here.sort(key=lambda pair: chosen.key(pair[0]))
         held_back = found.split == Split.HIDDEN and subset == Subset.SHOWN
         heading = query_heading(found, None if held_back else relevant.get(found.id, 0))
-        if not here:
+        if field is None or not field.has(found.position):
             rows.append(QuerySummary(heading, None, None, None, ""))
             continue
-        median = float(np.median([value for value, _ in here]))
-        rows.append(QuerySummary(heading, median, here[0][0], here[-1][0], here[0][1].system.name))
+        median, best, worst = (float(each[found.position]) for each in (field.median, field.best, field.worst))
+        rows.append(QuerySummary(heading, median, best, worst, names[field.first[found.position]]))
     return rows
 
 

@@ -13,7 +13,8 @@ from leaderboard.models import Judgment, Query, ScoringSet, Split, State, Subset
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import SystemLabel
 from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading
-from leaderboard.reads.queries import QueryHeading, closed_details, neighbours, per_query_columns, query_heading
+from leaderboard.reads.paging import Paging, paged
+from leaderboard.reads.query_facts import QueryHeading, closed_details, neighbours, per_query_columns, query_heading
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_slices
 from leaderboard.store import RunStore
@@ -61,8 +62,7 @@ class RankedListPage:
     threshold: float | None
     returned_by: str
     lines: tuple[ListedDocument, ...]
-    page: int
-    pages: int
+    paging: Paging
     retrieved: int
     returned: int
     found: int
@@ -109,8 +109,7 @@ def ranked_list(
     missed = sorted((grade, document) for document, grade in relevant.items() if document not in documents)
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
-    pages = max(1, -(-len(lines) // PAGE))
-    number = min(max(page or 1, 1), pages)
+    shown, paging = paged(lines, page, PAGE)
     previous, following = neighbours(session, found)
     named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     return RankedListPage(
@@ -123,9 +122,8 @@ def ranked_list(
         values=tuple(values.get((scoring.id, one.name)) for one in columns),
         threshold=run.threshold,
         returned_by=returned_by,
-        lines=lines if page is None else lines[(number - 1) * PAGE : number * PAGE],
-        page=number,
-        pages=pages,
+        lines=shown,
+        paging=paging,
         retrieved=len(lines),
         returned=sum(line.returned for line in lines),
         found=sum(line.relevant for line in lines),

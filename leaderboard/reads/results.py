@@ -15,8 +15,10 @@ from leaderboard.metrics.ranking import Floats
 from leaderboard.models import Query, Scoring, State, Submission, Subset
 from leaderboard.reads.columns import Column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
+from leaderboard.reads.field import field_of
 from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, terms
-from leaderboard.reads.queries import closed_details, per_query_columns
+from leaderboard.reads.paging import Paging, paged
+from leaderboard.reads.query_facts import closed_details, per_query_columns
 from leaderboard.reads.standings import choose, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_vectors
@@ -24,6 +26,8 @@ from leaderboard.reads.vectors import load_vectors
 __all__ = ["QueryValues", "SubmissionResults", "results"]
 
 K = TypeVar("K")
+
+PAGE = 500  # queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,7 @@ class SubmissionResults:
     """Means of a scored run, and its values over all queries where those may be seen.
 
     columns, figures  every measure with its mean; value_columns: those that have values on single queries
+    queries, shown   all of them as sorted, and those of this page
     rank     on the board by the primary measure; None when it does not stand for its system there, or isn't ranked
     ranked   how many are
     field_systems  systems that the field's medians run over; 0 where others may not be seen
@@ -67,6 +72,8 @@ class SubmissionResults:
     column: Column
     sort: str
     queries: tuple[QueryValues, ...]
+    shown: tuple[QueryValues, ...]
+    paging: Paging
     missing: tuple[str, ...]
     field_systems: int
 
@@ -79,6 +86,7 @@ def results(
     *,
     measure: str | None = None,
     sort: str | None = None,
+    page: int = 1,
 ) -> SubmissionResults:
     """Raises NotFound when it isn't scored, or may not be known of."""
     run, scoring = find_submission(session, actor, submission_id, now)
@@ -100,6 +108,8 @@ def results(
     rows: tuple[QueryValues, ...] = ()
     if details:
         rows = _values(session, run, scoring, field if public else (), value_columns, column, subset)
+    queries = _sorted(rows, value_columns, column, sort or "")
+    shown, paging = paged(queries, page, PAGE)
     return SubmissionResults(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
@@ -114,7 +124,9 @@ def results(
         details_closed_because=closed_details(evaluation),
         column=column,
         sort=sort or "",
-        queries=_sorted(rows, value_columns, column, sort or ""),
+        queries=queries,
+        shown=shown,
+        paging=paging,
         missing=tuple(scoring.missing),
         field_systems=len(field) if public else 0,
     )
@@ -134,7 +146,7 @@ def _values(
     ).all()
     own = load_vectors(session, [scoring.id], [one.name for one in columns], subset)
     others = load_vectors(session, [entry.scoring_id for entry in field], [column.name], subset)
-    medians = _medians(list(others.values()))
+    field_values = field_of(list(others.values()), column)
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
     return tuple(
         QueryValues(
@@ -145,21 +157,10 @@ def _values(
             missing=query.external_id in missing,
             counted=query.excluded_at is None and query.external_id not in unjudged,
             values=tuple(_at(own, (scoring.id, one.name), query.position) for one in columns),
-            median=_at(medians, "", query.position),
+            median=_at({"": field_values.median} if field_values else {}, "", query.position),
         )
         for query in queries
     )
-
-
-def _medians(vectors: Sequence[Floats]) -> Mapping[str, Floats]:
-    """The field's median at every position, NaN where nobody has a value; under the key ""."""
-    if not vectors:
-        return {}
-    table = np.vstack(vectors)
-    defined = ~np.isnan(table).all(axis=0)
-    medians = np.full(table.shape[1], np.nan)
-    medians[defined] = np.nanmedian(table[:, defined], axis=0)
-    return {"": medians}
 
 
 def _at(vectors: Mapping[K, Floats], key: K, position: int) -> float | None:

@@ -20,7 +20,7 @@ from leaderboard.models import (
 )
 from leaderboard.reads.entries import SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
-from leaderboard.reads.queries import closed_details
+from leaderboard.reads.query_facts import closed_details
 
 __all__ = ["WITHDRAWN", "SubmissionStatus", "find_submission", "label_of", "status"]
 

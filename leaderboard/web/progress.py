@@ -17,9 +17,8 @@ ADDRESS = "/campaigns/<campaign>/progress"
 @blueprint.get(ADDRESS)
 def progress(campaign: str) -> ResponseReturnValue:
     page = _read(campaign)
-    return render_template(
-        "progress/progress.html", page=page, chart=charts.progress_chart(page), teams=charts.team_chart(page)
-    )
+    drawn = {"chart": charts.progress_chart(page), "teams": charts.team_chart(page)}
+    return render_template("progress/progress.html", page=page, finding=charts.finding(page), **drawn)
 
 
 @blueprint.get(f"{ADDRESS}.<any(csv, json):kind>")

@@ -15,14 +15,14 @@ ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
 
 @blueprint.get(ADDRESS)
 def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = _list(campaign, evaluation)
+    page = _list(campaign, evaluation, request.args.get("page", 1, type=int))
     scale = bars.bars_of(value for row in page.queries for value in (row.median, row.best, row.worst))
     return render_template("queries/list.html", page=page, scale=scale)
 
 
 @blueprint.get(f"{ADDRESS}.<any(csv, json):kind>")
 def query_list_file(campaign: str, evaluation: str, kind: str) -> ResponseReturnValue:
-    return exports.answer(_list_table(_list(campaign, evaluation)), kind)
+    return exports.answer(_list_table(_list(campaign, evaluation, None)), kind)
 
 
 @blueprint.get(f"{ADDRESS}/<path:query>")
@@ -38,10 +38,10 @@ def query_file(campaign: str, evaluation: str, query: str, kind: str) -> Respons
     return exports.answer(_one_table(_one(campaign, evaluation, query)), kind)
 
 
-def _list(campaign: str, evaluation: str) -> queries.QueryListPage:
+def _list(campaign: str, evaluation: str, page: int | None) -> queries.QueryListPage:
     asked = {name: request.args.get(name) for name in ("measure", "sort", "tag")}
     with reading() as session:
-        return queries.query_list(session, actor(), campaign, evaluation, now(), **asked)
+        return queries.query_list(session, actor(), campaign, evaluation, now(), page=page, **asked)
 
 
 def _one(campaign: str, evaluation: str, query: str) -> queries.QueryPage:

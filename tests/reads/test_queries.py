@@ -1,17 +1,20 @@
 """The list of queries, and one query across all systems."""
 
+from typing import Any
+
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.models import Evaluation, Opening, Split, SystemKind
+from leaderboard.reads import queries
 from leaderboard.reads.queries import QueryListPage, QueryPage, query, query_list
 from leaderboard.services.queries import exclude_query, set_split
 from tests.support.field import DAY, NAN, NOW, Field
 
 
-def list_of(field: Field, actor: Actor = VISITOR, **asked: str) -> QueryListPage:
+def list_of(field: Field, actor: Actor = VISITOR, **asked: Any) -> QueryListPage:
     with field.database.read() as session:
         return query_list(session, actor, "news", "2026", NOW, **asked)
 
@@ -134,3 +137,27 @@ def test_a_hidden_query_stays_unknown_until_the_evaluation_closes(field: Field) 
     assert list_of(field).queries[3].query.relevant is None
     field.change(closes_at=NOW - DAY)
     assert one(field, "q4").rows[0].values[0] == 0.5
+
+
+def test_a_long_list_comes_page_by_page_and_whole_as_a_file(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "PAGE", 3)
+    field.run("Alder", {"AP": [0.4, 0.3, 0.2, 0.1]})
+    assert [row.query.external_id for row in list_of(field, sort="-median").queries] == ["q4", "q3", "q2"]
+    second = list_of(field, sort="-median", page=2)
+    assert [row.query.external_id for row in second.queries] == ["q1"]
+    assert (second.paging.page, second.paging.pages, second.paging.rows) == (2, 2, 4)
+    assert len(list_of(field, page=None).queries) == 4
+
+
+@pytest.mark.parametrize(
+    ("details", "results", "words"),
+    [
+        (Opening.CLOSED, Opening.ALWAYS, "open when the evaluation closes, 2 Jun 2026"),
+        (Opening.ALWAYS, Opening.CLOSED, "open when the evaluation closes, 2 Jun 2026"),
+        (Opening.NEVER, Opening.ALWAYS, "keep them to themselves"),
+        (Opening.CLOSED, Opening.NEVER, "keep them to themselves"),
+    ],
+)
+def test_it_is_said_when_single_queries_open(field: Field, details: Opening, results: Opening, words: str) -> None:
+    field.change(details=details, results=results, closes_at=NOW + DAY)
+    assert words in list_of(field).closed_because

@@ -73,7 +73,7 @@ def test_a_missing_query_has_an_empty_list(opened: World) -> None:
     run = opened.submit("q1 Q0 d1 1 0.5 t\n")
     opened.drain()
     page = read(opened, run, "q2")
-    assert (page.lines, page.retrieved, page.relevant, page.pages) == ((), 0, 1, 1)
+    assert (page.lines, page.retrieved, page.relevant, page.paging.pages) == ((), 0, 1, 1)
 
 
 def test_a_long_list_comes_page_by_page_and_a_page_too_far_is_the_last(
@@ -83,7 +83,7 @@ def test_a_long_list_comes_page_by_page_and_a_page_too_far_is_the_last(
     run = opened.submit("".join(f"q1 Q0 d{n} 1 {9 - n} t\n" for n in range(5)))
     opened.drain()
     second = read(opened, run, "q1", page=2)
-    assert ([line.document for line in second.lines], second.page, second.pages) == (["d2", "d3"], 2, 3)
+    assert ([line.document for line in second.lines], second.paging.page, second.paging.pages) == (["d2", "d3"], 2, 3)
     assert [line.document for line in read(opened, run, "q1", page=99).lines] == ["d4"]
     assert len(read(opened, run, "q1", page=None).lines) == 5
 

@@ -9,7 +9,7 @@ from leaderboard.reads.progress import ProgressPage
 from leaderboard.web.charts.drawing import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
 from leaderboard.web.formatting import plain_figure
 
-__all__ = ["progress_chart", "team_chart"]
+__all__ = ["finding", "progress_chart", "team_chart"]
 
 HEIGHT = 340  # px, of the plot
 BAND = 5  # px, of an interval
@@ -21,7 +21,7 @@ WIDE_FROM = 600  # px, whole width
 def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | None:
     """The page's systems and baselines; `only`: the one system that has a colour and a label, the others being grey.
 
-    None when there is nothing to draw.
+    None when there is nothing to draw: a line needs two periods.
     """
     return _chart(page, (*page.systems, *page.baselines), "system", only)
 
@@ -32,14 +32,14 @@ def team_chart(page: ProgressPage) -> Chart | None:
 
 
 def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
-    if not any(line.points for line in lines):
+    if len(page.periods) < 2 or not any(line.points for line in lines):
         return None
-    sentence = _of_one(page, lines, only) if only is not None else _finding(page, kind)
+    sentence = _of_one(page, lines, only) if only is not None else finding(page, kind)
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
     return draw(lambda width: _Drawing(page, lines, only, width).spec(), alt, sentence)
 
 
-def _finding(page: ProgressPage, kind: str) -> str:
+def finding(page: ProgressPage, kind: str = "system") -> str:
     """What the best of each period did from the first period to the last."""
     lines = page.systems if kind == "system" else page.teams
     places = {period.slug: place for place, period in enumerate(page.periods)}
