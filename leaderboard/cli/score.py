@@ -47,6 +47,10 @@ NAMED_QUERIES = 10
 )
 @click.option("--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags.")
 @click.option("--format", "output", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
+@click.option(
+    "--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effect sizes."
+)
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="What --compare draws its resamples from (1).")
 @click.option("--explain", metavar="MEASURE", help="Say what a measure means, and end.")
 def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, **options: Any) -> None:
     """Scores run files against judgments: no database, no site.
@@ -55,6 +59,7 @@ def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, *
     leaderboard score run.txt.gz --judgments qrels.txt --measures 'AP nDCG@10'
     leaderboard score a.txt b.txt --judgments qrels.txt -q --format csv
     leaderboard score decisions.tsv --judgments qrels.txt --measures AQWV --documents 601 --beta 20
+    leaderboard score a.txt b.txt c.txt --judgments qrels.txt --measures 'AP nDCG@10' --compare a.txt
     leaderboard score --explain nDCG@10
 
     Runs have TREC's columns (query Q0 document rank score tag) or decisions (query document Y|N score), plain or
@@ -86,6 +91,8 @@ def _score(
     threshold: float | None,
     depth: int | None,
     judged_only: bool,
+    compare: str | None,
+    seed: int | None,
     **given: Any,
 ) -> None:
     from leaderboard import formats, metrics, scoring
@@ -95,6 +102,7 @@ def _score(
     from leaderboard.errors import BadInput
 
     setting = _setting(**given)
+    baseline = _baseline(paths, compare, seed, output=output, per_query=per_query)
     names = measures or (USUAL if setting.beta is None or setting.documents is None else USUAL_WITH_BETA)
     if output == "trec_eval":
         request = printed_under_own_names(names, setting.compat)
@@ -119,7 +127,11 @@ def _score(
             scored.append(show.ScoredRun(str(path), run.tag, figures))
     for each in scored:
         _report(each)
-    if output == "trec_eval":
+    if baseline is not None:
+        from leaderboard.cli.comparison import FORMATS
+
+        click.echo(FORMATS[output](scored, wanted, baseline, seed=seed), nl=False)
+    elif output == "trec_eval":
         for each in scored:
             lines = trec_lines(each.scored, each.tag, request, level=level, compat=setting.compat, per_query=per_query)
             click.echo("".join(lines), nl=False)
@@ -128,6 +140,23 @@ def _score(
     else:
         text = show.csv_text if output == "csv" else show.table_text
         click.echo(text(scored, wanted, per_query=per_query), nl=False)
+
+
+def _baseline(
+    paths: tuple[Path, ...], compare: str | None, seed: int | None, *, output: str, per_query: bool
+) -> str | None:
+    """The run that --compare names; None without it. Says what does not go together, before any file is read."""
+    if compare is None:
+        if seed is not None:
+            raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
+        return None
+    if output == "trec_eval" or per_query:
+        raise click.UsageError(
+            "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
+        )
+    from leaderboard.cli.comparison import baseline_among
+
+    return baseline_among(paths, compare)
 
 
 def _setting(

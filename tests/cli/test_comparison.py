@@ -1,0 +1,190 @@
+"""`leaderboard score --compare`: every figure from its definition or from scipy."""
+
+import csv
+import io
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from leaderboard.cli import run as leaderboard
+
+# Each query has one relevant document; a run's AP is 1 over the rank that it gives it.
+RANKS = {"a": [1, 2, 3, 4, 5, 6, 7, 8], "b": [1, 1, 2, 2, 4, 9, 3, 5], "c": [2, 3, 4, 1, 1, 1, 2, 1]}
+AP = {name: 1 / np.array(ranks) for name, ranks in RANKS.items()}
+QRELS = "".join(f"q{query} 0 right 1\n" for query in range(8))
+
+Scored = Callable[..., tuple[int, str, str]]
+
+
+def run_of(ranks: list[int]) -> str:
+    lines = []
+    for query, wanted in enumerate(ranks):
+        for rank in range(1, wanted + 1):
+            document = "right" if rank == wanted else f"other{rank}"
+            lines.append(f"q{query} Q0 {document} {rank} {100 - rank} run\n")
+    return "".join(lines)
+
+
+@pytest.fixture
+def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Scored:
+    """Runs `leaderboard score` in a folder with the runs; gives (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    Path("qrels").write_text(QRELS)
+    for name, ranks in RANKS.items():
+        Path(name).write_text(run_of(ranks))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = leaderboard(["score", *arguments, "--judgments", "qrels"])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def sign_flips(difference: np.ndarray) -> float:
+    """The share of all ways to set the signs whose mean is at least as far from 0 as the one seen."""
+    seen = abs(difference.mean())
+    means = [abs(np.mean(difference * signs)) for signs in itertools.product((-1, 1), repeat=len(difference))]
+    return float(np.mean([mean >= seen - 1e-12 for mean in means]))
+
+
+def rows_of(out: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def test_every_other_run_is_held_against_the_one_named(scored: Scored) -> None:
+    status, out, err = scored("a", "b", "c", "--measures", "AP P@1", "--compare", "a", "--format", "csv")
+    assert (status, err) == (0, "")
+    rows = rows_of(out)
+    assert [(row["measure"], row["run"], row["baseline"]) for row in rows] == [
+        ("AP", "b", "a"), ("AP", "c", "a"), ("P@1", "b", "a"), ("P@1", "c", "a"),
+    ]  # fmt: skip
+    for row in rows[:2]:
+        difference = AP[row["run"]] - AP["a"]
+        assert float(row["mean"]) == pytest.approx(AP[row["run"]].mean())
+        assert float(row["baseline_mean"]) == pytest.approx(AP["a"].mean())
+        assert float(row["difference"]) == pytest.approx(difference.mean())
+        assert float(row["low"]) < difference.mean() < float(row["high"])
+        assert float(row["d_z"]) == pytest.approx(difference.mean() / difference.std(ddof=1))
+        counts = (np.sum(difference > 0), np.sum(difference < 0), np.sum(difference == 0))
+        assert (int(row["better"]), int(row["worse"]), int(row["tied"])) == counts
+        assert float(row["dominance"]) == pytest.approx((counts[0] - counts[1]) / 8)
+        assert float(row["randomisation_p"]) == pytest.approx(sign_flips(difference))
+        assert float(row["t_p"]) == pytest.approx(stats.ttest_rel(AP[row["run"]], AP["a"]).pvalue)
+        assert float(row["wilcoxon_p"]) == pytest.approx(stats.wilcoxon(difference[difference != 0]).pvalue)
+        assert (row["queries"], row["left_out"], row["seed"], row["level"]) == ("8", "0", "1", "0.95")
+
+
+def test_the_interval_is_of_the_difference_over_resampled_queries(scored: Scored) -> None:
+    _, out, _ = scored("a", "c", "--measures", "AP", "--compare", "a", "--format", "csv")
+    [row] = rows_of(out)
+    expected = stats.bootstrap(
+        (AP["c"] - AP["a"],), np.mean, n_resamples=20_000, method="percentile", random_state=np.random.default_rng(1)
+    ).confidence_interval
+    assert (float(row["low"]), float(row["high"])) == (
+        pytest.approx(expected.low, abs=0.01),
+        pytest.approx(expected.high, abs=0.01),
+    )
+
+
+def test_p_values_are_corrected_for_the_number_of_runs(scored: Scored) -> None:
+    _, out, _ = scored("a", "b", "c", "--measures", "AP", "--compare", "a", "--format", "csv")
+    rows = rows_of(out)
+    for test in ("randomisation", "t", "wilcoxon"):
+        p = [float(row[f"{test}_p"]) for row in rows]
+        assert [float(row[f"{test}_bh"]) for row in rows] == pytest.approx(list(stats.false_discovery_control(p)))
+        smaller = min(p) * 2
+        assert sorted(float(row[f"{test}_holm"]) for row in rows) == pytest.approx(
+            [min(1.0, smaller), min(1.0, max(p[0], p[1], smaller))]
+        )
+
+
+def test_the_table_shows_the_figures_and_where_the_draws_come_from(scored: Scored) -> None:
+    status, out, _ = scored("a", "b", "--measures", "P@1", "--compare", "a", "--seed", "42")
+    # P@1 of a is 1 on the first query only, of b on the first two.
+    assert status == 0
+    head, names, first, *others, last = out.splitlines()
+    assert head == "P@1 against a (0.1250)"
+    assert names.split() == [
+        "run", "P@1", "difference", "95", "%", "interval", "d_z", "dominance", "better", "worse", "tied", "test", "p",
+        "Holm", "BH",
+    ]  # fmt: skip
+    assert first.split()[:3] == ["b", "0.2500", "+0.1250"]
+    assert first.split()[-8:] == ["+0.12", "1", "0", "7", "randomisation", "1.0000", "1.0000", "1.0000"]
+    assert [line.split()[:-3] for line in others] == [["paired", "t"], ["Wilcoxon"]]
+    assert last == "10,000 resamples, seed 42; Holm and Benjamini–Hochberg (BH) over 1 run"
+
+
+def test_the_seed_decides_the_interval(scored: Scored) -> None:
+    arguments = ("a", "b", "--measures", "AP", "--compare", "a", "--format", "csv")
+    first, again, other = (scored(*arguments, *seed)[1] for seed in ((), ("--seed", "1"), ("--seed", "2")))
+    assert first == again
+    assert rows_of(first)[0]["low"] != rows_of(other)[0]["low"]
+    assert rows_of(other)[0]["seed"] == "2"
+
+
+def test_json_holds_every_test_with_its_statistic(scored: Scored) -> None:
+    _, out, _ = scored("a", "b", "--measures", "AP NumRet", "--compare", "a", "--format", "json")
+    document = json.loads(out)
+    assert document["baseline"] == "a"
+    [row] = document["measures"]["AP"]["rows"]
+    assert [each["test"]["name"] for each in row["tests"]] == ["randomisation", "t", "wilcoxon"]
+    assert row["tests"][1]["test"]["statistic"] == pytest.approx(stats.ttest_rel(AP["b"], AP["a"]).statistic)
+    assert document["measures"]["NumRet"]["means"] == {"a": sum(RANKS["a"]), "b": sum(RANKS["b"])}
+
+
+def test_where_lower_is_better_a_lower_value_counts_as_better(scored: Scored) -> None:
+    Path("cut").write_text(run_of([1, 2, 3, 4, 5, 6, 7]))  # the eighth query is missing
+    _, out, _ = scored("cut", "a", "--measures", "Pmiss", "--compare", "cut", "--format", "csv")
+    [row] = rows_of(out)
+    assert (float(row["difference"]), row["better"], row["worse"], row["tied"]) == (-0.125, "1", "0", "7")
+    assert "lower is better" in scored("cut", "a", "--measures", "Pmiss", "--compare", "cut")[1]
+
+
+def test_two_runs_that_are_alike_differ_by_nothing(scored: Scored) -> None:
+    Path("twin").write_text(run_of(RANKS["a"]))
+    _, out, _ = scored("a", "twin", "--measures", "AP", "--compare", "a")
+    first = out.splitlines()[2].split()
+    assert first == [
+        "twin", f"{AP['a'].mean():.4f}", "0.0000", "0.0000", "…", "0.0000", "0.00", "0.00", "0", "0", "8",
+        "randomisation", "1.0000", "1.0000", "1.0000",
+    ]  # fmt: skip
+
+
+def test_a_measure_of_the_whole_run_is_not_compared_and_says_why(scored: Scored) -> None:
+    status, out, _ = scored("a", "b", "--measures", "AP MQWV", "--compare", "a", "--documents", "1000", "--beta", "20")
+    assert status == 0
+    assert out.splitlines()[-1] == "not compared: defined on the whole run, not on its queries"
+
+
+def test_the_run_may_be_named_by_another_path_to_the_same_file(scored: Scored) -> None:
+    status, out, _ = scored("a", "b", "--measures", "AP", "--compare", "./a", "--format", "csv")
+    assert (status, rows_of(out)[0]["baseline"]) == (0, "a")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a", "--compare", "a"], "needs two runs or more"),
+        (["a", "b", "--compare", "z"], "z is not among the runs; these are a, b"),
+        (["a", "b", "a", "--compare", "a"], "the run a is named twice"),
+        (["a", "b", "--seed", "3"], "--seed is for --compare"),
+        (["a", "b", "--compare", "a", "--seed", "-1"], "-1 is not in the range"),
+        (["a", "b", "--compare", "a", "-q"], "leave out --per-query"),
+        (["a", "b", "--compare", "a", "--format", "trec_eval"], "leave out --per-query and --format trec_eval"),
+    ],
+)
+def test_what_can_not_be_compared_is_said_on_stderr(scored: Scored, arguments: list[str], said: str) -> None:
+    status, out, err = scored(*arguments)
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_the_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert leaderboard(["score", "--help"]) == 0
+    assert "--measures 'AP nDCG@10' --compare a.txt" in capsys.readouterr().out
