@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from leaderboard.formats.blocks import Block, read_blocks
+from leaderboard.formats.blocks import Block, cut, tidy
 from leaderboard.formats.columns import Layout, Table, read_block
 from leaderboard.formats.limits import MIB, Limits
 from leaderboard.formats.plain import CappedReader, foreign_start, refuse
@@ -72,7 +72,7 @@ def read_archive(
                 seen[query] = entry.name
                 for block in _blocks(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
                     layout = layout or _layout(block, layouts)
-                    yield layout, read_block(block, layout, limits, problems)
+                    yield layout, read_block(block, layout, limits, problems.part)
                 yield layout or layouts[0], _nothing(layout or layouts[0], problems.part)
     except tarfile.TarError as error:
         raise refuse(problems.name, f"is a damaged archive ({error}); make it again") from None
@@ -109,7 +109,7 @@ def _blocks(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[
     foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
     if foreign:
         raise refuse(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
-    blocks = read_blocks(text, limits, problems.name)
+    blocks = map(tidy, cut(text, limits, problems.name))
     first = next(blocks, None)
     if first is not None:
         yield from (block for block in chain([_without_header(first, problems.part.query)], blocks) if block.text)

@@ -1,6 +1,6 @@
-"""Cuts a text into blocks of whole lines, each as plain as the fast reader needs it.
+"""Cuts a text into pieces of whole lines, and makes each as plain as the fast reader needs it.
 
-A clean block has lines ended by one newline and fields parted by one separator, no comment and no empty line. Most
+A clean piece has lines ended by one newline and fields parted by one separator, no comment and no empty line. Most
 files are clean as they come; the others (tabs and blanks mixed, several blanks, CRLF, comments) are made so here,
 without losing track of line numbers.
 """
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from leaderboard.formats.limits import MIB, Limits
 from leaderboard.formats.plain import CappedReader, refuse
 
-__all__ = ["Block", "Lines", "read_blocks"]
+__all__ = ["PIECE_BYTES", "Block", "Lines", "Piece", "cut", "tidy"]
 
-BLOCK_BYTES = 8 * MIB
+PIECE_BYTES = 8 * MIB
 WINDOW_BYTES = MIB // 4  # one scan's working set stays in the processor's cache
 
 NEWLINE, BLANK = 10, 32
@@ -26,8 +26,17 @@ Lines = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """Whole lines of a file as they come, the last one ended too; `first` is the 1-based number of the first."""
+
+    text: bytes
+    first: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
-    """Some lines of a file; comments and empty lines are left out, each run of blanks is one separator.
+    """A piece made plain: comments and empty lines are left out, each run of blanks is one separator.
 
     text       ends with a newline, or is empty
     separator  what parts the fields; None: some control character is left, the block must be read line by line
@@ -43,8 +52,8 @@ class Block:
     numbers: Lines | None
 
 
-def read_blocks(text: CappedReader, limits: Limits, name: str, size: int = BLOCK_BYTES) -> Iterator[Block]:
-    """The text in blocks of up to `size` bytes. Raises FileRejected past the caps on lines or on one line."""
+def cut(text: CappedReader, limits: Limits, name: str, size: int = PIECE_BYTES) -> Iterator[Piece]:
+    """The text in pieces of up to `size` bytes. Raises FileRejected past the caps on lines or on one line."""
     buffer = bytearray(size)
     window = memoryview(buffer)
     held = 0
@@ -59,15 +68,32 @@ def read_blocks(text: CappedReader, limits: Limits, name: str, size: int = BLOCK
         if at_end and whole and not whole.endswith(b"\n"):
             whole += b"\n"
         if whole:
-            look = _look(whole)
-            yield _tidy(whole, look, first)
-            first += look.lines
+            lines = _count_lines(whole)
+            yield Piece(whole, first, lines)
+            first += lines
             if first - 1 > limits.lines:
                 raise refuse(name, f"more than {limits.lines:,} lines, the most allowed")
         if at_end:
             return
         held = filled - end
         buffer[:held] = buffer[end:filled]
+
+
+def tidy(piece: Piece) -> Block:
+    """The piece without comments, empty lines and blanks that say nothing."""
+    text, first = piece.text, piece.first
+    look = _look(text, piece.lines)
+    if look.separator is None:
+        text = _with_single_blanks(text)
+        look = _look(text, piece.lines)
+    if look.separator is None and (text.startswith(b" ") or b"\n " in text):
+        text = text.replace(b"\n ", b"\n").removeprefix(b" ")
+        look = _look(text, piece.lines)
+    if look.separator is not None and not _has_comments(text):
+        return Block(text, look.separator, look.separators, first, None)
+    text, numbers = _without_empty_lines(text, first)
+    look = _look(text, len(numbers)) if text else Look(" ", 0)
+    return Block(text, look.separator, look.separators, first, numbers)
 
 
 def _fill(text: CappedReader, window: memoryview, held: int) -> int:
@@ -77,48 +103,39 @@ def _fill(text: CappedReader, window: memoryview, held: int) -> int:
     return held
 
 
+def _count_lines(text: bytes) -> int:
+    codes = np.frombuffer(text, np.uint8)
+    return sum(
+        int(np.count_nonzero(codes[start : start + WINDOW_BYTES] == NEWLINE))
+        for start in range(0, len(codes), WINDOW_BYTES)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Look:
     """What one pass over a text finds. `separator` is None unless single ones part all fields and no line is empty."""
 
-    lines: int
     separator: str | None
     separators: int
 
 
-def _look(text: bytes) -> Look:
+def _look(text: bytes, lines: int) -> Look:
     codes = np.frombuffer(text, np.uint8)
-    lines = controls = lows = 0
-    clean = codes[0] > BLANK
+    if codes[0] <= BLANK:
+        return Look(None, 0)
+    controls = lows = 0
     for start in range(0, len(codes), WINDOW_BYTES):
-        window = codes[start : start + WINDOW_BYTES + 1]
-        inner = window[:WINDOW_BYTES]
-        lines += int(np.count_nonzero(inner == NEWLINE))
-        if clean:
-            low = window <= BLANK
-            clean = not (low[1:] & low[:-1]).any()
-            controls += int(np.count_nonzero(inner < BLANK))
-            lows += int(np.count_nonzero(low[:WINDOW_BYTES]))
+        low = codes[start : start + WINDOW_BYTES + 1] <= BLANK
+        if (low[1:] & low[:-1]).any():
+            return Look(None, 0)
+        lows += int(np.count_nonzero(low[:WINDOW_BYTES]))
+        controls += int(np.count_nonzero(codes[start : start + WINDOW_BYTES] < BLANK))
     separators = lows - lines
-    if clean and controls == lines:
-        return Look(lines, " ", separators)
-    if clean and controls == lows and separators == text.count(b"\t"):
-        return Look(lines, "\t", separators)
-    return Look(lines, None, 0)
-
-
-def _tidy(text: bytes, look: Look, first: int) -> Block:
-    if look.separator is None:
-        text = _with_single_blanks(text)
-        look = _look(text)
-    if look.separator is None and (text.startswith(b" ") or b"\n " in text):
-        text = text.replace(b"\n ", b"\n").removeprefix(b" ")
-        look = _look(text)
-    if look.separator is not None and not _has_comments(text):
-        return Block(text, look.separator, look.separators, first, None)
-    text, numbers = _without_empty_lines(text, first)
-    look = _look(text) if text else Look(0, " ", 0)
-    return Block(text, look.separator, look.separators, first, numbers)
+    if controls == lines:
+        return Look(" ", separators)
+    if controls == lows and separators == text.count(b"\t"):
+        return Look("\t", separators)
+    return Look(None, 0)
 
 
 def _has_comments(text: bytes) -> bool:

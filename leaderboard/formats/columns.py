@@ -16,7 +16,7 @@ from polars.exceptions import PolarsError
 
 from leaderboard.formats.blocks import Block, Lines
 from leaderboard.formats.limits import Limits
-from leaderboard.formats.problems import WHOLE, Part, Problems
+from leaderboard.formats.problems import WHOLE, Part
 from leaderboard.formats.values import shown
 
 if TYPE_CHECKING:
@@ -80,24 +80,28 @@ class Table:
     first    1-based line of the first row
     numbers  int64[rows], each row's line; None: row i is line first + i
     part     the file of an archive
+    wrong    (line, message) of everything wrong with other rows
     """
 
     frame: pl.DataFrame
     first: int
     numbers: Lines | None
     part: Part = WHOLE
+    wrong: Sequence[tuple[int, str]] = ()
 
     def line(self, row: int) -> int:
         """The line that a row stands on."""
         return self.first + row if self.numbers is None else int(self.numbers[row])
 
 
-def read_block(block: Block, layout: Layout, limits: Limits, problems: Problems) -> Table:
-    """The block's rows; what is wrong with the others is added to `problems`."""
+def read_block(block: Block, layout: Layout, limits: Limits, part: Part = WHOLE) -> Table:
+    """The block's rows, and what is wrong with those that can't be read."""
     frame = _read_fast(block, layout, limits)
-    if frame is not None:
-        return Table(frame, block.first, block.numbers, problems.part)
-    return _read_slowly(block, layout, limits, problems)
+    return (
+        Table(frame, block.first, block.numbers, part)
+        if frame is not None
+        else _read_slowly(block, layout, limits, part)
+    )
 
 
 def _read_fast(block: Block, layout: Layout, limits: Limits) -> pl.DataFrame | None:
@@ -131,15 +135,15 @@ def _checks(column: Column, limits: Limits) -> Iterator[pl.Expr]:
         yield values.is_finite().all().alias(f"{column.name} finite")
 
 
-def _read_slowly(block: Block, layout: Layout, limits: Limits, problems: Problems) -> Table:
-    rows = SlowRows(layout, limits, problems)
+def _read_slowly(block: Block, layout: Layout, limits: Limits, part: Part) -> Table:
+    rows = SlowRows(layout, limits, part)
     texts = block.text.split(b"\n")[:-1]
     numbers = range(block.first, block.first + len(texts)) if block.numbers is None else block.numbers.tolist()
     for line, text in zip(numbers, texts, strict=True):
         try:
             rows.add(line, _fields(text, layout))
         except ValueError as error:
-            problems.add(line, str(error))
+            rows.tell(line, str(error))
     return rows.table()
 
 
@@ -158,28 +162,31 @@ def _fields(text: bytes, layout: Layout) -> list[str]:
 class SlowRows:
     """Rows gathered one by one, each value checked."""
 
-    def __init__(self, layout: Layout, limits: Limits, problems: Problems) -> None:
+    def __init__(self, layout: Layout, limits: Limits, part: Part = WHOLE) -> None:
         self._columns = [column for _, column in layout.read]
         self._types = {column.name: layout.types[column.name] for column in self._columns}
         self._limits = limits
-        self._problems = problems
+        self._part = part
+        self._wrong: list[tuple[int, str]] = []
         self._rows: list[list[Any]] = []
         self._lines: list[int] = []
 
     def __len__(self) -> int:
         return len(self._rows)
 
+    def tell(self, line: int, message: str) -> None:
+        """Notes what is wrong with a line."""
+        self._wrong.append((line, message))
+
     def add(self, line: int, texts: Sequence[str]) -> None:
-        """Takes a row, given the texts of the columns that are read; what is wrong with it goes to the problems."""
-        values, wrong = [], []
+        """Takes a row, given the texts of the columns that are read, or notes everything wrong with it."""
+        values = []
         for column, text in zip(self._columns, texts, strict=True):
             try:
                 values.append(self._checked(column, text))
             except ValueError as error:
-                wrong.append((line, str(error)))
-        if wrong:
-            self._problems.extend(wrong)
-        else:
+                self.tell(line, str(error))
+        if len(values) == len(self._columns):
             self._rows.append(values)
             self._lines.append(line)
 
@@ -191,6 +198,6 @@ class SlowRows:
     def table(self) -> Table:
         """The rows so far; the next one starts anew."""
         frame = pl.DataFrame(self._rows, schema=self._types, orient="row")
-        table = Table(frame, 0, np.array(self._lines, np.int64), self._problems.part)
-        self._rows, self._lines = [], []
+        table = Table(frame, 0, np.array(self._lines, np.int64), self._part, self._wrong)
+        self._rows, self._lines, self._wrong = [], [], []
         return table

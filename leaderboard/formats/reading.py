@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
-from leaderboard.formats.blocks import read_blocks
-from leaderboard.formats.columns import Layout, read_block
+from leaderboard.formats.blocks import Block, Piece, cut, tidy
+from leaderboard.formats.columns import Layout, Table, read_block
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource, CappedReader, open_plain, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.rows import Rows
+from leaderboard.formats.side_by_side import side_by_side
 from leaderboard.formats.sniffing import RecordKind, is_archive, record_kind
 
 __all__ = ["Forms", "read_rows", "source_name"]
@@ -85,17 +85,28 @@ def _read_columns(
     text: CappedReader, choose: Callable[[list[str]], Layout], limits: Limits, rows: Rows, size: int
 ) -> None:
     """Adds every line of a text in columns. `size` is that of the file, in bytes; 0: not known."""
-    blocks = (block for block in read_blocks(text, limits, rows.problems.name) if block.text)
-    first = next(blocks, None)
+    pieces = cut(text, limits, rows.problems.name)
+    first = next((block for block in map(tidy, pieces) if block.text), None)
     if first is None:
         raise refuse(rows.problems.name, "is empty")
     layout = choose(_fields(first.text[: first.text.index(b"\n")]))
-    for block in chain([first], blocks):
-        table = read_block(block, layout, limits, rows.problems)
-        if block is first:
-            rows.reserve(int(ROOM * table.frame.height * size / len(block.text)))
-        rows.add(layout, table)
-        rows.end = _fields(block.text[block.text.rfind(b"\n", 0, -1) + 1 :])
+    table = read_block(first, layout, limits)
+    rows.reserve(int(ROOM * table.frame.height * size / len(first.text)))
+    rows.add(layout, table)
+    rows.end = _last_fields(first)
+
+    def read(piece: Piece) -> tuple[Table, list[str]] | None:
+        block = tidy(piece)
+        return (read_block(block, layout, limits), _last_fields(block)) if block.text else None
+
+    for read_piece in side_by_side(read, pieces):
+        if read_piece is not None:
+            table, rows.end = read_piece
+            rows.add(layout, table)
+
+
+def _last_fields(block: Block) -> list[str]:
+    return _fields(block.text[block.text.rfind(b"\n", 0, -1) + 1 :])
 
 
 def _fields(line: bytes) -> list[str]:

@@ -32,10 +32,10 @@ def read_records(
     for line, record in records:
         if layout is None or rows is None:
             layout = _layout(record, layouts, problems.name, line)
-            rows = SlowRows(layout, limits, problems)
+            rows = SlowRows(layout, limits)
         missing = [column.name for _, column in layout.read if column.name not in record]
         if missing:
-            problems.add(line, f"no {' and no '.join(missing)} ({layout.form})")
+            rows.tell(line, f"no {' and no '.join(missing)} ({layout.form})")
         else:
             rows.add(line, [record[column.name] for _, column in layout.read])
         if len(rows) >= ROWS_AT_ONCE:

@@ -70,8 +70,9 @@ class Rows:
             column.reserve(rows)
 
     def add(self, layout: Layout, table: Table) -> None:
-        """Appends rows."""
+        """Appends rows, and notes what is wrong with others."""
         self.layout = layout
+        self.problems.extend(table.wrong, part=table.part)
         about = table.part.query
         if about:
             codes = np.full(table.frame.height, self._codes.number(about), np.uint32)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, Run, read_run
-from leaderboard.formats.blocks import BLOCK_BYTES
+from leaderboard.formats.blocks import PIECE_BYTES
 from tests.formats.files import problems_of, text
 
 SIX = "query Q0 document rank score tag"
@@ -184,9 +184,9 @@ def test_the_first_fifty_problems_are_told_and_the_rest_is_counted() -> None:
     assert caught.value.message.splitlines()[-1] == "mine.txt: and 189 more problems"
 
 
-def test_lines_are_numbered_over_the_borders_of_blocks() -> None:
+def test_lines_are_numbered_over_the_borders_of_pieces() -> None:
     line = "query Q0 document-number-%09d 1 0.5 tag"
-    count = BLOCK_BYTES // len(line % 0) + 1000
+    count = PIECE_BYTES // len(line % 0) + 1000
     lines = [line % number for number in range(count)]
     lines[count - 5] = "query Q0 late 1 nan tag"
     lines[count - 3] = lines[10]
@@ -200,7 +200,7 @@ def test_the_caps_on_lines_and_on_one_line_hold_while_reading() -> None:
     assert problems_of(read_run, text(*["q Q0 d 1 1 t"] * 11), limits=Limits(lines=10)) == [
         (None, "more than 10 lines, the most allowed")
     ]
-    endless = io.BytesIO(b"x" * (2 * BLOCK_BYTES))
+    endless = io.BytesIO(b"x" * (2 * PIECE_BYTES))
     assert problems_of(read_run, endless) == [(1, "longer than 1,048,576 bytes, the most allowed")]
 
 
