@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.db import clock
 from leaderboard.models import Scoring, ScoringSet, SetState, State, Submission
@@ -41,6 +42,7 @@ def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
         .where(
             Scoring.state == State.QUEUED,
             ScoringSet.state != SetState.SUPERSEDED,
+            ScoringSet.metric_version == metrics.VERSION,  # another one's figures are not ours to work out
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
         )
         .order_by(Scoring.priority.desc(), Scoring.id)

@@ -14,7 +14,7 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import Unavailable
 from leaderboard.store import Caps, RunStore
-from leaderboard.worker.housekeeping import remove_orphans
+from leaderboard.worker.housekeeping import remove_orphans, renew_sets
 from leaderboard.worker.loop import Worker
 
 __all__ = ["Worker", "drain", "run"]
@@ -35,8 +35,12 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
         log.info("worker %s is waiting for work", worker.name)
         kept_house = -HOUSEKEEPING_SECONDS
         refusals = 0
+        renewed = False
         while not stop.is_set():
             try:
+                if not renewed:
+                    renew_sets(database)
+                    renewed = True
                 more = worker.step(stop)
                 refusals = 0
                 if more:

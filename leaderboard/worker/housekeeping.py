@@ -1,18 +1,39 @@
-"""What a worker does when nothing waits: files that no submission names are removed."""
+"""What a worker does beside scoring: sets of an older metric version are made anew, files without a row removed."""
 
+import logging
 from collections.abc import Iterator
 from itertools import islice
 
 import sqlalchemy as sa
 
 from leaderboard.db import Database
-from leaderboard.models import Submission
+from leaderboard.errors import LeaderboardError
+from leaderboard.models import Evaluation, Submission
+from leaderboard.services.queue import WORKER
+from leaderboard.services.scoring_sets import make_set, of_older_version
 from leaderboard.store import RunStore
 
-__all__ = ["remove_orphans"]
+__all__ = ["remove_orphans", "renew_sets"]
 
 ORPHAN_SECONDS = 24 * 3600.0  # far longer than any request between putting a file and committing its row
 LOOKED_UP_AT_ONCE = 500
+log = logging.getLogger("leaderboard.worker")
+
+
+def renew_sets(database: Database) -> None:
+    """Has everything scored again after an upgrade that changes figures; done as a worker starts.
+
+    Boards show the old figures until the new set has them all. An evaluation whose measures can't be computed any more
+    keeps its old set, and the log says why.
+    """
+    with database.read() as session:
+        evaluations = of_older_version(session)
+    for evaluation_id in evaluations:
+        try:
+            with database.write() as session:
+                make_set(session, WORKER, session.get_one(Evaluation, evaluation_id))
+        except LeaderboardError as error:
+            log.warning("evaluation %s can't be scored by this version: %s", evaluation_id, error)
 
 
 def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_SECONDS) -> int:

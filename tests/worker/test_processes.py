@@ -6,6 +6,7 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from leaderboard.config import Config
@@ -168,3 +169,20 @@ def test_files_that_no_submission_names_are_removed_once_they_are_old(world: Wor
     assert remove_orphans(world.database, world.store) == 0
     assert remove_orphans(world.database, world.store, seconds=0) == 1
     assert list(world.store.orphan_candidates(0)) == [named]
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite has no connections to drop
+def test_a_database_that_drops_every_connection_ends_no_worker(world: World) -> None:
+    run, pipe = _stuck_run(world)
+    drop = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                   " AND pid <> pg_backend_pid()")  # fmt: skip
+    with _worker(world) as worker:
+        wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
+        world.database.engine.dispose()
+        with world.database.read() as session:
+            session.execute(drop)
+        pipe.write_text(run_text(1))
+        _wait_for_state(world, run, State.SCORED)
+        other = world.submit(run_text(2))
+        _wait_for_state(world, other, State.SCORED)
+        assert worker.returncode is None
