@@ -1,0 +1,86 @@
+"""Who sees what: every kind of reader against every way an evaluation may be opened."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, is_closed, is_open, may_see, require, subset_seen
+from leaderboard.errors import NotAllowed
+from leaderboard.models import Evaluation, Opening, Subset
+
+NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
+DAY = dt.timedelta(days=1)
+
+MEMBER = Actor(user_id=1, teams=frozenset({7}))
+OTHER = Actor(user_id=2, teams=frozenset({8}))
+ORGANISER = Actor(user_id=3, organises=frozenset({5}))
+ELSEWHERE = Actor(user_id=4, organises=frozenset({6}))
+READERS = (VISITOR, ELSEWHERE, OTHER, MEMBER, ORGANISER, CONSOLE)
+
+
+def evaluation(**settings: Any) -> Evaluation:
+    given = {
+        "campaign_id": 5, "results": Opening.ALWAYS, "details": Opening.CLOSED, "own_results": True,
+        "judgments_published": False, "anonymous_until": None, "opens_at": NOW - DAY, "closes_at": NOW + DAY,
+    }  # fmt: skip
+    return Evaluation(**{**given, **settings})
+
+
+OPEN, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW}
+
+
+@pytest.mark.parametrize(
+    ("sight", "settings", "who"),
+    [
+        # Of team 7's runs: visitor, another campaign's organiser, another team, the team, organiser, admin
+        (Sight.RESULTS, {"results": Opening.ALWAYS, **OPEN}, "111111"),
+        (Sight.RESULTS, {"results": Opening.CLOSED, **OPEN}, "000111"),
+        (Sight.RESULTS, {"results": Opening.CLOSED, **CLOSED}, "111111"),
+        (Sight.RESULTS, {"results": Opening.NEVER, **CLOSED}, "000111"),
+        (Sight.RESULTS, {"results": Opening.CLOSED, "own_results": False, **OPEN}, "000011"),
+        (Sight.DETAILS, {"details": Opening.CLOSED, **OPEN}, "000011"),
+        (Sight.DETAILS, {"details": Opening.CLOSED, **CLOSED}, "111111"),
+        (Sight.DETAILS, {"details": Opening.ALWAYS, **OPEN}, "111111"),
+        (Sight.DETAILS, {"details": Opening.NEVER, **CLOSED}, "000011"),
+        # Without a day of closing nothing opens by closing.
+        (Sight.DETAILS, {"details": Opening.CLOSED, "closes_at": None}, "000011"),
+        # Results that are held back hold the details back, except a team's own where these are open.
+        (Sight.DETAILS, {"results": Opening.NEVER, "details": Opening.ALWAYS, **OPEN}, "000111"),
+        (Sight.JUDGMENTS, {**CLOSED}, "000011"),
+        (Sight.JUDGMENTS, {"judgments_published": True, **OPEN}, "111111"),
+        (Sight.NAMES, {}, "111111"),
+        (Sight.NAMES, {"anonymous_until": NOW + DAY}, "000111"),
+        (Sight.NAMES, {"anonymous_until": NOW}, "111111"),
+    ],
+)
+def test_each_reader_sees_what_the_evaluation_opens(sight: Sight, settings: dict[str, Any], who: str) -> None:
+    held = evaluation(**settings)
+    assert [may_see(reader, held, sight, NOW, team_id=7) for reader in READERS] == [mark == "1" for mark in who]
+
+
+@pytest.mark.parametrize("sight", list(Sight))
+def test_a_board_as_a_whole_opens_to_nobody_for_being_in_a_team(sight: Sight) -> None:
+    held = evaluation(results=Opening.NEVER, details=Opening.ALWAYS, anonymous_until=NOW + DAY)
+    assert may_see(MEMBER, held, sight, NOW) == may_see(VISITOR, held, sight, NOW)
+
+
+def test_hidden_queries_count_for_organisers_and_once_it_has_closed_for_all() -> None:
+    assert [subset_seen(reader, evaluation(), NOW) for reader in (VISITOR, MEMBER, ORGANISER, CONSOLE)] == [
+        Subset.SHOWN, Subset.SHOWN, Subset.ALL, Subset.ALL,
+    ]  # fmt: skip
+    assert subset_seen(VISITOR, evaluation(closes_at=NOW), NOW) is Subset.ALL
+
+
+def test_an_evaluation_is_open_from_its_first_moment_to_its_last_and_closed_at_that_one() -> None:
+    held = evaluation(opens_at=NOW, closes_at=NOW + DAY)
+    moments = [NOW - dt.timedelta(microseconds=1), NOW, NOW + DAY - dt.timedelta(microseconds=1), NOW + DAY]
+    assert [(is_open(held, moment), is_closed(held, moment)) for moment in moments] == [
+        (False, False), (True, False), (True, False), (False, True),
+    ]  # fmt: skip
+
+
+def test_what_is_not_allowed_is_refused_with_the_reason() -> None:
+    require(True, "never said")
+    with pytest.raises(NotAllowed, match="Only members submit"):
+        require(False, "Only members submit.")
