@@ -27,6 +27,7 @@ CHANGEABLE = (
 )  # fmt: skip
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LONGEST_TITLE = 120  # characters
+TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
 
 
 def create_evaluation(
@@ -63,6 +64,8 @@ def create_evaluation(
     """
     require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
     checked_slug(slug)
+    if slug in TAKEN:
+        raise InvalidFields({"slug": [f"{slug} is the address of the campaign's own page; choose another"]})
     evaluation = Evaluation(
         campaign_id=campaign.id,
         slug=slug,

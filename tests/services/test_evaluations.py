@@ -49,6 +49,7 @@ def test_periods_sort_by_the_year_in_their_label(world: World) -> None:
         ({"relevance_level": 0}, {"relevance_level"}),
         ({"daily_quota": -1, "total_quota": -5}, {"daily_quota", "total_quota"}),
         ({"slug": "2026"}, {"slug"}),
+        ({"slug": "progress"}, {"slug"}),
         ({"opens_at": dt.datetime(2026, 1, 1)}, {"opens_at"}),  # noqa: DTZ001  # without a zone, as is the point
         (
             {
