@@ -14,13 +14,14 @@ __all__ = ["Derived", "derived_figures"]
 @dataclass(frozen=True, slots=True)
 class Derived:
     """ranks: scoring -> the lowest and the highest rank that it takes in resamples of the queries; leaders: scorings
-    that can't be told apart from the first at `level`, itself included; `grouped`: whether they were looked for."""
+    that can't be told apart from the first at `level`, itself included. permutations: those of the test that says so; 0
+    where it was not made."""
 
     ranks: Mapping[int, tuple[int, int]]
     leaders: frozenset[int]
-    grouped: bool
     level: float
     resamples: int
+    permutations: int
     seed: int
 
 
@@ -44,8 +45,8 @@ def derived_figures(
     return Derived(
         ranks=ranks if fits else {},
         leaders=frozenset(figures["leaders"] if fits else ()),
-        grouped=fits and figures["tukey"] is not None,
         level=figures["level"],
         resamples=figures["resamples"],
+        permutations=figures["tukey"]["resamples"] if fits and figures["tukey"] else 0,
         seed=figures["seed"],
     )

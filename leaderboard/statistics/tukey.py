@@ -18,7 +18,7 @@ from leaderboard.statistics.resampling import RESAMPLES, SEED, check_draws
 
 __all__ = ["Tukey", "tukey_hsd"]
 
-WORK = 500_000_000  # values permuted at most, some seconds: a larger board gets fewer resamples, never below LEAST
+WORK = 100_000_000  # values permuted at most, about a second: a larger board gets fewer resamples, never below LEAST
 LEAST = 1_000
 NOISE = 1e-12  # of the largest value
 
