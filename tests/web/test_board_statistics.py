@@ -1,0 +1,119 @@
+"""What a board's page and files say of intervals, rank ranges and who can't be told apart."""
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from leaderboard.db import Database
+from leaderboard.services import boards
+from tests.support.field import Field
+
+HALF = [1.0, 0.0] * 10
+BOARD = "/campaigns/news/2026"
+
+
+@pytest.fixture
+def field(database: Database) -> Field:
+    made = Field(database)
+    made.campaign()
+    made.evaluation(tags=[("law",)] * 20)
+    return made
+
+
+def refresh(field: Field) -> None:
+    with field.database.read() as session:
+        found = boards.due(session)
+    for one in found:
+        assert boards.refresh(field.database, one)
+
+
+def seen(app: Flask, address: str = BOARD) -> str:
+    """What a reader sees, blanks collapsed."""
+    answer = app.test_client().get(address)
+    assert answer.status_code == 200
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+
+
+def drawn(app: Flask) -> list[Any]:
+    return re.findall(r'<line class="bar-interval" x1="([\d.]+)" x2="([\d.]+)"', app.test_client().get(BOARD).text)
+
+
+def test_the_first_that_can_not_be_told_apart_are_named_and_shaded(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    field.run("Birch", {"AP": HALF[::-1]})
+    field.run("Cedar", {"AP": [-1.0] * 20})
+    refresh(field)
+    page = seen(app)
+    assert "The first two can't be told apart at 95 %: Alder, Birch." in page
+    assert re.search(r"1 1–2 Alder .* 1 1–2 Birch .* 3 Cedar", page)
+    assert app.test_client().get(BOARD).text.count('<tr class="group ') == 2
+    assert "shaded rows can't be told apart from the first" in page
+    assert "10,000 resamples, seed 1." in page
+
+
+def test_a_first_that_can_be_told_apart_from_all_is_said_to_be(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 20})
+    field.run("Birch", {"AP": [0.1] * 20})
+    refresh(field)
+    page = seen(app)
+    assert "Alder leads with AP 0.900 and can be told apart from all others at 95 %, 0.800 ahead of Birch." in page
+    assert "shaded" not in page
+
+
+def test_long_groups_are_counted_and_not_named(app: Flask, field: Field) -> None:
+    for number in range(12):
+        field.run(f"System {number:02}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
+    refresh(field)
+    assert "The first 12 can't be told apart at 95 %." in seen(app)
+
+
+def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) -> None:
+    """HALF's interval is .3 to .7 (a binomial over 20 queries), the whole scale 0 to 1."""
+    field.run("Alder", {"AP": [1.0] * 20})
+    field.run("Birch", {"AP": HALF})
+    refresh(field)
+    assert drawn(app) == [("100.0", "100.0"), ("30.0", "70.0")]
+
+
+def test_before_the_worker_came_to_it_nothing_is_said_of_chance(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 20})
+    field.run("Birch", {"AP": [0.1] * 20})
+    page = seen(app)
+    assert "Alder leads with AP 0.900, 0.800 ahead of Birch." in page
+    assert "seed" not in page
+    assert drawn(app) == []
+
+
+@pytest.mark.parametrize("asked", ["?show=all", "?tag=law"])
+def test_other_views_than_the_one_worked_out_show_no_ranges(app: Flask, field: Field, asked: str) -> None:
+    field.run("Alder", {"AP": HALF})
+    field.run("Alder", {"AP": HALF})
+    field.run("Birch", {"AP": HALF[::-1]})
+    refresh(field)
+    assert "1–2" in seen(app)
+    assert "1–2" not in seen(app, BOARD + asked)
+    assert "told apart" not in seen(app, BOARD + asked)
+
+
+def test_files_hold_ranges_and_where_the_draws_come_from(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    field.run("Birch", {"AP": HALF[::-1]})
+    field.run("Cedar", {"AP": [-1.0] * 20})
+    client = app.test_client()
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}.csv").text)))
+    assert [(row["rank_low"], row["rank_high"], row["leads"], row["AP low"]) for row in rows] == [("", "", "", "")] * 3
+    refresh(field)
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}.csv").text)))
+    assert [(row["rank"], row["rank_low"], row["rank_high"]) for row in rows] == [
+        ("1", "1", "2"), ("1", "1", "2"), ("3", "3", "3"),
+    ]  # fmt: skip
+    assert float(rows[0]["AP low"]) == 0.3
+    document = json.loads(client.get(f"{BOARD}.json").text)
+    assert document["statistics"] == {"level": 0.95, "resamples": 10_000, "seed": 1}
+    assert [row["leads"] for row in document["rows"]] == [True, True, False]
