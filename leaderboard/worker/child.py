@@ -12,6 +12,7 @@ import queue
 import resource
 import sys
 import threading
+from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -27,6 +28,8 @@ from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings, 
 __all__ = ["READY", "main"]
 
 READY = "ready"
+LEAST_ROOM = 32 * 2**20  # bytes above the process's own
+STATUS = Path("/proc/self/statm")  # Linux
 log = logging.getLogger("leaderboard.worker.child")
 
 
@@ -36,16 +39,15 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
     settings = Settings.read(sys.stdin.readline())
-    _start_threads()
-    if settings.job_bytes:
-        resource.setrlimit(resource.RLIMIT_AS, (settings.job_bytes, settings.job_bytes))
     jobs: queue.Queue[Job] = queue.Queue()
+    threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
+    _start_threads()
+    _bound_memory(settings.job_bytes)
     computing = Computing(
         Database.connect(settings.database_url),
         RunStore.open(settings.store_url),
         Limits(expanded_bytes=settings.text_bytes),
     )
-    threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     _say(replies, READY)
     while True:
         job = jobs.get()
@@ -56,6 +58,23 @@ def _start_threads() -> None:
     """Makes polars start its threads now: where the bound on memory refuses them, it hangs instead of failing."""
     frame = pl.DataFrame({"key": np.arange(100_000) % 17})
     frame.join(frame.unique(), on="key").sort("key").write_parquet(io.BytesIO())
+
+
+def _bound_memory(job_bytes: int) -> None:
+    """Bounds the address space; 0 leaves it unbounded. Ends the process where the bound leaves no room for work."""
+    if not job_bytes:
+        return
+    if (own := _own_bytes()) + LEAST_ROOM > job_bytes:
+        sys.exit(f"job_bytes is {job_bytes:,} and this process alone takes {own:,}; allow some hundred MB more")
+    resource.setrlimit(resource.RLIMIT_AS, (job_bytes, job_bytes))
+
+
+def _own_bytes() -> int:
+    """The address space in use; 0 where the system does not say."""
+    try:
+        return int(STATUS.read_text().split()[0]) * resource.getpagesize()
+    except FileNotFoundError:
+        return 0
 
 
 def _listen(stdin: TextIO, jobs: queue.Queue[Job]) -> None:

@@ -59,10 +59,12 @@ class Child:
         try:
             ready = self._lines.get(timeout=START_SECONDS)
         except queue.Empty:
-            ready = None
+            self.kill()
+            raise Unavailable(f"The scoring process did not start within {START_SECONDS:g} s.") from None
         if ready is None:
             self.kill()
-            raise Unavailable(f"The scoring process did not start: {self._death()}.")
+            last = self._said[-1].strip() if self._said else self._death()
+            raise Unavailable(f"The scoring process did not start: {last}.")
 
     def ask(self, job: Job) -> None:
         self._write(job.line())

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.errors import Unavailable
 from leaderboard.models import Scoring, State
 from leaderboard.services.outcomes import Figures
 from leaderboard.worker import Worker
@@ -94,6 +95,11 @@ def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: 
         bounded.kill()
     gibibytes = f"{(size + MARGIN) / 2**30:.3g}"
     assert reply == Failed(f"scoring needed more than {gibibytes} GiB of memory, the most that one run may use here")
+
+
+def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:
+    with pytest.raises(Unavailable, match="job_bytes is 100,000,000 and this process alone takes"):
+        Child(_settings(world, 100_000_000))
 
 
 def test_a_run_that_takes_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
