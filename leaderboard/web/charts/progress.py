@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from leaderboard.reads.columns import Column
-from leaderboard.reads.lines import Line, Point
+from leaderboard.reads.lines import Line
 from leaderboard.reads.progress import ProgressPage
 from leaderboard.web.charts.drawing import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
-from leaderboard.web.formatting import plain_figure
+from leaderboard.web.charts.findings import finding, finding_of_one, written
+from leaderboard.web.charts.labels import spread
 
-__all__ = ["finding", "progress_chart", "team_chart"]
+__all__ = ["progress_chart", "team_chart"]
 
 HEIGHT = 340  # px, of the plot
 BAND = 5  # px, of an interval
@@ -34,48 +35,9 @@ def team_chart(page: ProgressPage) -> Chart | None:
 def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
     if len(page.periods) < 2 or not any(line.points for line in lines):
         return None
-    sentence = _of_one(page, lines, only) if only is not None else finding(page, kind)
+    sentence = finding_of_one(page, lines, only) if only is not None else finding(page, kind)
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
     return draw(lambda width: _Drawing(page, lines, only, width).spec(), alt, sentence)
-
-
-def finding(page: ProgressPage, kind: str = "system") -> str:
-    """What the best of each period did from the first period to the last."""
-    lines = page.systems if kind == "system" else page.teams
-    places = {period.slug: place for place, period in enumerate(page.periods)}
-    best = [(point, line.name) for line in lines for point in line.points if point.best]
-    best.sort(key=lambda pair: places[pair[0].period.slug])
-    name = page.column.name
-    if not best:
-        return f"No {kind} has a {name} yet."
-    (first, early), (last, late) = best[0], best[-1]
-    if first.period is last.period:
-        return f"The best {name} of {last.period.label} is {_written(last)}, by {late}."
-    return (
-        f"The best {name} {_moved(first, last)} from {_written(first)} in {first.period.label} ({early}) "
-        f"to {_written(last)} in {last.period.label} ({late})."
-    )
-
-
-def _of_one(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
-    line = next(line for line in lines if line.system is not None and line.system.id == only)
-    first, last = line.points[0], line.points[-1]
-    name = page.column.name
-    if first is last:
-        return f"{line.name} took part once, in {last.period.label}, with {name} {_written(last)}."
-    return (
-        f"{name} of {line.name} {_moved(first, last)} from {_written(first)} in {first.period.label} "
-        f"to {_written(last)} in {last.period.label}; the other systems are grey."
-    )
-
-
-def _written(point: Point) -> str:
-    return plain_figure(point.figure.mean)
-
-
-def _moved(first: Point, last: Point) -> str:
-    start, end = first.figure.mean or 0.0, last.figure.mean or 0.0
-    return "rose" if end > start else "fell" if end < start else "stayed"
 
 
 class _Drawing:
@@ -134,8 +96,8 @@ class _Drawing:
                 "shape": SHAPES[line.number % len(SHAPES)] if colour in SERIES else "circle",
                 "group": self._group(line),
                 "best": point.best,
-                "says": f"{line.name}, {point.period.label}: {_written(point)}{place}",
-                "text": _written(point),
+                "says": f"{line.name}, {point.period.label}: {written(point)}{place}",
+                "text": written(point),
             }
 
     def _group(self, line: Line) -> str:
@@ -237,7 +199,9 @@ class _Drawing:
         rows = []
         for period in {line.points[-1].period.label for line in ends}:
             here = [line for line in ends if line.points[-1].period.label == period]
-            heights = self._spread([line.points[-1].figure.mean or 0.0 for line in here])
+            heights = spread(
+                [line.points[-1].figure.mean or 0.0 for line in here], self.lowest, self.highest, LABEL_HEIGHT / HEIGHT
+            )
             for line, height in zip(here, heights, strict=True):
                 rows.append(
                     {
@@ -268,27 +232,6 @@ class _Drawing:
         """Those in colour, baselines, and whoever was the best of a period."""
         was_best = self.only is None and any(point.best for point in line.points)
         return was_best or self._group(line) != "rest"
-
-    def _spread(self, means: Sequence[float]) -> list[float]:
-        """Heights for labels at these means, in the same order and units, at least one label's height apart."""
-        apart = LABEL_HEIGHT * (self.highest - self.lowest) / HEIGHT
-        order = sorted(range(len(means)), key=means.__getitem__)
-        heights = [means[place] for place in order]
-        for _ in range(len(heights)):
-            for low in range(len(heights) - 1):
-                overlap = heights[low] + apart - heights[low + 1]
-                if overlap > 0:
-                    heights[low] -= overlap / 2
-                    heights[low + 1] += overlap / 2
-        # Inside the drawing, as far as they all fit.
-        for place in reversed(range(len(heights))):
-            heights[place] = min(heights[place], self.highest - apart * (len(heights) - 1 - place))
-        for place in range(len(heights)):
-            heights[place] = max(heights[place], self.lowest + apart * place)
-        spread = [0.0] * len(means)
-        for place, height in zip(order, heights, strict=True):
-            spread[place] = height
-        return spread
 
 
 def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
