@@ -150,15 +150,15 @@ def _with_single_blanks(text: bytes) -> bytes:
     if b"\0" in text:
         return text
     codes = np.frombuffer(text, np.uint8)
-    marked = bytearray(len(codes))
-    kept = np.frombuffer(marked, np.uint8)
+    parts = []
     for start in range(0, len(codes), WINDOW_BYTES):
         window = codes[start : start + WINDOW_BYTES + 1]
         inner = window[:WINDOW_BYTES]
-        stays = window > BLANK
-        stays = stays[:WINDOW_BYTES] | np.append(stays, False)[1 : len(inner) + 1] | (inner == NEWLINE)
-        np.multiply(inner, stays, out=kept[start : start + len(inner)])
-    return bytes(marked.translate(BLANKS_TO_SPACE, b"\0"))
+        visible = window > BLANK
+        stays = visible[:WINDOW_BYTES] | (inner == NEWLINE)
+        stays[: len(window) - 1] |= visible[1:]
+        parts.append((inner * stays).tobytes().translate(BLANKS_TO_SPACE, b"\0"))
+    return b"".join(parts)
 
 
 def _without_empty_lines(text: bytes, first: int) -> tuple[bytes, Lines]:
