@@ -18,18 +18,18 @@ TOGETHER = (
     {"LATIN", "HAN", "BOPOMOFO"},
     {"LATIN", "HAN", "HANGUL"},
 )
-DIGITS_LIKE_LETTERS = str.maketrans("01", "ol")
+LOOK_ALIKE = str.maketrans("01i", "oll")  # i is here for its capital, which is a bar as l and 1 are
 
 
 def name_key(text: str) -> str:
     """What two names are compared by: equal keys, same name.
 
-    Format characters stripped, NFKC, case folded, blanks collapsed and trimmed, and characters that look like an ASCII
-    letter taken for it. Never shown.
+    Format characters and blanks stripped, NFKC, case folded, characters that look like an ASCII letter taken for it,
+    and I, l and 1 taken for one, as 0 and O are. Never shown.
     """
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _without_format(text)).casefold())
     alike = "".join(_latin_twin(character) or character for character in folded)
-    return " ".join(alike.translate(DIGITS_LIKE_LETTERS).split())
+    return "".join(alike.casefold().translate(LOOK_ALIKE).split())
 
 
 def checked_name(text: str, field: str = "name") -> tuple[str, str]:

@@ -17,6 +17,9 @@ CYRILLIC_A, ZERO_WIDTH, RIGHT_TO_LEFT, FULL_WIDTH_A = "\u0430", "\u200b", "\u202
         f"{RIGHT_TO_LEFT}Northern lights",
         "N\uff4frthern lights",  # a full-width o
         "N0rthern 1ights",
+        "Northern Iights",  # a capital i
+        "NorthernLights",
+        "N o r t h e r n Lights",
     ],
 )
 def test_names_that_differ_in_case_blanks_or_look_alikes_are_one(other: str) -> None:
