@@ -8,7 +8,7 @@ from leaderboard.models.submissions import Participation
 
 __all__ = ["REJECTED_A_DAY", "Quota", "next_day", "quota_of"]
 
-REJECTED_A_DAY = 20  # files a team may have rejected in one day before it has to wait for the next
+REJECTED_A_DAY = 20  # files a team may have rejected in one evaluation and day before it has to wait for the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,15 @@ class Quota:
         return None if self.total is None else max(0, self.total - self.used)
 
     @property
+    def rejections_left(self) -> int:
+        """Files that may still be rejected today before the team has to wait."""
+        return max(0, REJECTED_A_DAY - self.rejected_today)
+
+    @property
     def left(self) -> int | None:
         """Submissions that are left right now; None when there is no limit."""
         limits = [limit for limit in (self.left_today, self.left_in_all) if limit is not None]
-        if self.rejected_today >= REJECTED_A_DAY:
+        if self.rejections_left == 0:
             return 0
         return min(limits, default=None)
 
@@ -45,8 +50,8 @@ class Quota:
             return f"All {self.total} submissions of your team to this evaluation are used."
         if self.left_today == 0:
             return f"All {self.daily} submissions of your team for today are used. {self._resets}"
-        if self.rejected_today >= REJECTED_A_DAY:
-            return f"{self.rejected_today} files of your team were rejected today, which is enough. {self._resets}"
+        if self.rejections_left == 0:
+            return f"{self.rejected_today} files of your team were rejected here today, which is enough. {self._resets}"
         return None
 
     @property
@@ -60,22 +65,14 @@ def next_day(now: dt.datetime) -> dt.datetime:
     return today + dt.timedelta(days=1)
 
 
-def quota_of(
-    evaluation: Evaluation, participation: Participation | None, now: dt.datetime, rejected_today: int | None = None
-) -> Quota:
-    """The state of a team's quotas at `now`; `participation` is None before its first submission.
-
-    rejected_today: over all evaluations, where the caller has counted it; else this evaluation's count stands.
-    """
-    today = now.astimezone(dt.UTC).date()
-    is_today = participation is not None and participation.day == today
+def quota_of(evaluation: Evaluation, participation: Participation | None, now: dt.datetime) -> Quota:
+    """The state of a team's quotas at `now`; `participation` is None before its first submission."""
+    today = participation if participation is not None and participation.day == now.astimezone(dt.UTC).date() else None
     return Quota(
         daily=evaluation.daily_quota,
-        used_today=participation.used_today if participation is not None and is_today else 0,
+        used_today=today.used_today if today is not None else 0,
         total=evaluation.total_quota,
         used=participation.used if participation is not None else 0,
-        rejected_today=rejected_today
-        if rejected_today is not None
-        else (participation.rejected_today if participation is not None and is_today else 0),
+        rejected_today=today.rejected_today if today is not None else 0,
         resets_at=next_day(now),
     )

@@ -59,7 +59,6 @@ def submitting(
             )
         )
     }
-    rejected = _rejected_today(session, [team.id for team in teams], now)
     return Submitting(
         evaluation=heading,
         closed=_closed(heading),
@@ -69,7 +68,7 @@ def submitting(
                 slug=team.slug,
                 name=team.name,
                 systems=systems.get(team.id, ()),
-                quota=quota_of(evaluation, parts.get(team.id), now, rejected.get(team.id, 0)),
+                quota=quota_of(evaluation, parts.get(team.id), now),
                 primary=_primary(session, parts.get(team.id)),
             )
             for team in teams
@@ -96,16 +95,6 @@ def _systems(session: Session, team_ids: list[int]) -> dict[int, tuple[OwnSystem
     for team_id, system_id, name in rows:
         found[team_id] = (*found.get(team_id, ()), OwnSystem(system_id, name))
     return found
-
-
-def _rejected_today(session: Session, team_ids: list[int], now: dt.datetime) -> dict[int, int]:
-    """Files of each team that were rejected today, over all evaluations."""
-    rows = session.execute(
-        sa.select(Participation.team_id, sa.func.sum(Participation.rejected_today))
-        .where(Participation.team_id.in_(team_ids), Participation.day == now.astimezone(dt.UTC).date())
-        .group_by(Participation.team_id)
-    )
-    return {team_id: int(count) for team_id, count in rows}
 
 
 def _primary(session: Session, part: Participation | None) -> str:

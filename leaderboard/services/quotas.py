@@ -2,7 +2,6 @@
 
 import datetime as dt
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import QuotaSpent
@@ -15,7 +14,7 @@ __all__ = ["REJECTED_A_DAY", "give_back", "quota", "take"]
 def quota(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Quota:
     """What the team has used and has left; for a page beside the form."""
     participation = session.get(Participation, (team_id, evaluation.id))
-    return quota_of(evaluation, participation, now, _rejected_on(session, team_id, _day(now)))
+    return quota_of(evaluation, participation, now)
 
 
 def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Participation:
@@ -36,7 +35,7 @@ def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetim
     participation = locked(session, Participation, (team_id, evaluation.id))
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, dt.datetime.combine(participation.day, dt.time(), dt.UTC))
-    state = quota_of(evaluation, participation, now, _rejected_on(session, team_id, _day(now)))
+    state = quota_of(evaluation, participation, now)
     if state.spent is not None:
         raise QuotaSpent(state.spent)
     if participation.day != _day(now):
@@ -57,16 +56,6 @@ def give_back(session: Session, submission: Submission, *, rejected: bool) -> No
         participation.used_today -= 1
         if rejected:
             participation.rejected_today += 1
-
-
-def _rejected_on(session: Session, team_id: int, day: dt.date) -> int:
-    """Files of the team that were rejected on that day, over all evaluations."""
-    count = session.scalar(
-        sa.select(sa.func.coalesce(sa.func.sum(Participation.rejected_today), 0)).where(
-            Participation.team_id == team_id, Participation.day == day
-        )
-    )
-    return int(count or 0)
 
 
 def _day(moment: dt.datetime) -> dt.date:

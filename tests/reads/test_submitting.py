@@ -46,7 +46,7 @@ def test_the_quota_counts_what_was_submitted_today(world: World) -> None:
     assert (team.quota.left_today, team.quota.left_in_all) == (3, 8)
 
 
-def test_files_rejected_in_another_evaluation_count_for_the_day_too(world: World) -> None:
+def test_rejected_files_are_counted_in_the_evaluation_they_were_sent_to(world: World) -> None:
     with world.organising() as (session, campaign, _):
         other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000)
         other_id = other.id
@@ -55,7 +55,9 @@ def test_files_rejected_in_another_evaluation_count_for_the_day_too(world: World
     with world.database.read() as session:
         assert session.get_one(Evaluation, other_id).slug == "2027"
         [team] = submitting(session, world.ada, "small", "2027", present()).teams
-    assert team.quota.rejected_today == 1
+    assert (team.quota.rejected_today, team.quota.rejections_left) == (0, 20)
+    [team] = form(world).teams
+    assert (team.quota.rejected_today, team.quota.rejections_left) == (1, 19)
 
 
 def test_it_says_which_run_is_the_primary_one(world: World) -> None:

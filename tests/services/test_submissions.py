@@ -19,7 +19,7 @@ from leaderboard.models import (
     System,
     Team,
 )
-from leaderboard.services import quotas, submissions, teams
+from leaderboard.services import evaluations, quotas, submissions, teams
 from leaderboard.services.submissions import NewSystem
 from tests.support.world import RUN, World, run_text
 
@@ -183,8 +183,11 @@ def test_a_rejected_file_costs_no_quota_but_twenty_a_day_are_enough(world: World
     assert _participation(world).used == 0
     quota = _quota(world, NOON)
     assert (quota.left, quota.used_today, quota.rejected_today) == (0, 0, 20)
-    with pytest.raises(QuotaSpent, match="20 files of your team were rejected today"):
+    with pytest.raises(QuotaSpent, match="20 files of your team were rejected here today"):
         world.submit(received_at=NOON)
+    with world.organising() as (session, campaign, _):
+        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000).id
+    world.submit(evaluation=other, received_at=NOON)
     world.submit(received_at=NOON + dt.timedelta(days=1))
 
 

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import Scoring, Standing, State, Submission, System
+from leaderboard.models import Participation, Scoring, Standing, State, Submission, System
 from leaderboard.services.events import present
 from leaderboard.store import Caps
 from tests.web.conftest import RUN, Reader, World
@@ -247,6 +247,18 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     assert answer.status_code == 429
     assert "starts again at 00:00 UTC" in answer.text
     assert len(submissions(world)) == 2
+
+
+def test_rejected_files_are_counted_on_the_form_before_they_stop_a_team(world: World, participant: Reader) -> None:
+    assert "rejected files today" not in participant.get(FORM)
+    with world.database.write() as session:
+        session.add(
+            Participation(
+                team_id=world.teams["alpha"].id, evaluation_id=world.evaluation.id, day=present().date(),
+                rejected_today=3,
+            )
+        )  # fmt: skip
+    assert "3 of 20 rejected files today" in participant.get(FORM)
 
 
 def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, participant: Reader) -> None:
