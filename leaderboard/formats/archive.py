@@ -17,7 +17,7 @@ from leaderboard.formats.limits import MIB, Limits
 from leaderboard.formats.plain import CappedReader, foreign_start, refuse
 from leaderboard.formats.problems import WHOLE, Part, Problems
 from leaderboard.formats.sniffing import ARCHIVE_START, is_archive
-from leaderboard.formats.values import shown
+from leaderboard.formats.values import identifier, shown
 
 __all__ = ["read_archive"]
 
@@ -28,11 +28,19 @@ HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "docume
 
 
 class _Entry(tarfile.TarInfo):
-    """An entry whose extended header must be small: tarfile reads it whole."""
+    """An entry whose header must be sound, where tarfile takes a bad one for the end of the archive.
+
+    Its extended header must be small: tarfile reads it whole.
+    """
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Entry":
-        entry = super().frombuf(buf, encoding, errors)
+        try:
+            entry = super().frombuf(buf, encoding, errors)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # there since Python 3.2, but not in the stubs
+            raise
+        except tarfile.HeaderError as error:
+            raise tarfile.ReadError(str(error) if buf else "its end is missing") from None
         if not entry.isfile() and entry.size > LONGEST_HEADER:
             raise tarfile.ReadError("an entry's header is too long")
         return entry
@@ -64,6 +72,11 @@ def read_archive(
                     continue
                 query = _query(entry.name, allowed)
                 problems.part = Part(place, entry.name, query)
+                try:
+                    identifier("query", query, limits.id_bytes)
+                except ValueError as error:
+                    problems.add(0, f"files are called after their query: {error}")
+                    continue
                 if query in seen:
                     problems.add(0, f"query {shown(query)} has a file already, {shown(seen[query])}")
                     continue
@@ -74,16 +87,20 @@ def read_archive(
                     layout = layout or _layout(block, layouts)
                     yield layout, read_block(block, layout, limits, problems.part)
                 yield layout or layouts[0], _nothing(layout or layouts[0], problems.part)
+            _read_end(archive)
     except tarfile.TarError as error:
         raise refuse(problems.name, f"is a damaged archive ({error}); make it again") from None
     finally:
         problems.part = WHOLE
     if not seen:
+        problems.raise_if_any()
         raise refuse(problems.name, "is an archive without files")
 
 
 def _refuse_bad(entry: tarfile.TarInfo, place: int, limits: Limits, name: str) -> None:
     path = PurePosixPath(entry.name)
+    if entry.size < 0:
+        raise refuse(name, f"is a damaged archive ({shown(entry.name)} has a size below 0); make it again")
     if place >= limits.members:
         raise refuse(name, f"holds more than {limits.members:,} files, the most allowed")
     if path.is_absolute() or ".." in path.parts:
@@ -94,10 +111,25 @@ def _refuse_bad(entry: tarfile.TarInfo, place: int, limits: Limits, name: str) -
         raise refuse(name, f"holds {shown(entry.name)}, an extra of macOS; set COPYFILE_DISABLE=1 and make it again")
 
 
+def _read_end(archive: tarfile.TarFile) -> None:
+    """Reads on to the end of the file, where damage and loss show: the first block of NULs was read, one must follow.
+
+    Raises tarfile.ReadError when another thing does.
+    """
+    stream = archive.fileobj
+    size = 0
+    while stream is not None and (piece := stream.read(MIB)):
+        size += len(piece)
+        if any(piece):
+            raise tarfile.ReadError("something follows its end")
+    if size < tarfile.BLOCKSIZE:
+        raise tarfile.ReadError("its end is missing")
+
+
 def _query(name: str, allowed: frozenset[str] | None) -> str:
     """The query that a file is about: its name without ending, and without "q-" unless the query is called so."""
     path = PurePosixPath(name)
-    stem = path.stem if path.suffix in ENDINGS else path.name
+    stem = path.stem if path.suffix.lower() in ENDINGS else path.name
     if allowed is not None and stem in allowed:
         return stem
     return stem.removeprefix(PREFIX)

@@ -15,14 +15,16 @@ import polars as pl
 from polars.exceptions import PolarsError
 
 from leaderboard.formats.blocks import Block, Lines
-from leaderboard.formats.limits import Limits
+from leaderboard.formats.limits import GRADE_LIMIT, Limits
 from leaderboard.formats.problems import WHOLE, Part
-from leaderboard.formats.values import shown
+from leaderboard.formats.values import ODD_IN_ID, identifier
 
 if TYPE_CHECKING:
     from polars._typing import SchemaDict
 
 __all__ = ["Column", "Layout", "SlowRows", "Table", "read_block"]
+
+DELETE = b"\x7f"  # the one control character above the blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Column:
 
     name     its name in the frames
     kind     its polars type; None: it is not read
-    check    gives one value from its text; raises ValueError saying what is wrong with it
+    check    gives one value from its text; raises ValueError saying what is wrong with it; None: it holds ids
     allowed  the only texts that it may hold; None: any
     """
 
@@ -41,9 +43,9 @@ class Column:
     allowed: tuple[str, ...] | None = None
 
     @property
-    def is_bounded(self) -> bool:
-        """It holds ids, whose length is capped."""
-        return self.kind is pl.String and self.allowed is None
+    def holds_ids(self) -> bool:
+        """Its values are ids of queries or documents."""
+        return self.kind is pl.String and self.check is None
 
 
 @dataclass(frozen=True)
@@ -118,19 +120,24 @@ def _read_fast(block: Block, layout: Layout, limits: Limits) -> pl.DataFrame | N
         return None  # the slow reader says what is wrong, with the line
     if block.separators != frame.height * (layout.width - 1):
         return None
-    checks = [check for _, column in layout.read for check in _checks(column, limits)]
+    plain = block.text.isascii() and DELETE not in block.text  # then no id holds what only other texts may
+    checks = [check for _, column in layout.read for check in _checks(column, limits, plain)]
     sound = all(frame.select(~pl.col("gap").any(), *checks).row(0))
     return frame.drop("gap") if sound else None
 
 
-def _checks(column: Column, limits: Limits) -> Iterator[pl.Expr]:
+def _checks(column: Column, limits: Limits, plain: bool) -> Iterator[pl.Expr]:
     """What must hold for all values of a column, each one true, false or null."""
     values = pl.col(column.name)
     yield (values.null_count() == 0).alias(f"{column.name} given")
     if column.allowed is not None:
         yield values.is_in(column.allowed).all().alias(f"{column.name} allowed")
-    elif column.is_bounded:
+    elif column.holds_ids:
         yield (values.str.len_bytes().max() <= limits.id_bytes).alias(f"{column.name} short")
+        if not plain:
+            yield (~values.str.contains(ODD_IN_ID).any()).alias(f"{column.name} sound")
+    elif column.kind is pl.Int64:
+        yield values.is_between(-GRADE_LIMIT, GRADE_LIMIT).all().alias(f"{column.name} small")
     else:
         yield values.is_finite().all().alias(f"{column.name} finite")
 
@@ -191,9 +198,7 @@ class SlowRows:
             self._lines.append(line)
 
     def _checked(self, column: Column, text: str) -> Any:
-        if column.is_bounded and len(text.encode()) > self._limits.id_bytes:
-            raise ValueError(f"{column.name} id longer than {self._limits.id_bytes} bytes: {shown(text)}")
-        return column.check(text) if column.check else text
+        return column.check(text) if column.check else identifier(column.name, text, self._limits.id_bytes)
 
     def table(self) -> Table:
         """The rows so far; the next one starts anew."""

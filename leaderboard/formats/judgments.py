@@ -17,8 +17,8 @@ from leaderboard.formats.repeats import repeated_rows
 
 __all__ = ["Judgments", "read_judgments"]
 
-QUERY = Column("query", pl.String, values.identifier)
-DOCUMENT = Column("document", pl.String, values.identifier)
+QUERY = Column("query", pl.String)
+DOCUMENT = Column("document", pl.String)
 GRADE = Column("grade", pl.Int64, values.grade)
 
 QRELS = Layout("query iteration document grade", (QUERY, Column("iteration"), DOCUMENT, GRADE))

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Limits"]
+__all__ = ["GRADE_LIMIT", "MIB", "Limits"]
 
 MIB = 1024 * 1024
+GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 
 
 @dataclass(frozen=True, slots=True)

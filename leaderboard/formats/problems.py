@@ -6,6 +6,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.values import shown
 
 __all__ = ["WHOLE", "Part", "Problems"]
 
@@ -48,7 +49,7 @@ class Problems:
     def extend(self, found: Iterable[tuple[int, str]], uncounted: int = 0, part: Part | None = None) -> None:
         """Adds problems as (line, message). `uncounted`: how many more there are that come later than these."""
         part = part or self.part
-        suffix = f" (in {part.name})" if part.name else ""
+        suffix = f" (in {shown(part.name)})" if part.name else ""
         placed = [((part.place, line), message + suffix) for line, message in found]
         self.count += len(placed) + uncounted
         self._first = nsmallest(self.keep, [*self._first, *placed], key=itemgetter(0))

@@ -65,7 +65,5 @@ def _read_line(line: bytes, limits: Limits) -> QueryRow:
     query, text, tags = [*fields, "", ""][:MOST_COLUMNS]
     if not query or len(query.split()) != 1:
         raise ValueError(f"query id {values.shown(query)!r} is empty or holds blanks (id TAB text TAB tags)")
-    if len(query.encode()) > limits.id_bytes:
-        raise ValueError(f"query id longer than {limits.id_bytes} bytes: {values.shown(query)}")
-    values.identifier(query)
+    values.identifier("query", query, limits.id_bytes)
     return QueryRow(query, text, tuple(tag for tag in map(str.strip, tags.split(",")) if tag))

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from leaderboard.formats.columns import Layout, SlowRows, Table
+import polars as pl
+
+from leaderboard.formats.columns import Column, Layout, SlowRows, Table
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import CappedReader, refuse
 from leaderboard.formats.problems import Problems
@@ -16,6 +18,8 @@ from leaderboard.formats.values import shown
 __all__ = ["read_records"]
 
 ROWS_AT_ONCE = 1 << 16
+
+Record = Sequence[tuple[str, Any]]  # the columns of a record and their values
 
 
 def read_records(
@@ -33,11 +37,10 @@ def read_records(
         if layout is None or rows is None:
             layout = _layout(record, layouts, problems.name, line)
             rows = SlowRows(layout, limits)
-        missing = [column.name for _, column in layout.read if column.name not in record]
-        if missing:
-            rows.tell(line, f"no {' and no '.join(missing)} ({layout.form})")
-        else:
-            rows.add(line, [record[column.name] for _, column in layout.read])
+        try:
+            rows.add(line, _texts(record, layout, kind))
+        except ValueError as error:
+            rows.tell(line, str(error))
         if len(rows) >= ROWS_AT_ONCE:
             yield layout, rows.table()
     if layout is None or rows is None:
@@ -46,11 +49,29 @@ def read_records(
     yield layout, rows.table()
 
 
-def _layout(record: Mapping[str, str], layouts: Sequence[Layout], name: str, line: int) -> Layout:
+def _layout(record: Record, layouts: Sequence[Layout], name: str, line: int) -> Layout:
+    names = [column for column, _ in record]
     for layout in layouts:
-        if all(column.name in record for _, column in layout.read):
+        if all(column.name in names for _, column in layout.read):
             return layout
-    raise refuse(name, f"expected the columns {layouts[-1].form}, found {', '.join(record) or 'none'}", line)
+    raise refuse(name, f"expected the columns {layouts[-1].form}, found {shown(', '.join(names)) or 'none'}", line)
+
+
+def _texts(record: Record, layout: Layout, kind: RecordKind) -> list[str]:
+    """The texts of the columns that are read. Raises ValueError where one is missing, doubled or of another kind."""
+    given = dict(record)
+    columns = [column for _, column in layout.read]
+    missing = [column.name for column in columns if column.name not in given]
+    if missing:
+        raise ValueError(f"no {' and no '.join(missing)} ({layout.form})")
+    if len(record) > len(given):
+        names = [name for name, _ in record]
+        twice = [column.name for column in columns if names.count(column.name) > 1]
+        if twice:
+            raise ValueError(f"gives {' and '.join(twice)} twice")
+    if kind == "json":
+        return [_json_text(column, given[column.name]) for column in columns]
+    return [given[column.name] for column in columns]
 
 
 def _lines(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -69,21 +90,35 @@ def _lines(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[t
             problems.add(number, f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8")
 
 
-def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, Mapping[str, str]]]:
-    numbers: list[int] = [0]
+class _CsvLines:
+    """The lines that a record of CSV is made from: usually one, more where quotes hold newlines."""
 
-    def lines() -> Iterator[str]:
-        for number, line in _lines(text, limits, problems):
-            numbers[0] = number
-            yield line
+    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
+        self._lines = lines
+        self.first = self.last = 0  # of the record that is being read
 
-    reader = csv.reader(lines(), strict=True)
+    def __iter__(self) -> "_CsvLines":
+        return self
+
+    def __next__(self) -> str:
+        self.last, line = next(self._lines)
+        self.first = self.first or self.last
+        return line
+
+
+def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, Record]]:
+    lines = _CsvLines(_lines(text, limits, problems))
+    reader = csv.reader(lines, strict=True)
     names: list[str] = []
     while True:
+        lines.first = 0
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            problems.add(numbers[0], f"is no CSV: {error}")
+            if lines.first < lines.last:
+                problems.add(lines.first, "is no CSV: a quote opened on this line is not closed; reading ended here")
+                return
+            problems.add(lines.first, f"is no CSV: {error}")
             continue
         if fields is None:
             return
@@ -92,28 +127,49 @@ def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iter
         if not names:
             names = [our_name(name) for name in fields]
         elif len(fields) != len(names):
-            problems.add(numbers[0], f"expected {len(names)} columns, found {len(fields)} ({', '.join(names)})")
+            problems.add(lines.first, f"expected {len(names)} columns, found {len(fields)} ({', '.join(names)})")
         else:
-            yield numbers[0], dict(zip(names, fields, strict=True))
+            yield lines.first, tuple(zip(names, fields, strict=True))
 
 
-def _json_records(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, Mapping[str, str]]]:
+class _Number(str):
+    """A number of JSON as it is written: the checks of single values read it, and it may be of any length."""
+
+    __slots__ = ()
+
+
+def _json_records(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, Record]]:
+    decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
     for number, line in _lines(text, limits, problems):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = decoder.decode(line)
         except (json.JSONDecodeError, RecursionError) as error:
             problems.add(number, f"is no JSON: {error.msg if isinstance(error, json.JSONDecodeError) else error}")
             continue
-        if isinstance(value, dict):
-            yield number, {our_name(name): _text(member) for name, member in value.items()}
+        if isinstance(value, tuple):
+            yield number, tuple((our_name(name), member) for name, member in value)
         else:
             problems.add(number, f"expected an object, found {shown(line.strip())}")
 
 
-def _text(value: Any) -> str:
-    """A JSON value as the checks of single values take it."""
-    if isinstance(value, bool):
-        return "Y" if value else "N"
-    return value if isinstance(value, str) else json.dumps(value)
+def _json_text(column: Column, value: Any) -> str:
+    """A JSON value as the checks of single values take it. Nothing of another kind is made to fit."""
+    number = isinstance(value, _Number)
+    if column.holds_ids:
+        if isinstance(value, str) and not number:
+            return value
+        raise ValueError(f"{column.name} id {_written(value)} is no text; put it in quotes")
+    if column.allowed is not None:
+        if isinstance(value, bool):
+            return "Y" if value else "N"
+        return _written(value) if number or not isinstance(value, str) else value
+    if number:
+        return str(value)
+    raise ValueError(f"{column.name} {_written(value)} is no {'integer' if column.kind is pl.Int64 else 'number'}")
+
+
+def _written(value: Any) -> str:
+    """A JSON value as a message shows it."""
+    return shown(value if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False))

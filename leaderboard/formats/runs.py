@@ -20,8 +20,8 @@ __all__ = ["Run", "RunFormat", "read_run"]
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 
-QUERY = Column("query", pl.String, values.identifier)
-DOCUMENT = Column("document", pl.String, values.identifier)
+QUERY = Column("query", pl.String)
+DOCUMENT = Column("document", pl.String)
 SCORE = Column("score", pl.Float64, values.score)
 DECISION = Column("decision", pl.String, values.decision, values.DECISIONS)
 

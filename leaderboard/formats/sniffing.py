@@ -19,8 +19,9 @@ OTHER_NAMES: Mapping[str, Sequence[str]] = {
 
 
 def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a tar archive."""
-    return start[MAGIC_AT:].startswith(MAGIC)
+    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs."""
+    empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
+    return empty or start[MAGIC_AT:].startswith(MAGIC)
 
 
 def record_kind(start: bytes) -> RecordKind | None:

@@ -3,11 +3,14 @@
 import math
 import re
 
-__all__ = ["DECISIONS", "decision", "grade", "identifier", "score", "shown"]
+from leaderboard.formats.limits import GRADE_LIMIT
+
+__all__ = ["DECISIONS", "ODD_IN_ID", "decision", "grade", "identifier", "score", "shown"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-CONTROL = re.compile(r"[\x00-\x1f]")
+ODD_IN_ID = r"[\s\p{Cc}]"  # what identifier() refuses, in the regular expressions of polars
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 DECISIONS = ("Y", "N")
 SHOWN_CHARACTERS = 60
 
@@ -18,9 +21,20 @@ def shown(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
 
 
-def identifier(text: str) -> str:
+def identifier(what: str, text: str, most_bytes: int) -> str:
+    """The id of a query or a document (`what`), wherever it comes from: a column, a record, an archive's file name."""
+    if not text:
+        raise ValueError(f"{what} id is empty")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} id {shown(text)} is no UTF-8 text") from None
+    if size > most_bytes:
+        raise ValueError(f"{what} id longer than {most_bytes} bytes: {shown(text)}")
     if CONTROL.search(text):
-        raise ValueError(f"{shown(text)} holds a control character")
+        raise ValueError(f"{what} id {shown(text)} holds a control character")
+    if any(character.isspace() for character in text):
+        raise ValueError(f"{what} id '{shown(text)}' holds a blank")
     return text
 
 
@@ -34,7 +48,10 @@ def score(text: str) -> float:
 def grade(text: str) -> int:
     if not INTEGER.fullmatch(text):
         raise ValueError(f"grade {shown(text)} is no integer")
-    return int(text)
+    value = int(text)
+    if abs(value) > GRADE_LIMIT:
+        raise ValueError(f"grade {value} is beyond ±{GRADE_LIMIT:,}, the largest allowed")
+    return value
 
 
 def decision(text: str) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
 from leaderboard.errors import Conflict, FileRejected, Problem
-from leaderboard.formats import Judgments
+from leaderboard.formats import GRADE_LIMIT, Judgments
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query
 from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
@@ -17,7 +17,6 @@ from leaderboard.services.scoring_sets import make_set
 __all__ = ["import_judgments"]
 
 ROWS_AT_ONCE = 5000
-HIGHEST_GRADE = 1_000_000  # far above any in use; the column holds 32 bits
 NAMED = 10  # unknown queries that a message names
 
 
@@ -96,9 +95,9 @@ def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgment
 
 
 def _check_grades(judgments: Judgments) -> None:
-    wide = [grade for grade in judgments.grade.tolist() if abs(grade) > HIGHEST_GRADE]
+    wide = [grade for grade in judgments.grade.tolist() if abs(grade) > GRADE_LIMIT]
     if wide:
-        raise FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{HIGHEST_GRADE:,}")], len(wide), "judgments")
+        raise FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{GRADE_LIMIT:,}")], len(wide), "judgments")
 
 
 def _rows(judgments: Judgments) -> Iterator[tuple[str, str, int]]:

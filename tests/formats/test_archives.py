@@ -139,6 +139,82 @@ def test_an_archive_that_was_cut_off_is_refused() -> None:
     assert message.startswith("is a damaged archive (")
 
 
+RUN = {"q-1.tsv": b"a\tY\t1\n", "q-2.tsv": b"b\tN\t0.5\n"}
+
+
+def test_an_archive_cut_between_two_files_is_refused() -> None:
+    whole = archive(RUN, "w").getvalue()
+    for end in (1024, 1024 + 200, 2048, 2048 + 512):  # after a file, within a header, before the end and within it
+        assert problems_of(read_run, io.BytesIO(gzip.compress(whole[:end])))[0][1].startswith("is a damaged archive (")
+
+
+def test_what_follows_the_end_of_an_archive_is_refused() -> None:
+    whole = archive(RUN, "w").getvalue()
+    for more in (archive({"q-3.tsv": b"a\tY\t1\n"}, "w").getvalue(), b"x"):
+        assert problems_of(read_run, io.BytesIO(gzip.compress(whole) + gzip.compress(more))) == [
+            (None, "is a damaged archive (something follows its end); make it again")
+        ]
+    assert len(read_run(io.BytesIO(gzip.compress(whole + bytes(100_000))))) == 2
+
+
+@pytest.mark.parametrize("cut", [1, 8, 30])
+def test_an_archive_whose_gzip_data_was_cut_off_is_refused(cut: int) -> None:
+    whole = gzip.compress(archive(RUN, "w").getvalue(), compresslevel=0)
+    assert problems_of(read_run, io.BytesIO(whole[:-cut])) == [
+        (None, "ends in the middle of its gzip data; send it again")
+    ]
+
+
+def test_a_changed_byte_is_found_by_the_checksum_of_gzip() -> None:
+    whole = gzip.compress(archive(RUN, "w").getvalue(), compresslevel=0)
+    [(line, message)] = problems_of(read_run, io.BytesIO(whole.replace(b"0.5\n", b"0.6\n")))
+    assert line is None
+    assert message.startswith("is damaged gzip data (CRC check failed")
+
+
+def test_a_damaged_header_is_not_taken_for_the_end() -> None:
+    whole = bytearray(archive(RUN, "w").getvalue())
+    whole[1024] ^= 1  # the first sign of the second file's name: its header's checksum is wrong now
+    assert problems_of(read_run, io.BytesIO(bytes(whole))) == [
+        (None, "is a damaged archive (bad checksum); make it again")
+    ]
+
+
+def test_a_file_of_a_size_below_0_is_refused() -> None:
+    below = tarfile.TarInfo("q-1.tsv")
+    below.size = -1024
+    source = io.BytesIO(below.tobuf(tarfile.GNU_FORMAT) + b"a\tY\t1\n".ljust(512, b"\0") + bytes(10240))
+    assert problems_of(read_run, source) == [(None, "is a damaged archive (q-1.tsv has a size below 0); make it again")]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("q-.tsv", "query id is empty"),
+        ("my q.tsv", "query id 'my q' holds a blank"),
+        (" ", "query id ' ' holds a blank"),
+        ("q-1\n2.tsv", "query id 1\N{REPLACEMENT CHARACTER}2 holds a control character"),
+        ("q\udce9.tsv", "query id q\N{REPLACEMENT CHARACTER} is no UTF-8 text"),
+        ("q" * 400, f"query id longer than 255 bytes: {'q' * 60}…"),
+    ],
+)
+def test_a_file_is_called_after_a_query_as_ids_are(name: str, message: str) -> None:
+    shown = "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in name)
+    shown = shown if len(shown) <= 60 else shown[:60] + "…"
+    for queries in (None, ["1"]):
+        assert problems_of(read_run, archive({name: b"a\tY\t1\n"}), queries=queries) == [
+            (None, f"files are called after their query: {message} (in {shown})")
+        ]
+
+
+def test_the_ending_of_a_file_may_be_in_capitals() -> None:
+    assert read_run(archive({"q1.TSV": b"a\tY\t1\n"})).queries == ("q1",)
+
+
+def test_a_tar_of_nothing_is_an_archive_without_files() -> None:
+    assert problems_of(read_run, archive({})) == [(None, "is an archive without files")]
+
+
 def test_judgments_are_no_archive() -> None:
     assert problems_of(read_judgments, archive({"q": b"q 0 d 1\n"})) == [
         (None, "is an archive; give the file itself, plain or gzipped")

@@ -17,6 +17,13 @@ def test_a_grade_that_is_no_integer_is_told_with_its_line(grade: str) -> None:
     assert problems_of(read_judgments, text("q 0 d 1", f"q 0 e {grade}")) == [(2, f"grade {grade} is no integer")]
 
 
+@pytest.mark.parametrize("grade", ["1001", "-1001", "3000000000"])
+def test_a_grade_that_is_too_large_is_told_with_its_line(grade: str) -> None:
+    assert problems_of(read_judgments, text("q 0 d 1000", "q 0 c -1000", f"q 0 e {grade}")) == [
+        (3, f"grade {grade} is beyond ±1,000, the largest allowed")
+    ]
+
+
 def test_a_document_judged_twice_alike_is_kept_once_and_counted() -> None:
     judgments = read_judgments(text("q 0 d 1", "q 0 e 0", "q 1 d 1"))
     assert judgments.document.to_list() == ["d", "e"]

@@ -25,7 +25,7 @@ def test_a_csv_run_may_hold_decisions() -> None:
 
 def test_json_lines_are_read_by_the_names_of_their_members() -> None:
     source = text(
-        '{"query": 301, "docno": "d1", "score": 2.5, "decision": true}',
+        '{"query": "301", "docno": "d1", "score": 2.5, "decision": true}',
         "",
         '{"query": "301", "docno": "d2", "score": -1e-07, "decision": "N", "more": [1]}',
     )
@@ -74,7 +74,7 @@ def test_every_problem_of_json_lines_is_told_with_its_line() -> None:
     )
     assert problems_of(read_run, source) == [
         (2, "score NaN is no finite number"),
-        (3, "score high is no finite number"),
+        (3, 'score "high" is no number'),
         (4, "no score (query document score)"),
         (5, "is no JSON: Expecting ',' delimiter"),
         (6, 'expected an object, found ["q", "i", 1]'),
@@ -96,3 +96,72 @@ def test_columns_that_are_missing_are_named() -> None:
 
 def test_a_header_without_rows_is_an_empty_file() -> None:
     assert problems_of(read_run, text("query,document,score")) == [(None, "is empty")]
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ('"query": "q", "document": "", "score": 1', "document id is empty"),
+        ('"query": "q", "document": "  ", "score": 1', "document id '  ' holds a blank"),
+        ('"query": "q", "document": "b b", "score": 1', "document id 'b b' holds a blank"),
+        ('"query": "q\\u00a01", "document": "d", "score": 1', "query id 'q\N{REPLACEMENT CHARACTER}1' holds a blank"),
+        (
+            '"query": "q", "document": "d\\u0007", "score": 1',
+            "document id d\N{REPLACEMENT CHARACTER} holds a control character",
+        ),
+        ('"query": "q", "document": "\\ud800", "score": 1', "document id \N{REPLACEMENT CHARACTER} is no UTF-8 text"),
+        ('"query": "q", "document": null, "score": 1', "document id null is no text; put it in quotes"),
+        ('"query": 1, "document": "d", "score": 1', "query id 1 is no text; put it in quotes"),
+        ('"query": "q", "document": "d", "score": "3"', 'score "3" is no number'),
+        ('"query": "q", "document": "d", "score": true', "score true is no number"),
+        ('"query": "q", "document": "d", "score": 1, "score": 2', "gives score twice"),
+        ('"query": "q", "document": "d", "docno": "e", "score": 1', "gives document twice"),
+    ],
+)
+def test_json_is_taken_as_it_stands_and_nothing_is_made_to_fit(members: str, message: str) -> None:
+    source = text('{"query": "q", "document": "a", "score": 1}', "{" + members + "}")
+    assert problems_of(read_run, source) == [(2, message)]
+
+
+def test_a_json_number_of_any_length_is_a_problem_with_a_line() -> None:
+    [(line, message)] = problems_of(read_run, text('{"query": "q", "document": "d", "score": ' + "9" * 5000 + "}"))
+    assert line == 1
+    assert message.endswith("… is no finite number")
+
+
+def test_a_column_that_we_do_not_know_may_hold_anything_twice() -> None:
+    assert len(read_run(text('{"query": "q", "document": "d", "score": 1, "x": {"query": 1}, "x": null}'))) == 1
+    assert len(read_run(text("query,document,score,x,x", "q,d,1,,"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("q,,1", "document id is empty"),
+        (",a,1", "query id is empty"),
+        ('q,"a b",1', "document id 'a b' holds a blank"),
+        ('q," a",1', "document id ' a' holds a blank"),
+    ],
+)
+def test_an_id_of_a_csv_file_is_one_word(line: str, message: str) -> None:
+    assert problems_of(read_run, text("query,document,score", "q,d,2", line)) == [(3, message)]
+
+
+def test_a_csv_column_that_is_there_twice_is_a_problem() -> None:
+    assert problems_of(read_run, text("query,document,score,sim", "q,d,1,2")) == [(2, "gives score twice")]
+
+
+def test_a_csv_record_over_several_lines_is_told_by_its_first() -> None:
+    source = text("query,document,score,note", 'q,d,high,"one', 'two"', "q,e,low,")
+    assert problems_of(read_run, source) == [
+        (2, "score high is no finite number"),
+        (4, "score low is no finite number"),
+    ]
+
+
+@pytest.mark.parametrize("last", ["q,e,2", 'q,"e",2'])
+def test_a_quote_that_is_never_closed_is_told_once_and_where_it_opens(last: str) -> None:
+    source = text("query,document,score", 'q,"d,1', last, "q,f,x")
+    assert problems_of(read_run, source) == [
+        (2, "is no CSV: a quote opened on this line is not closed; reading ended here")
+    ]

@@ -162,7 +162,7 @@ def test_text_that_is_no_utf_8_is_told_with_its_line() -> None:
 
 def test_a_control_character_in_an_id_is_told_with_its_line() -> None:
     source = io.BytesIO(b"q Q0 d 1 2 t\nq Q0 e\x00f 2 1 t\n")
-    assert problems_of(read_run, source) == [(2, "e\N{REPLACEMENT CHARACTER}f holds a control character")]
+    assert problems_of(read_run, source) == [(2, "document id e\N{REPLACEMENT CHARACTER}f holds a control character")]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"   \r\n", b"# only a comment\n", b"\xef\xbb\xbf"])
@@ -232,3 +232,17 @@ def test_queries_are_numbered_right_in_any_order_of_lines(order: list[int]) -> N
     run = read_run(text(*[f"q{number % 7} Q0 d{number} 1 {number} t" for number in order]))
     assert rows(run) == [(f"q{number % 7}", f"d{number}", float(number)) for number in order]
     assert run.query.dtype == np.uint32
+
+
+@pytest.mark.parametrize(
+    ("odd", "what"),
+    [
+        ("\x7f", "document id e\N{REPLACEMENT CHARACTER}f holds a control character"),
+        ("\x85", "document id e\N{REPLACEMENT CHARACTER}f holds a control character"),
+        ("\xa0", "document id 'e\N{REPLACEMENT CHARACTER}f' holds a blank"),
+        ("\u2003", "document id 'e\N{REPLACEMENT CHARACTER}f' holds a blank"),
+    ],
+)
+def test_a_control_character_or_blank_beyond_the_usual_ones_is_told_with_its_line(odd: str, what: str) -> None:
+    assert problems_of(read_run, text("q Q0 d 1 2 t", f"q Q0 e{odd}f 2 1 t")) == [(2, what)]
+    assert read_run(text("q Q0 d 1 2 t", f"q Q{odd}0 e 2 1 t")).document.to_list() == ["d", "e"]
