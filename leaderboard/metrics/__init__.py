@@ -13,10 +13,12 @@ from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.registry import families, family
 from leaderboard.metrics.sweep import Oracle, Sweep, oracles, sweep
 from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
+from leaderboard.metrics.values import GRADE_LIMIT
 
 __all__ = [
     "ALL_TREC",
     "BUNDLES",
+    "GRADE_LIMIT",
     "NEW_IN_10",
     "VERSION",
     "Aggregation",

@@ -8,7 +8,7 @@ from leaderboard.metrics.binary import RANK
 from leaderboard.metrics.measure import LEVEL, Family
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, running, share, total
-from leaderboard.metrics.values import Parameter
+from leaderboard.metrics.values import GRADE_LIMIT, Parameter
 from leaderboard.metrics.wording import NO_CUTOFF, RANKED
 
 __all__ = ["CASCADE"]
@@ -51,7 +51,13 @@ ERR = Family(
     group=GROUP,
     compute=expected_reciprocal_rank,
     parameters=(
-        Parameter("gmax", "int", low=1, meaning="the highest grade there can be; the evaluation's own by default"),
+        Parameter(
+            "gmax",
+            "int",
+            low=1,
+            high=GRADE_LIMIT,
+            meaning="the highest grade there can be; the evaluation's own by default",
+        ),
     ),
     cutoff=RANK,
     reference=replace(

@@ -136,9 +136,9 @@ def read_gains(text: str) -> dict[str, Value]:
     return {"gains": read_value("{" + text.replace("=", ":") + "}")}
 
 
-def write_gains(arguments: Mapping[str, Any]) -> str:
-    """Our gains as trec_eval writes them."""
-    return write(arguments["gains"] or ()).strip("{}").replace(":", "=")
+def write_gains(arguments: Mapping[str, Any]) -> str | None:
+    """Our gains as trec_eval writes them; None without any, when another parameter sets the measure apart."""
+    return write(arguments["gains"]).strip("{}").replace(":", "=") if arguments["gains"] else None
 
 
 GAIN = Parameter(

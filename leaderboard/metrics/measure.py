@@ -12,7 +12,7 @@ from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Floats
-from leaderboard.metrics.values import Parameter, Value
+from leaderboard.metrics.values import GRADE_LIMIT, Parameter, Value, read_value
 
 __all__ = ["COUNT", "LEVEL", "RATIO", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval"]
 
@@ -23,7 +23,7 @@ Range = tuple[float, float]
 RATIO: Range = (0.0, 1.0)
 COUNT: Range = (0.0, math.inf)
 
-LEVEL = Parameter("rel", "int", 1, low=1, meaning="the lowest grade that counts as relevant")
+LEVEL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
 
 NEEDED: Mapping[Need, str] = {
     "documents": "the number of documents in the collection",
@@ -43,7 +43,7 @@ class TrecEval:
     takes    "cutoff" or one of our parameters, which gets one value each; "" when it takes no list
     form     how one value is printed in the output name: "{}" or "{:.2f}"
     read     for a name whose list makes one measure: what follows its dot -> our parameters
-    write    the other way round: our arguments -> what follows the name in the output
+    write    the other way round: our arguments -> what follows the name in the output; None: it has no name for them
     """
 
     name: str
@@ -52,7 +52,7 @@ class TrecEval:
     values: tuple[Value, ...] = ()
     form: str = "{}"
     read: Callable[[str], dict[str, Value]] | None = None
-    write: Callable[[Mapping[str, Any]], str] | None = None
+    write: Callable[[Mapping[str, Any]], str | None] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -232,13 +232,18 @@ class Measure:
             free = {name: value for name, value in given.items() if fixed.pop(name, None) != value}
             if (form.read is None and fixed) or (self.cutoff is None) == (form.takes == "cutoff"):
                 continue
-            if form.read is not None and form.write is not None and free:
+            if form.read is not None and form.write is not None and (free or fixed):
                 suffix = form.write(arguments)
+                if suffix is None:
+                    continue
                 again = self.family(**(dict(form.given) | form.read(suffix)))
                 if {name: value for name, value in self.given if name != "rel"} == dict(again.given):
                     return f"{form.name}_{suffix}"
             elif form.takes and set(free) <= {form.takes} and arguments[form.takes] is not None:
-                return f"{form.name}_{form.form.format(arguments[form.takes])}"
+                shown = form.form.format(arguments[form.takes])
+                # Two decimals may not tell a value from another: then the name is not this measure's.
+                if read_value(shown) == arguments[form.takes]:
+                    return f"{form.name}_{shown}"
             elif not form.takes and not free:
                 return form.name
         return None
@@ -258,16 +263,18 @@ class Measure:
     def evaluate(self, ranking: Ranking) -> Evaluated:
         """The measure on one run, all queries at once. Raises BadInput when the evaluation lacks what it needs."""
         self._require(ranking)
-        result = self.family.compute(ranking, **self.arguments)
-        if isinstance(result, Evaluated):
-            return result
-        columns = result if isinstance(result, tuple) else (result,)
-        return Evaluated(
-            values=self.family.aggregation.values(columns),
-            columns=columns,
-            mean=self.aggregate(columns),
-            count=int(np.count_nonzero(~np.isnan(columns[-1]))),
-        )
+        # Weights far down a list may be too small for a float: they are 0 then, as they should be.
+        with np.errstate(under="ignore"):
+            result = self.family.compute(ranking, **self.arguments)
+            if isinstance(result, Evaluated):
+                return result
+            columns = result if isinstance(result, tuple) else (result,)
+            return Evaluated(
+                values=self.family.aggregation.values(columns),
+                columns=columns,
+                mean=self.aggregate(columns),
+                count=int(np.count_nonzero(~np.isnan(columns[-1]))),
+            )
 
     def aggregate(self, columns: Columns, weights: Floats | None = None) -> float:
         """The run's figure from the columns of an Evaluated; weights int or float[Q], how often each query counts."""

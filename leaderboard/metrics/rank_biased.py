@@ -71,6 +71,9 @@ def residual(ranking: Ranking, *, p: float) -> Floats:
 def read_pairs(text: str) -> dict[str, Value]:
     """trec_eval's p=0.8,1=0.5 as our p and gains."""
     pairs = [part.partition("=") for part in text.split(",")]
+    for name, sign, value in pairs:
+        if not (name and sign and value):
+            raise UnknownMeasure(f"{text!r} is no p and no gain; expected p=0.8, or grade=gain, or p=0.8,1=0.5,2=1")
     values: dict[str, Value] = {name: read_value(value) for name, _, value in pairs if name == "p"}
     gains = ",".join(f"{grade}:{gain}" for grade, _, gain in pairs if grade != "p")
     if gains:

@@ -1,5 +1,6 @@
 """A run joined with its judgments, over all queries at once: what every measure is computed from."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -7,6 +8,7 @@ from typing import Literal, TypeVar, cast
 
 import numpy as np
 
+from leaderboard.errors import BadInput
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, starts
 
 __all__ = [
@@ -21,12 +23,14 @@ __all__ = [
 
 T = TypeVar("T")
 
+MOST_DOCUMENTS = 2**53  # whole numbers beyond are not exact as float64
+
 NoRelevant = Literal["exclude", "pfa_only", "pmiss_zero"]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an evaluation fixes for every run, beside its judgments.
+    """What an evaluation fixes for every run, beside its judgments. Raises BadInput for figures that can't be.
 
     documents      N_total, documents in the collection; None when unknown (then detection measures can't be computed)
     beta           β of Value = 1 − (P_miss + β · P_fa); None when the campaign states none
@@ -40,6 +44,12 @@ class Setting:
     no_relevant: NoRelevant = "exclude"
     compat: Literal[9, 10] = 10
     highest_grade: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.documents is not None and not 1 <= self.documents <= MOST_DOCUMENTS:
+            raise BadInput(f"the collection can't have {self.documents:,} documents; expected 1 to {MOST_DOCUMENTS:,}")
+        if self.beta is not None and not (math.isfinite(self.beta) and self.beta >= 0):
+            raise BadInput(f"β can't be {self.beta}; expected a number of at least 0")
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,15 +40,29 @@ def running(query: Ints, amount: Floats, step: np.ufunc = np.add, *, backwards: 
     """float64[n]: `step` accumulated within each query up to and with each element (from the end on: backwards).
 
     query never falls. One row per query, so that every query starts afresh and nothing of the others' rounding enters.
+    Queries of like size share a table, each at least half full: one long query does not make all rows long.
     """
     if not len(query):
         return amount
     first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))
     sizes = np.diff(np.append(first, len(query)))
-    row = np.repeat(np.arange(len(first)), sizes)
-    column = np.arange(len(query)) - first[row]
+    bits = np.frexp(sizes)[1]
+    if bits.min() == bits.max():
+        return _accumulated(sizes, amount, step, backwards)
+    done = np.empty(len(query))
+    of_each = np.repeat(bits, sizes)
+    for like in np.unique(bits):
+        here = of_each == like
+        done[here] = _accumulated(sizes[bits == like], amount[here], step, backwards)
+    return done
+
+
+def _accumulated(sizes: Ints, amount: Floats, step: np.ufunc, backwards: bool) -> Floats:
+    """`step` accumulated along rows of these sizes, in one table as wide as the longest."""
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     if backwards:
         column = sizes[row] - 1 - column
-    table = np.zeros((len(first), int(sizes.max())))
+    table = np.zeros((len(sizes), int(sizes.max())))
     table[row, column] = amount
-    return np.asarray(step.accumulate(table, axis=1)[row, column])
+    return np.asarray(step.accumulate(table, axis=1, out=table)[row, column])

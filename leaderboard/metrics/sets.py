@@ -80,8 +80,9 @@ def read_factor(text: str) -> dict[str, Value]:
     return {"beta": math.sqrt(value)}
 
 
-def write_factor(arguments: Mapping[str, Any]) -> str:
-    return write(1.0 / arguments["alpha"] - 1.0 if arguments["beta"] is None else arguments["beta"] ** 2)
+def write_factor(arguments: Mapping[str, Any]) -> str | None:
+    """β² as trec_eval's x. An α has no such name: few of them come back from x as the same number, and 0 has no x."""
+    return None if arguments["beta"] is None else write(arguments["beta"] ** 2)
 
 
 def read_weights(text: str) -> dict[str, Value]:
