@@ -26,7 +26,7 @@ from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
 from leaderboard.services.scoring_sets import enqueue, live_sets
-from leaderboard.services.systems import create_system
+from leaderboard.services.systems import change_system, create_system, unused_system
 from leaderboard.store import Received
 
 __all__ = ["NewSystem", "retry", "submit", "withdraw"]
@@ -178,7 +178,12 @@ def _shown(moment: dt.datetime) -> str:
 
 
 def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:
+    """Made now, or by an earlier attempt whose file was rejected: the corrected form goes in as it is."""
     try:
+        left_behind = unused_system(session, team, new.name, new.kind)
+        if left_behind is not None:
+            change_system(session, actor, left_behind, new.description, new.code_url, new.paper_url)
+            return left_behind
         return create_system(session, actor, team, new.name, new.kind, new.description, new.code_url, new.paper_url)
     except InvalidFields as error:
         # On the form of a run, "name" would be anything's.

@@ -7,12 +7,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
 from leaderboard.errors import InvalidFields
-from leaderboard.models import System, SystemKind, Team
+from leaderboard.models import Submission, System, SystemKind, Team
 from leaderboard.services.events import present, record
-from leaderboard.services.names import checked_name, slug_of
+from leaderboard.services.names import checked_name, name_key, slug_of
 from leaderboard.services.rows import add_or_refuse
 
-__all__ = ["change_system", "create_system"]
+__all__ = ["change_system", "create_system", "unused_system"]
 
 LONGEST_DESCRIPTION = 4000  # characters
 LONGEST_URL = 500
@@ -69,6 +69,16 @@ def change_system(
     system.code_url = code_url.strip()
     system.paper_url = paper_url.strip()
     record(session, actor, "change", system)
+
+
+def unused_system(session: Session, team: Team, name: str, kind: SystemKind) -> System | None:
+    """The team's system of this name and kind, as long as every file sent for it was rejected."""
+    good = sa.exists().where(Submission.system_id == System.id, Submission.problem_count == 0)
+    return session.scalar(
+        sa.select(System).where(
+            System.team_id == team.id, System.name_key == name_key(name), System.kind == kind, ~good
+        )
+    )
 
 
 def _require_right(actor: Actor, team_id: int, kind: SystemKind) -> None:
