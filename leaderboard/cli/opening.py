@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard import migrate
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, Unavailable
+from leaderboard.errors import BadInput, Conflict, Unavailable
 
 __all__ = ["connected", "reading", "require_up_to_date", "shown", "up_to_date", "writing"]
 
@@ -19,6 +19,7 @@ __all__ = ["connected", "reading", "require_up_to_date", "shown", "up_to_date", 
 def connected(config: Config) -> Iterator[Database]:
     """The database of the installation, whatever its tables. Raises Unavailable when it does not answer."""
     database = Database.connect(config.database_url)
+    _require_folder(database)
     try:
         yield database
     except sa.exc.OperationalError as error:
@@ -68,6 +69,22 @@ def _require_newest(database: Database) -> None:
         raise Conflict(f"the database {shown(database)} {state}; run `leaderboard db upgrade`")
 
 
+def _require_folder(database: Database) -> None:
+    """SQLite makes the file, but not the folder around it."""
+    file = _file(database)
+    if file is not None and not file.parent.is_dir():
+        raise BadInput(
+            f"there is no folder {file.parent} for the database {shown(database)}; "
+            "make it, or name another place in LEADERBOARD_DATABASE_URL"
+        )
+
+
 def _is_there(database: Database) -> bool:
+    file = _file(database)
+    return file is None or file.exists()
+
+
+def _file(database: Database) -> Path | None:
+    """That of a database of SQLite; None for one on a server."""
     url = database.engine.url
-    return url.get_backend_name() != "sqlite" or (url.database is not None and Path(url.database).exists())
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None

@@ -102,5 +102,7 @@ def _password(from_stdin: bool) -> str:
         if not line:
             raise BadInput("--password-stdin: standard input is empty")
         return line.rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise BadInput("there is nobody to ask for a password here; give it on standard input, with --password-stdin")
     answer: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     return answer

@@ -30,6 +30,16 @@ def test_asking_for_a_database_that_is_not_there_makes_no_file(
     assert not (tmp_path / "none.sqlite").exists()
 
 
+@pytest.mark.parametrize("arguments", [("user", "list"), ("db", "upgrade")])
+def test_a_database_in_a_folder_that_is_not_there_is_said_with_the_folder(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"sqlite:///{tmp_path / 'none' / 'x.sqlite'}")
+    complaint = refused(*arguments)
+    assert complaint.startswith(f"there is no folder {tmp_path / 'none'} for the database sqlite:///")
+    assert "upgrade" not in complaint
+
+
 def test_a_database_that_does_not_answer_is_named_without_its_password(
     monkeypatch: pytest.MonkeyPatch, refused: Says
 ) -> None:
@@ -66,10 +76,17 @@ def test_no_password_on_standard_input_is_said(refused: Says) -> None:
     assert refused("user", "add", "ada", "--password-stdin") == "--password-stdin: standard input is empty\n"
 
 
+def test_a_password_is_asked_for_only_where_somebody_can_answer(refused: Says) -> None:
+    complaint = "there is nobody to ask for a password here; give it on standard input, with --password-stdin\n"
+    assert refused("user", "add", "ada") == complaint
+    assert refused("user", "password", "ada") == complaint
+
+
 def test_a_password_is_asked_for_twice_and_not_shown(
     database_url: str, monkeypatch: pytest.MonkeyPatch, ok: Says
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", database_url)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
     done = click.testing.CliRunner().invoke(leaderboard, ["user", "add", "ada"], input=f"{PASSWORD}\n{PASSWORD}\n")
     assert done.exit_code == 0, done.output
     assert PASSWORD not in done.output
