@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "Layout", "SlowRows", "Table", "read_block"]
 
-DELETE = b"\x7f"  # the one control character above the blanks
+DELETE = 127  # the one control character of ASCII above the blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _read_fast(block: Block, layout: Layout, limits: Limits) -> pl.DataFrame | N
         return None  # the slow reader says what is wrong, with the line
     if block.separators != frame.height * (layout.width - 1):
         return None
-    plain = block.text.isascii() and DELETE not in block.text  # then no id holds what only other texts may
+    plain = bool(np.frombuffer(block.text, np.uint8).max() < DELETE)  # then no id holds what only other texts may
     checks = [check for _, column in layout.read for check in _checks(column, limits, plain)]
     sound = all(frame.select(~pl.col("gap").any(), *checks).row(0))
     return frame.drop("gap") if sound else None
