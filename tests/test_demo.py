@@ -16,13 +16,16 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.cli.children import RESTARTS
 from leaderboard.db import Base, Database
 from leaderboard.models import Board, Campaign, Scoring, State
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
+from tests.support.waiting import wait_until
 
 START_SECONDS = 120.0
 STOP_SECONDS = 40.0
+REVIVED = "`leaderboard worker` ended with status -9; started it again"
 COMMAND = (sys.executable, "-m", "leaderboard", "demo")
 
 
@@ -37,9 +40,17 @@ class Demonstration:
     @property
     def worker(self) -> int:
         """The worker's process id, which its name in the log holds."""
-        found = re.search(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
-        assert found is not None
-        return int(found[1])
+        return self.workers[-1]
+
+    @property
+    def workers(self) -> list[int]:
+        """Those of all workers that there were, one after the other."""
+        found = re.findall(r"worker [^:\s]*:(\d+):", (self.folder / "worker.log").read_text())
+        assert found
+        return [int(pid) for pid in dict.fromkeys(found)]
+
+    def wait_for_workers(self, count: int) -> None:
+        wait_until(lambda: len(self.workers) == count, f"{count} workers, one after the other", START_SECONDS)
 
 
 Start = Callable[..., AbstractContextManager[Demonstration]]
@@ -145,18 +156,35 @@ def test_started_again_it_goes_on_with_what_is_there(start: Start, elsewhere: Pa
     assert (elsewhere / "demo" / "secret-key").read_text() == key
 
 
-def test_a_worker_that_dies_ends_the_demonstration_and_says_so(
+def test_a_worker_that_dies_is_started_again_a_few_times_before_the_demonstration_ends(
     start: Start, elsewhere: Path, seeded_folder: Path
 ) -> None:
     shutil.copytree(seeded_folder, elsewhere / "demo")
     (elsewhere / "demo" / "worker.log").unlink()
     with start() as demonstration:
+        for restarts in range(1, RESTARTS + 1):
+            os.kill(demonstration.worker, signal.SIGKILL)
+            demonstration.wait_for_workers(restarts + 1)
+        assert demonstration.process.output.count(REVIVED) == RESTARTS
+        urllib.request.urlopen(demonstration.address, timeout=10).close()
         os.kill(demonstration.worker, signal.SIGKILL)
         assert demonstration.process.wait(seconds=STOP_SECONDS) == 2
         assert "`leaderboard worker` ended with status -9" in demonstration.process.output
         assert str(elsewhere / "demo" / "worker.log") in demonstration.process.output
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(demonstration.address, timeout=10)
+
+
+def test_a_second_demonstration_in_the_same_folder_is_refused(
+    start: Start, elsewhere: Path, seeded_folder: Path
+) -> None:
+    shutil.copytree(seeded_folder, elsewhere / "demo")
+    with start() as demonstration:
+        complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
+        assert complaint == (
+            f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
+        )
+        urllib.request.urlopen(demonstration.address, timeout=10).close()
 
 
 def _refused(elsewhere: Path, *arguments: str) -> str:

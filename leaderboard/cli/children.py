@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ from leaderboard.errors import Unavailable
 __all__ = ["Child", "stop_asked"]
 
 STOP_SECONDS = 20.0  # to end by itself, before it is killed
+RESTARTS = 3  # one after the other, before something is taken to be wrong
+WELL_SECONDS = 60.0  # after which a program that ends has been well, and its restarts count anew
 LAST_LINES = 15
 
 
@@ -25,12 +28,20 @@ class Child:
         self, arguments: Sequence[str], environment: Mapping[str, str], log: Path, keep_open: Sequence[int] = ()
     ) -> None:
         self.name = arguments[0]
+        self._arguments = arguments
+        self._environment = dict(environment)
         self._log = log
-        with log.open("wb") as output:
+        self._restarts = 0
+        log.write_bytes(b"")
+        self._start(keep_open)
+
+    def _start(self, keep_open: Sequence[int] = ()) -> None:
+        self._started = time.monotonic()
+        with self._log.open("ab") as output:
             self._process = subprocess.Popen(  # noqa: S603  # our own program with our own arguments
-                [sys.executable, "-m", "leaderboard", *arguments],
-                env=dict(environment),
-                cwd=log.parent,
+                [sys.executable, "-m", "leaderboard", *self._arguments],
+                env=self._environment,
+                cwd=self._log.parent,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -38,6 +49,22 @@ class Child:
                 # Ctrl-C goes to every process of the terminal's group: in a session of its own only we stop it.
                 start_new_session=True,
             )
+
+    def revive(self) -> str | None:
+        """Starts it again when it has ended by itself; what to say of that, None while it runs.
+
+        Raises Unavailable once it has ended a few times in a row. Not for a program that was given open files.
+        """
+        status = self._process.poll()
+        if status is None:
+            return None
+        if time.monotonic() - self._started > WELL_SECONDS:
+            self._restarts = 0
+        if self._restarts == RESTARTS:
+            self.require_alive()
+        self._restarts += 1
+        self._start()
+        return f"`leaderboard {self.name}` ended with status {status}; started it again"
 
     def require_alive(self) -> None:
         """Raises Unavailable with the end of its log when it has ended."""

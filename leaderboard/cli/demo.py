@@ -1,6 +1,7 @@
 """`leaderboard demo`: the site, a worker and the demonstration campaigns, in one folder."""
 
 import datetime as dt
+import fcntl
 import os
 import secrets
 import socket
@@ -20,7 +21,7 @@ from leaderboard.cli.children import Child, stop_asked
 from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Unavailable
+from leaderboard.errors import BadInput, Conflict, Unavailable
 from leaderboard.models import Scoring, State
 from leaderboard.store import RunStore
 
@@ -43,6 +44,21 @@ class _Demonstration:
         return {**os.environ, **settings}
 
 
+@dataclass(frozen=True, slots=True)
+class _Children:
+    """The two processes of an installation."""
+
+    site: Child
+    worker: Child
+
+    def look_after(self) -> None:
+        """Starts a worker that died again. Raises Unavailable where that does not help, or when the site has ended."""
+        self.site.require_alive()
+        revived = self.worker.revive()
+        if revived is not None:
+            click.echo(revived)
+
+
 @click.command()
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option(
@@ -60,10 +76,16 @@ def demo(port: int, folder: Path) -> None:
     leaderboard demo --port 8001
     """
     listener = listen("127.0.0.1", port)
-    demonstration = _set_up(folder.resolve())
     address = address_of(listener)
+    with _held(folder.resolve()), stop_asked() as stop:
+        _bring_up(_set_up(folder.resolve()), listener, address, stop)
+    click.echo("stopped")
+
+
+def _bring_up(demonstration: _Demonstration, listener: socket.socket, address: str, stop: threading.Event) -> None:
+    """Sets up and starts everything, and keeps it going until it is to stop."""
     click.echo(f"setting up the demonstration in {demonstration.folder} …")
-    with stop_asked() as stop, _running(demonstration, listener) as children:
+    with _running(demonstration, listener) as children:
         # The worker scores the first runs while the others are still being drawn.
         seeded = _load(demonstration.config)
         sample = demonstration.folder / seeded.sample.name
@@ -73,16 +95,29 @@ def demo(port: int, folder: Path) -> None:
         if not stop.is_set():
             _announce(address, seeded, sample, demonstration.folder)
         while not stop.wait(LOOK_SECONDS):
-            _require_alive(children)
-    click.echo("stopped")
+            children.look_after()
 
 
-def _set_up(folder: Path) -> _Demonstration:
-    """The folder, with a secret key and a database with the newest tables."""
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """The folder for this demonstration alone. Raises Conflict where another one runs in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise BadInput(f"{folder} is a file; name a folder with --dir") from None
+    # The system lets go of it when this process ends, however it ends.
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(
+                f"a demonstration runs in {folder} already; stop it first, or name another folder with --dir"
+            ) from None
+        yield
+
+
+def _set_up(folder: Path) -> _Demonstration:
+    """A secret key and a database with the newest tables, in the folder."""
     config = Config(
         database_url=f"sqlite:///{folder / 'leaderboard.sqlite'}",
         store_url=str(folder / "store"),
@@ -114,29 +149,28 @@ def _load(config: Config) -> seeding.Seeded:
 
 
 @contextmanager
-def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator[tuple[Child, ...]]:
+def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator[_Children]:
     """The site on the open socket and a worker, stopped when the block ends."""
     folder, environment = demonstration.folder, demonstration.environment
-    children: list[Child] = []
+    descriptor = listener.fileno()
+    started = [
+        Child(["serve", "--fd", str(descriptor), "--workers", "1"], environment, folder / "site.log", [descriptor])
+    ]
     try:
-        descriptor = listener.fileno()
-        children.append(
-            Child(["serve", "--fd", str(descriptor), "--workers", "1"], environment, folder / "site.log", [descriptor])
-        )
         listener.close()  # from here on nobody else keeps the port
-        children.append(Child(["worker"], environment, folder / "worker.log"))
-        yield tuple(children)
+        started.append(Child(["worker"], environment, folder / "worker.log"))
+        yield _Children(*started)
     finally:
-        for child in children:
+        for child in started:
             child.stop()
-        for child in children:
+        for child in started:
             child.wait()
 
 
-def _wait_for_site(address: str, children: tuple[Child, ...], stop: threading.Event) -> None:
+def _wait_for_site(address: str, children: _Children, stop: threading.Event) -> None:
     deadline = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=START_SECONDS)
     while not stop.is_set():
-        _require_alive(children)
+        children.look_after()
         try:
             with urllib.request.urlopen(f"{address}/healthz", timeout=LOOK_SECONDS):  # noqa: S310  # our own address
                 return
@@ -148,25 +182,19 @@ def _wait_for_site(address: str, children: tuple[Child, ...], stop: threading.Ev
             stop.wait(LOOK_SECONDS / 5)
 
 
-def _wait_for_scores(config: Config, children: tuple[Child, ...], stop: threading.Event) -> None:
+def _wait_for_scores(config: Config, children: _Children, stop: threading.Event) -> None:
     """Until nothing waits to be scored: seconds, and the first page then shows finished boards."""
     waiting = sa.select(sa.exists().where(Scoring.state.in_([State.QUEUED, State.SCORING])))
     database = Database.connect(config.database_url)
     try:
         while not stop.is_set():
-            _require_alive(children)
+            children.look_after()
             with database.read() as session:
                 if not session.scalar(waiting):
                     return
             stop.wait(LOOK_SECONDS / 5)
     finally:
         database.close()
-
-
-def _require_alive(children: tuple[Child, ...]) -> None:
-    """Raises Unavailable when the site or the worker has ended by itself."""
-    for child in children:
-        child.require_alive()
 
 
 def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:
