@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
 from leaderboard.models import (
     Evaluation,
@@ -30,6 +30,7 @@ from leaderboard.reads.headings import (
     find_evaluation,
     terms,
 )
+from leaderboard.reads.query_facts import closed_details
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
 from leaderboard.reads.tags import over_tag, positions_by_tag
 
@@ -61,6 +62,7 @@ class BoardPage:
 
     waiting  runs queued or being scored; rescoring: those in a set that takes the board over when it is done
     tag      the tag whose queries alone the figures run over, `tag_queries` of them
+    tags     none while details are closed
     derived  what statistics say of the runs as they stand; None before the worker came to it, and over a tag
     leaders  names of the systems that statistics can't tell from the first, itself included; none without statistics
     """
@@ -132,7 +134,11 @@ def board(
     show: str | None = None,
     sort: str | None = None,
 ) -> BoardPage:
-    """Raises NotFound for no such evaluation, BadInput for a measure or tag that it does not have."""
+    """Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
+
+    Over a tag only where single queries may be seen, NotAllowed otherwise: a tag of one query, or of all but one, would
+    give that query's values away.
+    """
     evaluation = find_evaluation(session, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
     shown = show_of(show, evaluation.campaign.run_choice)
@@ -176,7 +182,9 @@ def _with_rows(
     subset = subset_seen(actor, evaluation, now)
     held = terms(session, evaluation.campaign, scoring_set, subset)
     ranked_by = pick(held.columns, measure)
-    positions = positions_by_tag(session, scoring_set, subset)
+    if tag:
+        require(page.details_open, closed_details(evaluation))
+    positions = positions_by_tag(session, scoring_set, subset) if page.details_open else {}
     if tag and tag not in positions:
         raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {', '.join(positions) or 'none'}")
     names = [column.name for column in held.columns]

@@ -13,12 +13,13 @@ __all__ = ["Line", "Period", "Point", "colour_numbers", "points", "system_lines"
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """One evaluation of a condition. `label` is its period, with its title where a period has several.
+    """One evaluation of a condition. `label` is its period's `name`, with its title where a period has several.
 
     measures: the campaign's measure -> its name here, which holds the evaluation's relevance level.
     """
 
     evaluation_id: int
+    name: str
     label: str
     slug: str
     title: str

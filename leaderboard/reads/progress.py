@@ -41,6 +41,12 @@ class ProgressPage:
     held_back: tuple[str, ...]
     differing: tuple[str, ...]
 
+    @property
+    def is_series(self) -> bool:
+        """Whether one period follows another. Evaluations of the same period stand beside each other: nothing rises or
+        falls between them."""
+        return 1 < len(self.periods) == len({period.name for period in self.periods})
+
 
 def progress(
     session: Session,
@@ -125,6 +131,7 @@ def _periods(
         alone = several[one.condition, one.period] == 1
         periods[one.id] = Period(
             evaluation_id=one.id,
+            name=one.period,
             label=one.period if alone else f"{one.period} · {one.title}",
             slug=one.slug,
             title=one.title,

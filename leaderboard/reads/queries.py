@@ -23,7 +23,7 @@ from leaderboard.reads.query_facts import (
     query_heading,
     relevant_documents,
 )
-from leaderboard.reads.standings import Show, choose, show_of
+from leaderboard.reads.standings import Show, choose, known_order, show_of
 from leaderboard.reads.vectors import load_slices, load_vectors
 
 __all__ = ["PAGE", "QueryListPage", "QueryPage", "QueryRow", "QuerySummary", "query", "query_list"]
@@ -93,7 +93,7 @@ def query_list(
 ) -> QueryListPage:
     """One page of the list, or all of it (`page` None). Texts and tags are open to all; figures when details are.
 
-    Raises NotFound for no such evaluation.
+    Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
     evaluation = find_evaluation(session, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
@@ -200,7 +200,7 @@ def _summaries(
 
 def _sorted(rows: list[QuerySummary], chosen: Column, sort: str) -> tuple[QuerySummary, ...]:
     """By position; or by median, best or relevant, with "-" the other way; undefined last either way."""
-    wanted, backwards = sort.removeprefix("-"), sort.startswith("-")
+    wanted, backwards = known_order(sort, ("position", "median", "best", "relevant"))
     if wanted in {"median", "best"}:
         rows.sort(key=lambda row: chosen.key(getattr(row, wanted))[1], reverse=backwards)
         rows.sort(key=lambda row: getattr(row, wanted) is None)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.models import Judgment, Query, ScoringSet, Split, State, Subset
+from leaderboard.models import Judging, Judgment, Query, ScoringSet, Split, State, Subset
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import SystemLabel
 from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading
@@ -26,7 +26,7 @@ PAGE = 100  # lines
 
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
-    """A line of the run. grade: None when unjudged. returned: it counts as returned in the detection measures."""
+    """A line of the run. grade: None when not in the judgments. returned: it counts so in the detection measures."""
 
     rank: int
     document: str
@@ -48,6 +48,7 @@ class MissedDocument:
 class RankedListPage:
     """`lines`: those of this page. retrieved, found, judged: over the whole list; `relevant` is over the judgments.
 
+    complete  whether what is not in the judgments counts as judged not relevant; nothing is `unjudged` then
     missed   relevant documents that the run does not list, best first; empty unless `judgments_open`
     returned_by  what decides what counts as returned: "decisions", "threshold" or "all"
     """
@@ -67,6 +68,7 @@ class RankedListPage:
     returned: int
     found: int
     unjudged: int
+    complete: bool
     relevant: int
     judgments_open: bool
     missed: tuple[MissedDocument, ...]
@@ -110,6 +112,7 @@ def ranked_list(
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
     shown, paging = paged(lines, page, PAGE)
+    complete = scoring_set.settings["judging"] == Judging.COMPLETE
     previous, following = neighbours(session, found)
     named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     return RankedListPage(
@@ -127,7 +130,8 @@ def ranked_list(
         retrieved=len(lines),
         returned=sum(line.returned for line in lines),
         found=sum(line.relevant for line in lines),
-        unjudged=sum(line.grade is None for line in lines),
+        unjudged=0 if complete else sum(line.grade is None for line in lines),
+        complete=complete,
         relevant=len(relevant),
         judgments_open=judgments,
         missed=tuple(MissedDocument(document, grade) for grade, document in reversed(missed)) if judgments else (),

@@ -19,7 +19,7 @@ from leaderboard.reads.field import field_of
 from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, terms
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_facts import closed_details, per_query_columns
-from leaderboard.reads.standings import choose, ranks, show_of
+from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_vectors
 
@@ -174,7 +174,7 @@ def _sorted(
     rows: Sequence[QueryValues], columns: Sequence[Column], column: Column, sort: str
 ) -> tuple[QueryValues, ...]:
     """By position; by a column, best first; or by `difference` to the field's median; "-" the other way."""
-    wanted, backwards = sort.removeprefix("-"), sort.startswith("-")
+    wanted, backwards = known_order(sort, ("position", *(one.name for one in columns), "difference"))
     by = next((one for one in columns if one.name == wanted), None)
     place = columns.index(by or column)
     ordered = list(rows)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
+from leaderboard.errors import BadInput
 from leaderboard.models import RunChoice, arrival, chosen_run
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry
 
-__all__ = ["Show", "choose", "ranks", "show_of", "sort_entries"]
+__all__ = ["Show", "choose", "known_order", "ranks", "show_of", "sort_entries"]
 
 
 class Show(StrEnum):
@@ -21,8 +22,24 @@ class Show(StrEnum):
 
 
 def show_of(asked: str | None, rule: RunChoice) -> Show:
-    """What the reader asks for; the campaign's rule when that is nothing known."""
-    return Show(asked) if asked in set(Show) else Show(rule.value)
+    """What the reader asks for, the campaign's rule without it. Raises BadInput for what is none of them."""
+    if not asked:
+        return Show(rule.value)
+    if asked not in set(Show):
+        raise BadInput(f"show={asked}: this page shows one of {', '.join(Show)}")
+    return Show(asked)
+
+
+def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
+    """What a page is to be sorted by, and whether the other way round ("-" before it); "" is the page's own order.
+
+    Raises BadInput that lists what there is when it is none of `keys`.
+    """
+    wanted = asked.removeprefix("-")
+    known = tuple(keys)
+    if asked and wanted not in known:
+        raise BadInput(f"sort={asked}: this page sorts by one of {', '.join(known)}")
+    return wanted, asked.startswith("-")
 
 
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
@@ -66,10 +83,9 @@ def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
 def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Column], sort: str = "") -> list[Entry]:
     """Best first by `column`; or by `sort`: system, team, kind, date or one of the columns, with "-" the other way.
 
-    Undefined means and late runs stay last either way. Equal ones stand by name, then by arrival.
+    Raises BadInput for anything else. Undefined means and late runs stay last either way.
+    Equal ones stand by name, then by arrival.
     """
-    backwards = sort.startswith("-")
-    wanted = sort.removeprefix("-")
     by_name: dict[str, Column] = {other.name: other for other in columns}
     keys: dict[str, Callable[[Entry], Any]] = {
         "system": lambda entry: entry.system.name.casefold(),
@@ -77,6 +93,7 @@ def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Col
         "kind": lambda entry: entry.system.kind.value,
         "date": lambda entry: entry.received_at,
     }
+    wanted, backwards = known_order(sort, (*keys, *by_name))
     ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *arrival(entry)))
     if wanted in keys:
         ordered.sort(key=keys[wanted], reverse=backwards)

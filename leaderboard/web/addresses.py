@@ -1,15 +1,26 @@
 """Addresses of the page at hand: with other arguments, or as a file."""
 
 from flask import Flask, request, url_for
+from werkzeug.routing import IntegerConverter, Map
 
 __all__ = ["download", "here", "init_app"]
+
+GREATEST = 2**63 - 1  # what a row's number may be on both engines
 
 # What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
 # mean something to the function that makes them.
 ARGUMENTS = ("measure", "tag", "show", "sort", "condition", "page")
 
 
+class RowNumber(IntegerConverter):
+    """A number in an address: one that no row can have is an address that does not exist."""
+
+    def __init__(self, addresses: Map) -> None:
+        super().__init__(addresses, max=GREATEST)
+
+
 def init_app(app: Flask) -> None:
+    app.url_map.converters["int"] = RowNumber
     app.jinja_env.globals.update(here=here, download=download, pairs=zip)
 
 

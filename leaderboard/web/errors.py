@@ -3,7 +3,7 @@
 import logging
 from http import HTTPStatus
 
-from flask import Flask, render_template
+from flask import Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
@@ -39,7 +39,12 @@ def init_app(app: Flask) -> None:
 
 
 def page(status: int, message: str | None = None) -> ResponseReturnValue:
+    """The page; for whoever asked for a file, the same words as text or JSON."""
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
+    if request.path.endswith(".json"):
+        return {"status": status, "error": heading, "message": message or words}, status
+    if request.path.endswith(".csv"):
+        return Response(f"{heading}: {message or words}\n", status, content_type="text/plain; charset=utf-8")
     return render_template("error.html", status=status, heading=heading, message=message or words), status
 
 

@@ -3,6 +3,7 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
+from leaderboard.models import Judging
 from leaderboard.reads import ranked_lists
 from leaderboard.reads.ranked_lists import RankedListPage
 from leaderboard.reads.results import SubmissionResults, results
@@ -53,6 +54,7 @@ def _list_table(page: RankedListPage) -> exports.Table:
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "submission": page.submission_id,
+        "judging": (Judging.COMPLETE if page.complete else Judging.POOLED).value,
         "query": {"id": page.query.external_id, "text": page.query.text, "relevant": page.relevant},
         "values": {column.name: value for column, value in zip(page.columns, page.values, strict=True)},
         "missed": [{"document": missed.document, "grade": missed.grade} for missed in page.missed],

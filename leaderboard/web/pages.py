@@ -56,9 +56,9 @@ class Link:
 
 
 def init_app(app: Flask) -> None:
+    addresses.init_app(app)  # first: the families' addresses are made of its numbers
     for family in FAMILIES:
         app.register_blueprint(family.blueprint)
-    addresses.init_app(app)
     wording.init_app(app)
     app.jinja_env.globals["navigation"] = navigation
 

@@ -155,3 +155,10 @@ def test_a_system_on_no_board_is_its_teams_alone(years: Field) -> None:
     assert page_of(years, "woods", "alder", years.member("Woods")).years == ()
     with pytest.raises(NotFound):
         page_of(years, "woods", "birch")
+
+
+def test_periods_with_one_evaluation_each_are_a_series_and_no_others(years: Field) -> None:
+    assert read(years).is_series
+    assert not read(years, condition="French").is_series
+    years.evaluation("2026-b", condition="English", period="2026", period_key=2026)
+    assert not read(years).is_series

@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.models import Evaluation, Opening
+from leaderboard.models import Evaluation, Judging, Opening
 from leaderboard.reads import ranked_lists
 from leaderboard.reads.ranked_lists import RankedListPage, ranked_list
 from leaderboard.services.events import present
@@ -115,3 +115,12 @@ def test_what_is_not_there_is_not_found(opened: World) -> None:
         read(opened, run, "q9")
     with pytest.raises(NotFound):
         read(opened, run + 1, "q1")
+
+
+def test_where_judgments_are_complete_nothing_is_unjudged(opened: World) -> None:
+    opened.change_evaluation(judging=Judging.COMPLETE)
+    run = opened.submit("q1 Q0 d1 1 0.5 t\nq1 Q0 d7 2 0.4 t\n")
+    opened.drain()
+    page = read(opened, run, "q1")
+    assert [(line.document, line.grade, line.relevant) for line in page.lines] == [("d1", 1, True), ("d7", None, False)]
+    assert (page.complete, page.unjudged) == (True, 0)

@@ -15,7 +15,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import NoRelevant, Opening, Role, State, SystemKind
+from leaderboard.models import NoRelevant, Opening, Role, Standing, State, SystemKind
 from leaderboard.reads.headings import find_campaign
 from leaderboard.services import campaigns, people, teams
 from tests.support.field import DAY, NAN, NOW, Field
@@ -278,3 +278,57 @@ def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
     assert "β is 20, as the campaign states it" in seen
     assert "Ties and rounding follow trec_eval 10" in seen
     assert "version 1.0 of the metric module" in seen
+
+
+def test_the_choice_of_runs_is_named_for_what_it_is(client: Client, field: Field) -> None:
+    # One team, two systems: both are listed, and only one of the runs is the team's primary one.
+    field.run("Alder", {"AP": [0.75] * 4}, team="Woods", standing=Standing.PRIMARY)
+    field.run("Birch", {"AP": [0.5] * 4}, team="Woods")
+    for address in ("/campaigns/news/2026", "/campaigns/news/2026/queries/q1"):
+        seen = text_of(client("").get(address).text)
+        assert re.search("Alder.*Birch", seen)
+        assert "one per system" in seen
+        assert "each team" not in seen
+
+
+@pytest.mark.parametrize("ending", ["", "/status", ".csv", ".json", "/queries/q1"])
+def test_a_number_that_no_row_can_have_is_not_found(client: Client, ending: str) -> None:
+    for number in (2**31, 2**63 - 1, 2**63, 10**20):
+        assert client("").get(f"/submissions/{number}{ending}").status_code == 404
+
+
+@pytest.mark.parametrize("address", ["2026", "2026/queries", "2026/queries/q1"])
+def test_an_order_that_a_page_does_not_know_is_refused(client: Client, field: Field, address: str) -> None:
+    run = field.run("Alder", {"AP": [0.75] * 4})
+    for page in (f"/campaigns/news/{address}", f"/submissions/{run}"):
+        assert client("").get(f"{page}?sort=zzz").status_code == 400
+    if address != "2026/queries":
+        assert client("").get(f"/campaigns/news/{address}?show=zzz").status_code == 400
+
+
+def test_the_links_of_a_page_ask_for_orders_that_it_knows(client: Client, field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.75] * 4, "P@5": [0.5] * 4})
+    field.run("Birch", {"AP": [0.5] * 4, "P@5": [0.75] * 4})
+    for page in (
+        "/campaigns/news/2026",
+        "/campaigns/news/2026/queries",
+        "/campaigns/news/2026/queries/q1",
+        f"/submissions/{run}",
+    ):
+        links = {unescape(link) for link in re.findall(r'href="(/(?!static)[^"]*[?][^"]*)"', client("").get(page).text)}
+        assert any("sort=" in link for link in links)
+        assert {link for link in links if client("").get(link).status_code != 200} == set()
+
+
+def test_errors_at_the_addresses_of_files_are_not_pages(client: Client) -> None:
+    answer = client("").get("/campaigns/news/2026.csv?measure=zzz")
+    assert (answer.status_code, answer.mimetype) == (400, "text/plain")
+    assert "zzz" in answer.text
+    assert "<" not in answer.text
+    answer = client("").get("/campaigns/news/none.json")
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+    assert answer.json == {
+        "status": 404,
+        "error": "There is nothing here",
+        "message": "The address may be mistyped, or what is there is not open to you.",
+    }

@@ -224,3 +224,41 @@ def test_a_run_alone_has_nothing_to_be_compared_with(field: Field) -> None:
     run = field.run("Alder", {"AP": [0.5] * 4})
     with field.database.read() as session:
         assert charts.values_chart(results(session, VISITOR, run, NOW)) is None
+
+
+def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    for slug in ("a", "b"):
+        field.evaluation(slug, period="2026")
+        field.run("Alder", {"AP": [0.5] * 4}, evaluation=slug)
+    with database.read() as session:
+        page = progress(session, VISITOR, "news", NOW)
+    assert charts.progress_chart(page) is None
+    assert charts.progress_chart(page, only=field.systems["Alder"]) is None
+    assert charts.team_chart(page) is None
+
+
+def test_those_who_share_the_best_are_all_named(database: Database) -> None:
+    means: dict[str, tuple[float | None, ...]] = {
+        "Alder": (0.25, None, 0.5),
+        "Birch": (0.25, None, 0.5),
+        "Cedar": (0.125, None, 0.5),
+    }
+    means["Dogwood"] = (None, None, 0.5)
+    _, page = years_of(database, "AP", means)
+    assert charts.finding(page) == (
+        "The best AP rose from 0.250 in 2024 (Alder and Birch) to 0.500 in 2026 (Alder, Birch and 2 others)."
+    )
+
+
+@pytest.mark.parametrize("greatest", [0.0004, 0.014, 0.02, 0.3, 0.9])
+def test_no_two_ticks_of_the_axis_read_alike(database: Database, greatest: float) -> None:
+    _, page = years_of(database, "AP", {"Alder": (0.0, greatest / 2, greatest)})
+    chart = charts.progress_chart(page)
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        axis = ElementTree.fromstring(svg).findall(f".//{{{drawing.SVG}}}text[@text-anchor='end']")
+        ticks = [text.text for text in axis if re.fullmatch(r"[\d.]+", text.text or "")]
+        assert len(ticks) > 2
+        assert len(set(ticks)) == len(ticks)

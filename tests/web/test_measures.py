@@ -3,20 +3,27 @@
 import pytest
 
 from leaderboard.metrics import families
+from leaderboard.metrics.agreements import AGREEMENTS
 from tests.web.conftest import Reader
 
 
 def test_every_measure_is_in_the_list(visitor: Reader) -> None:
     page = visitor.get("/measures/")
-    assert [each.name for each in families() if f'href="/measures/{each.name}"' not in page] == []
+    assert [each.name for each in (*families(), *AGREEMENTS) if f'href="/measures/{each.name}"' not in page] == []
 
 
 def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Reader) -> None:
-    for each in families():
+    for each in (*families(), *AGREEMENTS):
         page = visitor.get(f"/measures/{each.name}")
         for heading, text in each.reference.sections():
             assert text, f"{each.name}: {heading}"
             assert heading == "Formula" or f"<dt>{heading}</dt>" in page
+
+
+def test_an_agreement_says_nothing_of_queries_or_of_trec_evals_name(visitor: Reader) -> None:
+    page = visitor.get("/measures/RBO")
+    assert "<dt>Over queries</dt>" not in page
+    assert "the probability of looking one rank deeper" in page
 
 
 @pytest.mark.parametrize("name", ["Nonsense", "ndcg_cut"])

@@ -8,17 +8,24 @@ from leaderboard.web.formatting import plain_figure
 
 __all__ = ["finding", "finding_of_one", "written"]
 
+NAMED = 3  # systems that share a place and are all named
+
 
 def finding(page: ProgressPage, kind: str = "system") -> str:
     """What the best of each period did from the first period to the last."""
     lines = page.systems if kind == "system" else page.teams
     places = {period.slug: place for place, period in enumerate(page.periods)}
-    best = [(point, line.name) for line in lines for point in line.points if point.best]
-    best.sort(key=lambda pair: places[pair[0].period.slug])
+    best: dict[str, list[tuple[Point, str]]] = {}
+    for line in lines:
+        for point in line.points:
+            if point.best:
+                best.setdefault(point.period.slug, []).append((point, line.name))
     name = page.column.name
     if not best:
         return f"No {kind} has a {name} yet."
-    (first, early), (last, late) = best[0], best[-1]
+    slugs = sorted(best, key=places.__getitem__)
+    first, last = best[slugs[0]][0][0], best[slugs[-1]][0][0]
+    early, late = (_together([name for _, name in best[slug]]) for slug in (slugs[0], slugs[-1]))
     if first.period is last.period:
         return f"The best {name} of {last.period.label} is {written(last)}, by {late}."
     return (
@@ -41,6 +48,13 @@ def finding_of_one(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
 
 def written(point: Point) -> str:
     return plain_figure(point.figure.mean)
+
+
+def _together(names: Sequence[str]) -> str:
+    """Those who share a place: `Alder`, `Alder and Birch`, `Alder, Birch and 3 others`."""
+    if len(names) > NAMED:
+        names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _moved(first: Point, last: Point) -> str:

@@ -1,5 +1,6 @@
 """Progress over the periods: one line a system, or one a team."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,13 +17,15 @@ HEIGHT = 340  # px, of the plot
 BAND = 5  # px, of an interval
 LABEL_HEIGHT = 17  # px, between two labels
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
+TICKS = 5  # on the value axis, about
+WIDE_SPAN = 20.0  # of values, from which their axis needs no decimals
 WIDE_FROM = 600  # px, whole width
 
 
 def progress_chart(page: ProgressPage, *, only: int | None = None) -> Chart | None:
     """The page's systems and baselines; `only`: the one system that has a colour and a label, the others being grey.
 
-    None when there is nothing to draw: a line needs two periods.
+    None when there is nothing to draw: a line needs two periods, and each with one evaluation.
     """
     return _chart(page, (*page.systems, *page.baselines), "system", only)
 
@@ -33,7 +36,7 @@ def team_chart(page: ProgressPage) -> Chart | None:
 
 
 def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
-    if len(page.periods) < 2 or not any(line.points for line in lines):
+    if not page.is_series or not any(line.points for line in lines):
         return None
     sentence = finding_of_one(page, lines, only) if only is not None else finding(page, kind)
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
@@ -62,7 +65,7 @@ class _Drawing:
             "field": "mean",
             "type": "quantitative",
             "scale": {"domain": [self.lowest, self.highest], "nice": False, "zero": False},
-            "axis": {"title": None, "format": ".2f" if self.highest - self.lowest < 20 else ",.0f"},
+            "axis": {"title": None, "format": f",.{_digits(self.highest - self.lowest)}f"},
         }
 
     def spec(self) -> Spec:
@@ -234,6 +237,13 @@ class _Drawing:
         return was_best or self._group(line) != "rest"
 
 
+def _digits(span: float) -> int:
+    """How many decimals tell the axis's ticks apart; two where they would do with fewer, none on a wide axis."""
+    if span >= WIDE_SPAN:
+        return 0
+    return max(2, -math.floor(math.log10(span / TICKS)))
+
+
 def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
     """What the axis spans: every figure with its interval and some air; zero too where a value can be below it."""
     ends = [
@@ -245,6 +255,6 @@ def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
     ]
     if column.lowest < 0:
         ends.append(0.0)
-    air = max((max(ends) - min(ends)) * 0.08, 0.01)
+    air = max((max(ends) - min(ends)) * 0.08, max(map(abs, ends)) * 0.02) or 0.01
     lowest, highest = min(ends) - air, max(ends) + air
     return (max(lowest, column.lowest) if min(ends) >= column.lowest else lowest), min(highest, column.highest)
