@@ -97,8 +97,8 @@ class CappedReader(io.RawIOBase):
             return read(argument)
         except EOFError:
             raise refuse(self._name, "ends in the middle of its gzip data; send it again") from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise refuse(self._name, f"is damaged gzip data ({error}); compress it again") from None
+        except (gzip.BadGzipFile, zlib.error):
+            raise refuse(self._name, "is damaged gzip data; compress it again") from None
 
 
 @contextmanager

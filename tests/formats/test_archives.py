@@ -167,9 +167,8 @@ def test_an_archive_whose_gzip_data_was_cut_off_is_refused(cut: int) -> None:
 
 def test_a_changed_byte_is_found_by_the_checksum_of_gzip() -> None:
     whole = gzip.compress(archive(RUN, "w").getvalue(), compresslevel=0)
-    [(line, message)] = problems_of(read_run, io.BytesIO(whole.replace(b"0.5\n", b"0.6\n")))
-    assert line is None
-    assert message.startswith("is damaged gzip data (CRC check failed")
+    changed = whole.replace(b"0.5\n", b"0.6\n")
+    assert problems_of(read_run, io.BytesIO(changed)) == [(None, "is damaged gzip data; compress it again")]
 
 
 def test_a_damaged_header_is_not_taken_for_the_end() -> None:

@@ -50,12 +50,22 @@ def test_gzip_that_was_cut_off_is_refused() -> None:
     ]
 
 
-def test_gzip_with_a_wrong_checksum_is_refused() -> None:
+def _with_byte_changed(place: int) -> bytes:
     content = bytearray(gzip.compress(CONTENT))
-    content[-6] ^= 0xFF
-    [(line, message)] = problems_of(read_run, io.BytesIO(bytes(content)))
-    assert line is None
-    assert message.startswith("is damaged gzip data (")
+    content[place] ^= 0xFF
+    return bytes(content)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(_with_byte_changed(-6), id="the checksum"),
+        pytest.param(_with_byte_changed(12), id="the data"),
+        pytest.param(gzip.compress(CONTENT) + b"garbage", id="what follows"),
+    ],
+)
+def test_damaged_gzip_is_refused_in_plain_words(content: bytes) -> None:
+    assert problems_of(read_run, io.BytesIO(content)) == [(None, "is damaged gzip data; compress it again")]
 
 
 def test_a_small_file_that_expands_past_the_cap_is_refused_while_it_is_read() -> None:
