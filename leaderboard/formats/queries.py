@@ -66,4 +66,11 @@ def _read_line(line: bytes, limits: Limits) -> QueryRow:
     if not query or len(query.split()) != 1:
         raise ValueError(f"query id {values.shown(query)!r} is empty or holds blanks (id TAB text TAB tags)")
     values.identifier("query", query, limits.id_bytes)
-    return QueryRow(query, text, tuple(tag for tag in map(str.strip, tags.split(",")) if tag))
+    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, tags.split(",")) if tag))
+
+
+def _tag(tag: str) -> str:
+    """Tags are listed with blanks between them: none may hold one."""
+    if len(tag.split()) != 1:
+        raise ValueError(f"tag {values.shown(tag)!r} holds a blank; write {values.shown('-'.join(tag.split()))!r}")
+    return tag

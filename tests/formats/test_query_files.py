@@ -24,5 +24,11 @@ def test_every_problem_is_told_with_its_line() -> None:
     ]
 
 
+def test_a_tag_with_a_blank_is_told_with_its_line() -> None:
+    assert problems_of(read_queries, text("q1\tone\tshort", "q2\ttwo\thard,very  short")) == [
+        (2, "tag 'very  short' holds a blank; write 'very-short'")
+    ]
+
+
 def test_an_empty_file_is_refused() -> None:
     assert problems_of(read_queries, text("# nothing")) == [(None, "is empty")]
