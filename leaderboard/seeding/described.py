@@ -1,5 +1,6 @@
 """Reads campaigns that are written down whole: a TOML file with the queries, judgments and runs beside it."""
 
+import datetime as dt
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,9 @@ from leaderboard.services.names import slug_of
 __all__ = ["read_campaign"]
 
 TEAM = TeamPlan("worked-examples", "Worked examples", "Lists made to show what the measures say.", ())
-PERIOD = {"period": "Worked example", "period_key": 1}
+# Over and done, so that no board asks for runs and every query can be looked at.
+OPENED = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)
+CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + dt.timedelta(days=1)}
 FILES = ("slug", "queries", "judgments", "runs")
 
 
@@ -35,8 +38,7 @@ def _evaluation(folder: Path, given: Mapping[str, Any]) -> EvaluationPlan:
     queries = read_queries(folder / given["queries"])
     return EvaluationPlan(
         slug=given["slug"],
-        # They never close, so single queries must not wait for that.
-        settings={**PERIOD, "details": "always"} | {name: given[name] for name in given if name not in FILES},
+        settings=CLOSED | {name: given[name] for name in given if name not in FILES},
         queries=queries,
         judgments=read_judgments(folder / given["judgments"], queries=[query.id for query in queries]),
         runs=tuple(_run(folder, run) for run in given["runs"]),
@@ -54,6 +56,6 @@ def _run(folder: Path, given: Mapping[str, Any]) -> RunPlan:
         threshold=None,
         notes="",
         filename=path.name,
-        after_opening=None,
+        after_opening=dt.timedelta(),
         content=path.read_bytes,
     )
