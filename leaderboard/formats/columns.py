@@ -83,6 +83,7 @@ class Table:
     numbers  int64[rows], each row's line; None: row i is line first + i
     part     the file of an archive
     wrong    (line, message) of everything wrong with other rows
+    lost     (line, query) of those of them that say which query they are about
     """
 
     frame: pl.DataFrame
@@ -90,6 +91,7 @@ class Table:
     numbers: Lines | None
     part: Part = WHOLE
     wrong: Sequence[tuple[int, str]] = ()
+    lost: Sequence[tuple[int, str]] = ()
 
     def line(self, row: int) -> int:
         """The line that a row stands on."""
@@ -175,6 +177,7 @@ class SlowRows:
         self._limits = limits
         self._part = part
         self._wrong: list[tuple[int, str]] = []
+        self._lost: list[tuple[int, str]] = []
         self._rows: list[list[Any]] = []
         self._lines: list[int] = []
 
@@ -187,15 +190,17 @@ class SlowRows:
 
     def add(self, line: int, texts: Sequence[str]) -> None:
         """Takes a row, given the texts of the columns that are read, or notes everything wrong with it."""
-        values = []
+        values: dict[str, Any] = {}
         for column, text in zip(self._columns, texts, strict=True):
             try:
-                values.append(self._checked(column, text))
+                values[column.name] = self._checked(column, text)
             except ValueError as error:
                 self.tell(line, str(error))
         if len(values) == len(self._columns):
-            self._rows.append(values)
+            self._rows.append(list(values.values()))
             self._lines.append(line)
+        elif "query" in values:
+            self._lost.append((line, values["query"]))
 
     def _checked(self, column: Column, text: str) -> Any:
         return column.check(text) if column.check else identifier(column.name, text, self._limits.id_bytes)
@@ -203,6 +208,6 @@ class SlowRows:
     def table(self) -> Table:
         """The rows so far; the next one starts anew."""
         frame = pl.DataFrame(self._rows, schema=self._types, orient="row")
-        table = Table(frame, 0, np.array(self._lines, np.int64), self._part, self._wrong)
-        self._rows, self._lines, self._wrong = [], [], []
+        table = Table(frame, 0, np.array(self._lines, np.int64), self._part, self._wrong, self._lost)
+        self._rows, self._lines, self._wrong, self._lost = [], [], [], []
         return table

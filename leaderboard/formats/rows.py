@@ -72,6 +72,8 @@ class Rows:
     def add(self, layout: Layout, table: Table) -> None:
         """Appends rows, and notes what is wrong with others."""
         self.layout = layout
+        if self.allowed is not None:
+            self.problems.extend((line, _unknown(query)) for line, query in table.lost if query not in self.allowed)
         self.problems.extend(table.wrong, part=table.part)
         about = table.part.query
         if about:
@@ -95,7 +97,7 @@ class Rows:
         rows = np.flatnonzero(unknown[codes])
         told = rows[: self.problems.keep].tolist()
         self.problems.extend(
-            ((table.line(row), f"query {shown(ids[codes[row]])} is not in this evaluation") for row in told),
+            ((table.line(row), _unknown(ids[codes[row]])) for row in told),
             uncounted=len(rows) - len(told),
         )
 
@@ -112,3 +114,7 @@ class Rows:
         """The 1-based line that a row stands on, and the file of an archive."""
         place = bisect_right(self._starts, row) - 1
         return self._tables[place].line(row - self._starts[place]), self._tables[place].part
+
+
+def _unknown(query: str) -> str:
+    return f"query {shown(query)} is not in this evaluation"

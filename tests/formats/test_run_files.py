@@ -175,6 +175,21 @@ def test_all_kinds_of_problems_come_in_line_order() -> None:
     assert [line for line, _ in problems_of(read_run, source, queries=["q"])] == [2, 3, 4, 5]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(text("q Q0 d 1 2 t", "z Q0 e 1 x t", "z Q0 f 1 2 t"), id="columns"),
+        pytest.param(text("query,document,score", "z,e,x", "z,f,2"), id="CSV"),
+    ],
+)
+def test_an_unknown_query_is_told_beside_what_else_is_wrong_with_its_line(source: io.BytesIO) -> None:
+    assert problems_of(read_run, source, queries=["q"]) == [
+        (2, "query z is not in this evaluation"),
+        (2, "score x is no finite number"),
+        (3, "query z is not in this evaluation"),
+    ]
+
+
 def test_the_first_fifty_problems_are_told_and_the_rest_is_counted() -> None:
     with pytest.raises(FileRejected) as caught:
         read_run(text("q Q0 d 1 1 t", *["q Q0 d 1 1 t", "short", "z Q0 d 1 1 t"] * 60), queries=["q"], name="mine.txt")
