@@ -3,13 +3,14 @@
 from pathlib import Path
 
 import click
+import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.finding import find_evaluation
 from leaderboard.cli.kinds import FILE
-from leaderboard.cli.opening import writing
+from leaderboard.cli.opening import reading, writing
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.models import Split
+from leaderboard.models import Query, Split
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
 
@@ -56,8 +57,12 @@ def import_judgment_file(evaluation: str, file: Path, note: str, known: Path | N
     \b
     leaderboard judgments import harbour/2026-text qrels.txt --note 'after adjudication'
     """
-    read = read_judgments(file)
-    read_known = read_judgments(known) if known is not None else None
+    # Read before the database is written to: a long file holds nobody up.
+    with reading() as session:
+        of_evaluation = Query.evaluation_id == find_evaluation(session, evaluation).id
+        ids = session.scalars(sa.select(Query.external_id).where(of_evaluation)).all()
+    read = read_judgments(file, queries=ids)
+    read_known = read_judgments(known, queries=ids) if known is not None else None
     with writing() as session:
         found = find_evaluation(session, evaluation)
         revision = import_judgments(session, CONSOLE, found, read, note, read_known)

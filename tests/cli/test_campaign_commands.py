@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from leaderboard.formats import GRADE_LIMIT
+
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
 QUERIES = "q1\tfirst question\tweather,lexical\nq2\tsecond question\tsport\n"
@@ -112,9 +114,18 @@ def test_a_query_file_with_mistakes_changes_nothing(ok: Says, refused: Says, eva
     assert ok("evaluation", "list").splitlines()[1].split()[4] == "2"
 
 
-def test_judgments_of_an_unknown_query_change_nothing(refused: Says, evaluation: str, tmp_path: Path) -> None:
-    (tmp_path / "other.txt").write_text("q9 0 d1 1\n")
-    assert "no query 'q9'" in refused("judgments", "import", evaluation, tmp_path / "other.txt")
+@pytest.mark.parametrize("option", [None, "--known"])
+def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
+    option: str | None, refused: Says, ok: Says, evaluation: str, tmp_path: Path
+) -> None:
+    (tmp_path / "more.txt").write_text("q1 0 d9 1\n")
+    (tmp_path / "other.txt").write_text("q1 0 d1 1\nq9 0 d1 1\nq1 0 d4 99999999999\n")
+    files = [tmp_path / "other.txt"] if option is None else [tmp_path / "more.txt", option, tmp_path / "other.txt"]
+    assert refused("judgments", "import", evaluation, *files) == (
+        "other.txt: line 2: query q9 is not in this evaluation\n"
+        f"other.txt: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
+    )
+    assert "are revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
 
 def test_judgments_that_change_nothing_are_no_new_revision(refused: Says, evaluation: str, tmp_path: Path) -> None:
