@@ -7,7 +7,7 @@ evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .m
 
 from leaderboard.metrics.aggregation import Aggregation, Columns
 from leaderboard.metrics.measure import Evaluated, Family, Measure
-from leaderboard.metrics.names import parse, parse_all
+from leaderboard.metrics.names import explain, parse, parse_agreements, parse_all
 from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.registry import families, family
@@ -36,10 +36,12 @@ __all__ = [
     "Reference",
     "Setting",
     "Sweep",
+    "explain",
     "families",
     "family",
     "oracles",
     "parse",
+    "parse_agreements",
     "parse_all",
     "requested",
     "sweep",

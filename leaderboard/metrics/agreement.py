@@ -5,21 +5,16 @@ the score of each item, in the same order, for both lists.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import Direction, Range
-from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Floats
 
 __all__ = [
-    "AGREEMENTS",
     "Agreed",
-    "Agreement",
+    "Items",
     "kendall_distance",
     "kendall_tau",
     "rank_biased_overlap",
@@ -132,117 +127,3 @@ def tau_ap(first: Items, second: Items) -> Agreed:
     listed = reference[np.argsort(place)]
     above = np.array([np.count_nonzero(listed[:i] < listed[i]) for i in range(1, n)])
     return Agreed(float(2.0 * np.mean(above / np.arange(1, n)) - 1.0), n)
-
-
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class Agreement:
-    """One way to compare two rankings, with its reference, for the page of measures."""
-
-    name: str
-    title: str
-    summary: str
-    compute: Callable[..., Agreed]
-    span: Range
-    direction: Direction
-    reference: Reference
-
-    @property
-    def text(self) -> str:
-        return "\n".join([f"{self.name}: {self.title}", self.summary, self.reference.text()])
-
-
-CORRELATED = Reference(
-    formula="",
-    where="n items are in both lists; C and D are the numbers of their pairs in the same and in the other order.",
-    range="−1 to 1: 1 the same order, −1 reversed",
-    unit="A correlation, without unit.",
-    direction="Neither: it compares two rankings.",
-    ties="Items in rank order have none; equal scores, where scores are given, tie.",
-    no_relevant="Judgments play no part.",
-    missing="Undefined below two common items; their number is given beside it.",
-    beyond="It takes no cutoff: all common items count.",
-    unjudged="Judgments play no part.",
-    elsewhere="Neither has it.",
-    source="M. G. Kendall: Rank Correlation Methods, 4th edition, Griffin, 1970",
-)
-
-KENDALL_DISTANCE = Agreement(
-    name="KendallDistance",
-    title="Kendall distance at k",
-    summary="The share of the pairs of common items that the two lists put in different order.",
-    compute=kendall_distance,
-    span=(0.0, 1.0),
-    direction="lower",
-    reference=replace(
-        CORRELATED,
-        formula="KendallDistance@k = D / (n · (n − 1) / 2)",
-        range="0 to 1: 0 the same order, 1 reversed",
-        unit="A share, without unit.",
-        direction="Lower is closer.",
-        beyond="Only items in both top k lists count.",
-        source="R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 2003",
-    ),
-)
-SPEARMAN_RHO = Agreement(
-    name="SpearmanRho",
-    title="Spearman's ρ",
-    summary="The correlation of the ranks that the common items have among themselves.",
-    compute=spearman_rho,
-    span=(-1.0, 1.0),
-    direction="higher",
-    reference=replace(
-        CORRELATED,
-        formula="SpearmanRho = cov(x, y) / (σ_x · σ_y)",
-        where="x and y are the ranks of the common items in the two lists, tied ones at their average rank.",
-        beyond="With a cutoff only items in both top k lists count.",
-        source="C. Spearman: The proof and measurement of association between two things, 1904",
-    ),
-)
-KENDALL_TAU = Agreement(
-    name="KendallTau",
-    title="Kendall's τ-b",
-    summary="Pairs in the same order less pairs in the other, corrected for ties.",
-    compute=kendall_tau,
-    span=(-1.0, 1.0),
-    direction="higher",
-    reference=replace(
-        CORRELATED,
-        formula="KendallTau = (C − D) / sqrt((N − T_x) · (N − T_y))",
-        where=f"{CORRELATED.where} N is the number of all pairs, T_x and T_y those that are tied in either list.",
-    ),
-)
-RBO = Agreement(
-    name="RBO",
-    title="Rank-biased overlap",
-    summary="How much the two lists share at each depth, the top weighted most; extrapolated beyond what is seen.",
-    compute=rank_biased_overlap,
-    span=(0.0, 1.0),
-    direction="higher",
-    reference=replace(
-        CORRELATED,
-        formula="RBO = ((1 − p) / p) · sum_{d=1}^{∞} (X_d / d) · p^d",
-        where="X_d is the number of items in both lists down to depth d; p (default 0.9) says how deep one looks.",
-        range="0 to 1: 1 the same list, 0 nothing in common",
-        unit="A share, without unit.",
-        missing="Undefined for two empty lists; 0 where one is empty.",
-        beyond="It takes no cutoff: overlap beyond the lists is taken to go on as at their end.",
-        source="W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings, ACM TOIS 28 (4), 2010",
-    ),
-)
-TAU_AP = Agreement(
-    name="TauAP",
-    title="AP correlation",
-    summary="Like Kendall's τ, but errors near the top of the second list cost most; the first list is the reference.",
-    compute=tau_ap,
-    span=(-1.0, 1.0),
-    direction="higher",
-    reference=replace(
-        CORRELATED,
-        formula="TauAP = (2 / (n − 1)) · sum_{i=2}^{n} (C_i / (i − 1)) − 1",
-        where="C_i of the items above rank i of the second list stand above that item in the first list too.",
-        ties="Items in rank order have none.",
-        source="E. Yilmaz, J. A. Aslam, S. Robertson: A New Rank Correlation Coefficient for IR, SIGIR 2008",
-    ),
-)
-
-AGREEMENTS = (KENDALL_DISTANCE, SPEARMAN_RHO, KENDALL_TAU, RBO, TAU_AP)

@@ -9,6 +9,7 @@ import numpy as np
 
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
+from leaderboard.metrics.parameters import Given, canonical, described, read_arguments, read_cutoff
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Floats
@@ -110,45 +111,18 @@ class Family:
     @property
     def text(self) -> str:
         """The whole reference as plain text: name, summary, parameters and every heading."""
-        lines = [f"{self.name}: {self.title}", self.summary]
-        for parameter in self.parameters:
-            default = "" if parameter.default is None else f" (default {parameter.write(parameter.default)})"
-            lines.append(f"  {parameter.name}: {parameter.meaning}; {parameter.expected}{default}")
-        if self.cutoff is not None:
-            lines.append(f"  @{self.cutoff.example}: {self.cutoff.meaning}; {self.cutoff.expected}")
+        lines = [f"{self.name}: {self.title}", self.summary, *described(self)]
         names = ", ".join(form.name for form in self.trec_eval) or "none"
         tail = [f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"]
         return "\n".join([*lines, self.reference.text(), *tail])
 
     def __call__(self, *, cutoff: Value = None, **given: Value) -> "Measure":
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
-            if name not in known:
-                raise UnknownMeasure(self._unknown_parameter(name))
-        values = {name: parameter.read(given[name], self.name) for name, parameter in known.items() if name in given}
-        measure = Measure(
-            self,
-            tuple((name, value) for name, value in values.items() if value != known[name].default),
-            self._read_cutoff(cutoff),
-        )
+        measure = Measure(self, read_arguments(self, given), read_cutoff(self, cutoff))
         problem = self.check(frozenset(given)) if self.check else None
         if problem:
             raise UnknownMeasure(f"{self.name}: {problem}")
         return measure
-
-    def _read_cutoff(self, cutoff: Value) -> Value:
-        if cutoff is None:
-            if self.cutoff is not None and self.cutoff.required:
-                raise UnknownMeasure(f"{self.name} needs a cutoff, for example {self.name}@{self.cutoff.example}")
-            return None
-        if self.cutoff is None:
-            raise UnknownMeasure(f"{self.name} takes no cutoff (@{cutoff})")
-        return self.cutoff.read(cutoff, self.name)
-
-    def _unknown_parameter(self, name: str) -> str:
-        takes = ", ".join(parameter.name for parameter in self.parameters)
-        return f"{self.name} takes no parameter {name!r}; it takes {takes or 'none'}"
 
 
 @dataclass(frozen=True, repr=False, slots=True)
@@ -160,16 +134,11 @@ class Measure:
     """
 
     family: Family
-    given: tuple[tuple[str, Value], ...] = ()
+    given: Given = ()
     cutoff: Value = None
 
     def __str__(self) -> str:
-        known = {parameter.name: parameter for parameter in self.family.parameters}
-        inside = ", ".join(f"{name}={known[name].write(value)}" for name, value in self.given)
-        name = f"{self.family.name}({inside})" if inside else self.family.name
-        if self.cutoff is None or self.family.cutoff is None:
-            return name
-        return f"{name}@{self.family.cutoff.write(self.cutoff)}"
+        return canonical(self.family, self.given, self.cutoff)
 
     def __repr__(self) -> str:
         return f"<Measure {self}>"

@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.measure import Measure
+from leaderboard.metrics.nearest import nearest
 from leaderboard.metrics.registry import families, find
 from leaderboard.metrics.trec_names import BUNDLES, FORMS, expand
 from leaderboard.metrics.values import Value, read_value
 
-__all__ = ["parse", "parse_all"]
+if TYPE_CHECKING:
+    from leaderboard.metrics.agreements import Comparison
+
+__all__ = ["explain", "parse", "parse_agreements", "parse_all"]
 
 OURS = r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
 NUMBERS = r"(p=)?[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z"
@@ -47,17 +52,68 @@ def parse(name: str) -> Measure:
 def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
     """Measures separated by blanks or commas, bundles (all_trec, official, set) opened, doubles dropped.
 
-    Raises UnknownMeasure.
+    Raises UnknownMeasure, which says of every name what is wrong with it, a line each.
 
     >>> [str(measure) for measure in parse_all("AP, P.5,10 nDCG(gains={1:3.5,2:9})@10")]
     ['AP', 'P@5', 'P@10', 'nDCG(gains={1:3.5,2:9})@10']
     """
     parts = _split(text) if isinstance(text, str) else [part for each in text for part in _split(each)]
     measures: dict[Measure, None] = {}
-    for part in parts:
-        for name in BUNDLES.get(part, (part,)):
+    problems: dict[str, None] = {}
+    for name in (name for part in parts for name in BUNDLES.get(part, (part,))):
+        try:
             measures.update(dict.fromkeys(_resolve(name)))
+        except UnknownMeasure as unknown:
+            problems[unknown.message] = None
+    if problems:
+        raise UnknownMeasure("\n".join(problems))
     return tuple(measures)
+
+
+def parse_agreements(text: str) -> tuple["Comparison", ...]:
+    """Agreements separated by blanks or commas, doubles dropped. Raises UnknownMeasure as parse_all does.
+
+    >>> [str(each) for each in parse_agreements("KendallTau, RBO(p=0.95) KendallDistance@10")]
+    ['KendallTau', 'RBO(p=0.95)', 'KendallDistance@10']
+    """
+    from leaderboard.metrics.agreements import AGREEMENTS, find_agreement  # not for those who only score
+
+    comparisons: dict[Comparison, None] = {}
+    problems: dict[str, None] = {}
+    for part in _split(text):
+        match = re.match(OURS, part, re.DOTALL)
+        agreement = find_agreement(match["name"]) if match else None
+        try:
+            if not match or not agreement:
+                listed = ", ".join(each.name for each in AGREEMENTS)
+                raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
+            inside = dict(_parameters(match["inside"] or "", part))
+            comparisons[agreement(cutoff=_cutoff(match["cutoff"], part), **inside)] = None
+        except UnknownMeasure as unknown:
+            problems[unknown.message] = None
+    if problems:
+        raise UnknownMeasure("\n".join(problems))
+    return tuple(comparisons)
+
+
+def explain(name: str) -> str:
+    """The whole reference of a measure or an agreement as plain text. Raises UnknownMeasure as parse does.
+
+    >>> explain("RBO(p=0.95)").splitlines()[0]
+    'RBO: Rank-biased overlap'
+    """
+    from leaderboard.metrics.agreements import AGREEMENTS, find_agreement  # not for those who only score
+
+    word = re.split(r"[(@]", name.strip(), maxsplit=1)[0].strip()
+    if find_agreement(word):
+        return parse_agreements(name)[0].agreement.text
+    try:
+        return parse(name).doc
+    except UnknownMeasure as unknown:
+        close = nearest(word, {each.name.casefold(): each.name for each in AGREEMENTS})
+        if not close:
+            raise
+        raise UnknownMeasure(f"{unknown.message}; between two rankings: {', '.join(close)}") from None
 
 
 def _split(text: str) -> Iterator[str]:
@@ -137,18 +193,16 @@ def _trec_eval(text: str) -> tuple[Measure, ...]:
 
 def _nearest(text: str) -> str:
     """The names most like it, as a clause of a message."""
-    from difflib import get_close_matches  # slow to import, and only a wrong name needs it
-
     cutoff = text.partition("@")[2]
-    word = re.split(r"[(@.]", text, maxsplit=1)[0].casefold()
+    word = re.split(r"[(@.]", text, maxsplit=1)[0]
     names = {family.name.casefold(): _example(family.name, cutoff) for family in families()}
     names |= {alias.casefold(): _example(ours, cutoff) for alias, ours in ALIASES.items()}
     for name in FORMS:
         names.setdefault(name.casefold(), name)
-    close = get_close_matches(word, names, n=4, cutoff=0.5)
+    close = nearest(word, names)
     if not close:
         return f"there are {', '.join(family.name for family in families())}, and trec_eval's names"
-    return "nearest: " + ", ".join(dict.fromkeys(names[each] for each in close))
+    return "nearest: " + ", ".join(close)
 
 
 def _example(name: str, cutoff: str) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.measure import Family, Measure, TrecEval
+from leaderboard.metrics.nearest import nearest
 from leaderboard.metrics.registry import families
 from leaderboard.metrics.values import Value, read_value
 
@@ -107,7 +108,7 @@ def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
         name, _, parameters = request.partition(".")
         for single in BUNDLES.get(request, (name,)):
             if single not in FORMS:
-                raise UnknownMeasure(f"trec_eval has no measure {request!r}")
+                raise UnknownMeasure(_unknown(request))
             asked[single] = asked.get(single) or parameters or None
     order = {name: place for place, name in enumerate(ALL_TREC)}
     return tuple(
@@ -115,6 +116,17 @@ def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
         for name in sorted(asked, key=lambda name: order.get(name, len(order)))
         for printed in expand(name, asked[name])
     )
+
+
+def _unknown(request: str) -> str:
+    """What is wrong with an argument of -m, and what may be meant."""
+    name, sign, parameters = request.rpartition("_")
+    if sign and name in FORMS and parameters[:1].isdigit():
+        return f"trec_eval's -m takes {name}.{parameters}, not {request!r}, which is how it prints it"
+    names = {each.casefold(): each for each in (*FORMS, *BUNDLES)}
+    close = nearest(request.partition(".")[0], names)
+    there = f"nearest: {', '.join(close)}" if close else f"it has {', '.join(names.values())}"
+    return f"trec_eval has no measure {request!r}; {there}"
 
 
 def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:

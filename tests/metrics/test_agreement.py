@@ -6,14 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from leaderboard.errors import UnknownMeasure
+from leaderboard.metrics import explain, parse_agreements
 from leaderboard.metrics.agreement import (
-    AGREEMENTS,
     kendall_distance,
     kendall_tau,
     rank_biased_overlap,
     spearman_rho,
     tau_ap,
 )
+from leaderboard.metrics.agreements import AGREEMENTS
 
 orders = st.integers(2, 30).flatmap(lambda n: st.permutations(range(n)))
 
@@ -98,3 +100,27 @@ def test_every_agreement_is_documented(agreement):
     assert all(text.strip() for _, text in agreement.reference.sections())
     assert agreement.reference.mathml.startswith("<math")
     assert agreement.name in agreement.text
+    assert explain(agreement.name) == agreement.text
+
+
+def test_names_of_agreements_take_parameters_and_a_cutoff():
+    names = "kendalldistance@2, RBO(p=0.5) SpearmanRho RBO(p=0.9)"
+    asked = parse_agreements(names)
+    assert [str(each) for each in asked] == ["KendallDistance@2", "RBO(p=0.5)", "SpearmanRho", "RBO"]
+    first, second = np.array(list("abcde")), np.array(list("bacxe"))
+    assert asked[0].compute(first, second) == kendall_distance(first, second, cutoff=2)
+    assert asked[1].compute(first, second) == rank_biased_overlap(first, second, p=0.5)
+    assert explain("RBO(p=0.5)").splitlines()[0] == "RBO: Rank-biased overlap"
+    assert "  p: the probability of looking one rank deeper; a number of at least 0.01" in explain("RBO")
+
+
+def test_a_wrong_name_of_an_agreement_says_what_there_is():
+    with pytest.raises(UnknownMeasure) as refused:
+        parse_agreements("RBO(p=2) Tau TauAP@5 KendallTau")
+    assert refused.value.message.splitlines() == [
+        "RBO: p=2 is not allowed; expected a number of at least 0.01 and at most 0.9999",
+        "no agreement is called 'Tau'; there are KendallDistance, SpearmanRho, KendallTau, RBO, TauAP",
+        "TauAP takes no cutoff (@5)",
+    ]
+    with pytest.raises(UnknownMeasure, match="between two rankings: KendallTau"):
+        explain("KendalTau")

@@ -157,3 +157,28 @@ def test_the_relevance_level_is_written_in_where_there_is_one():
     assert str(parse("P@5").at_relevance(2)) == "P(rel=2)@5"
     assert str(parse("P(rel=3)@5").at_relevance(2)) == "P(rel=3)@5"
     assert str(parse("nDCG@5").at_relevance(2)) == "nDCG@5"
+
+
+def test_every_wrong_name_of_a_list_is_said():
+    with pytest.raises(UnknownMeasure) as refused:
+        parse_all("AP nDGC@10 P@0 xyzzy")
+    first, second, third = refused.value.message.splitlines()
+    assert first.startswith("no measure is called 'nDGC@10'; nearest: nDCG@10")
+    assert second.startswith("P: @0 is not allowed")
+    assert third.startswith("no measure is called 'xyzzy'; there are")
+
+
+@pytest.mark.parametrize(
+    ("request_", "part"),
+    [
+        ("P_10", "trec_eval's -m takes P.10, not 'P_10'"),
+        ("iprec_at_recall_0.10", "takes iprec_at_recall.0.10"),
+        ("mapp", "nearest: map"),
+        ("all_trek", "nearest: all_trec"),
+        ("xyzzy", "; it has "),
+    ],
+)
+def test_what_trec_eval_does_not_have_is_told_with_what_it_has(request_, part):
+    with pytest.raises(UnknownMeasure) as refused:
+        requested([request_])
+    assert part in refused.value.message

@@ -20,7 +20,7 @@ def test_each_query_is_accumulated_element_by_element(sizes, step, backwards, se
     expected = []
     for number in range(len(sizes)):
         values = amount[query == number].tolist()
-        found = list(itertools.accumulate(values[::-1] if backwards else values, lambda one, other: step(one, other)))
+        found = list(itertools.accumulate(values[::-1] if backwards else values, step))
         expected += found[::-1] if backwards else found
     # To the last bit: sums are printed with all their digits.
     assert running(query, amount, step, backwards=backwards).tolist() == expected
