@@ -25,6 +25,8 @@ COMMANDS = {
     "worker": ("worker:worker", "Scores what is submitted."),
     "score": ("score:score", "Scores run files offline: no database, no site."),
     "trec_eval": ("trec_eval:trec_eval", "trec_eval's own arguments and output."),
+    "curves": ("curves:curves", "A run's curves as columns: sweep, oracle, recall, rank."),
+    "agreement": ("agreement:agreement", "How much two runs agree, query by query."),
     "db": ("database:db", "Brings the database's tables up to date."),
     "user": ("users:user", "Accounts."),
     "team": ("teams:team", "Teams and who is in them."),

@@ -1,0 +1,140 @@
+"""`leaderboard curves`: a run's curves as columns, for plotting and for other programs. No database."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from leaderboard.metrics import Ranking
+    from leaderboard.scoring import Judging
+
+__all__ = ["curves"]
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+DETECTION = {"sweep", "oracle"}
+
+
+@click.command()
+@click.argument("run", metavar="RUN", type=FILE)
+@click.option("--judgments", metavar="QRELS", type=FILE, required=True, help="The judgments.")
+@click.option(
+    "--curve",
+    type=click.Choice(["sweep", "oracle", "recall", "rank"]),
+    required=True,
+    help="The value at every threshold, at each query's best one, precision over recall, or both over rank.",
+)
+@click.option("--query", metavar="ID", help="The curve of this query alone, not of all.")
+@click.option(
+    "-l", "--relevance", "level", type=click.IntRange(1), default=1, metavar="L", help="Lowest relevant grade (1)."
+)
+@click.option(
+    "--depth", type=click.IntRange(1), metavar="K", help="How many ranks --curve rank has (the longest list)."
+)
+@click.option("--documents", type=click.IntRange(1), metavar="N", help="Documents in the collection.")
+@click.option("--beta", type=float, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
+@click.option(
+    "--no-relevant",
+    type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),
+    default="exclude",
+    help="Queries without relevant documents, in sweep and oracle (exclude).",
+)
+@click.option(
+    "--judging",
+    type=click.Choice(["pooled", "complete"]),
+    default="pooled",
+    help="What a query without judgments is: left out, or without relevant documents (pooled).",
+)
+@click.option("--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags.")
+@click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10).")
+@click.option("--format", "output", type=click.Choice(["csv", "json"]), default="csv")
+def curves(
+    run: Path,
+    judgments: Path,
+    curve: str,
+    query: str | None,
+    level: int,
+    depth: int | None,
+    judging: "Judging",
+    query_file: Path | None,
+    output: str,
+    **given: Any,
+) -> None:
+    """The points of a run's curves, every digit of them.
+
+    \b
+    leaderboard curves run.txt --judgments qrels.txt --curve rank
+    leaderboard curves run.tsv --judgments qrels.txt --curve sweep --documents 601 --beta 20 --format json
+
+    \b
+    sweep   theta, p_miss, p_fa, qwv        a row for every distinct score, the strictest threshold first
+    oracle  query, theta, p_miss, p_fa, value    a row for every query, at its own best threshold
+    recall  recall, precision               interpolated, at the recalls 0, 0.1, … 1; mean over queries
+    rank    rank, precision, recall         means over queries
+
+    A threshold of inf (in JSON: null) returns nothing. What is undefined is empty (in JSON: null). A query that the run
+    lacks counts as an empty list.
+    """
+    from leaderboard.errors import BadInput, NotFound
+    from leaderboard.formats import read_judgments, read_queries, read_run
+    from leaderboard.metrics import Setting
+    from leaderboard.scoring import join, prepare
+
+    if curve in DETECTION and (given["documents"] is None or given["beta"] is None):
+        raise click.UsageError(f"--curve {curve} needs --documents N and --beta B")
+    if depth is not None and curve != "rank":
+        raise click.UsageError("--depth goes with --curve rank")
+    if judging == "complete" and query_file is None:
+        raise click.UsageError(
+            "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
+        )
+    given["compat"] = cast("Literal[9, 10]", int(given["compat"]))
+    setting = Setting(**given)
+    queries = None if query_file is None else [row.id for row in read_queries(query_file, name=str(query_file))]
+    judged = prepare(read_judgments(judgments, name=str(judgments)), queries, judging=judging)
+    if not judged.queries:
+        raise BadInput(f"{judgments}: none of the queries has judgments")
+    if query is not None and query not in judged.number:
+        raise NotFound(f"{judgments}: there is no query {query!r} that counts")
+    ranking = join(read_run(run, name=str(run)), judged, setting).ranking
+    names = judged.queries
+    if query is not None:
+        ranking, names = ranking.of_query(judged.number[query]), (query,)
+    points = _points(curve, ranking, names, level, depth)
+    if output == "csv":
+        click.echo(points.write_csv(), nl=False)
+        return
+    document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": given}
+    columns = {name: [_plain(each) for each in points[name]] for name in points.columns}
+    click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
+
+
+def _points(curve: str, ranking: "Ranking", queries: tuple[str, ...], level: int, depth: int | None) -> "pl.DataFrame":
+    """The curve's columns, null where undefined."""
+    import polars as pl
+
+    from leaderboard.metrics import oracles, sweep
+    from leaderboard.metrics.curves import over_rank, over_recall
+
+    columns: dict[str, Any]
+    if curve == "sweep":
+        at = sweep(ranking, level)
+        columns = {"theta": at.theta, "p_miss": at.p_miss, "p_fa": at.p_fa, "qwv": at.qwv}
+    elif curve == "oracle":
+        best = oracles(ranking, level)
+        columns = {"query": queries, "theta": best.theta, "p_miss": best.p_miss, "p_fa": best.p_fa, "value": best.value}
+    elif curve == "recall":
+        over = over_recall(ranking, level)
+        columns = {"recall": over.recall, "precision": over.precision}
+    else:
+        along = over_rank(ranking, level, depth)
+        columns = {"rank": along.rank, "precision": along.precision, "recall": along.recall}
+    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it, which knows no infinity."""
+    return None if value == float("inf") else value
