@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "MOMENT", "OneOf", "OrNone", "given"]
+__all__ = ["FILE", "LEVEL", "MOMENT", "OneOf", "OrNone", "given"]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+LEVEL = click.IntRange(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
 
 Kind = TypeVar("Kind", bound=StrEnum)
 

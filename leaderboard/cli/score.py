@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from leaderboard.cli.kinds import FILE, LEVEL
+
 if TYPE_CHECKING:
     from leaderboard.cli.score_output import ScoredRun
     from leaderboard.metrics import Measure, Setting
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["score"]
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 USUAL = "AP nDCG@10 RR P@10"
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 NAMED_QUERIES = 10
@@ -23,7 +24,7 @@ NAMED_QUERIES = 10
 @click.option("--judgments", metavar="QRELS", type=FILE, help="The judgments: query, iteration, document, grade.")
 @click.option("--measures", metavar="NAMES", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
 @click.option("-q", "--per-query", is_flag=True, help="Every query too.")
-@click.option("-l", "--relevance", "level", type=int, default=1, metavar="L", help="Lowest relevant grade (1).")
+@click.option("-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1).")
 @click.option("-M", "--depth", type=click.IntRange(0), metavar="K", help="Cut every list after K documents.")
 @click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
 @click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10).")
@@ -46,6 +47,9 @@ NAMED_QUERIES = 10
     help="What a query without judgments is: left out, or without relevant documents (pooled).",
 )
 @click.option("--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags.")
+@click.option(
+    "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
+)
 @click.option("--format", "output", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
 @click.option(
     "--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effect sizes."
@@ -62,14 +66,18 @@ def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, *
     leaderboard score a.txt b.txt c.txt --judgments qrels.txt --measures 'AP nDCG@10' --compare a.txt
     leaderboard score --explain nDCG@10
 
-    Runs have TREC's columns (query Q0 document rank score tag) or decisions (query document Y|N score), plain or
-    gzipped. A judged query that a run lacks counts as an empty list; one without judgments is ignored. Both are
-    reported on stderr.
+    Runs have TREC's columns (query Q0 document rank score tag) or decisions (query document Y|N score), or are CSV or
+    JSON lines with the columns query, document, score and, if there are decisions, decision; or a .tgz with one file of
+    decisions for each query, called after it (document Y|N score, or document score). Judgments have TREC's columns
+    (query iteration document grade), or are CSV or JSON lines with query, document and grade. All may be gzipped.
+
+    A judged query that a run lacks counts as an empty list; one without judgments is ignored. Both are reported on
+    stderr.
     """
     if explain is not None:
-        from leaderboard.metrics import parse
+        from leaderboard.metrics import explain as explained
 
-        click.echo(parse(explain).doc)
+        click.echo(explained(explain))
         return
     if not runs:
         raise click.UsageError("no run is named; give one run file or more")
@@ -87,6 +95,7 @@ def _score(
     level: int,
     query_file: Path | None,
     judging: "Judging",
+    known: Path | None,
     output: str,
     threshold: float | None,
     depth: int | None,
@@ -105,17 +114,22 @@ def _score(
     baseline = _baseline(paths, compare, seed, output=output, per_query=per_query)
     names = measures or (USUAL if setting.beta is None or setting.documents is None else USUAL_WITH_BETA)
     if output == "trec_eval":
-        request = printed_under_own_names(names, setting.compat)
-        wanted = tuple(printed.measure.at_relevance(level) for printed in request.measures)
+        request = printed_under_own_names(names, setting.compat, level)
+        wanted = tuple(dict.fromkeys(printed.at(level) for printed in request.measures))
     else:
         wanted = tuple(measure.at_relevance(level) for measure in metrics.parse_all(names))
-    _require(wanted, setting)
+    _require(wanted, setting, known)
     if query_file is None and judging == "complete":
         raise click.UsageError(
             "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
         )
     queries = None if query_file is None else [row.id for row in formats.read_queries(query_file, name=str(query_file))]
-    judged = scoring.prepare(formats.read_judgments(judgments, name=str(judgments)), queries, judging=judging)
+    judged = scoring.prepare(
+        formats.read_judgments(judgments, name=str(judgments)),
+        queries,
+        judging=judging,
+        known=None if known is None else formats.read_judgments(known, name=str(known)),
+    )
     if not judged.queries:
         raise BadInput(f"{judgments}: none of the queries has judgments")
     scored = []
@@ -123,7 +137,7 @@ def _score(
     with reading(paths) as opened:
         for path in paths:
             run = formats.read_run(opened(path), name=str(path))
-            figures = scoring.score(run, judged, wanted, setting, **cut)
+            figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
             scored.append(show.ScoredRun(str(path), run.tag, figures))
     for each in scored:
         _report(each)
@@ -178,7 +192,7 @@ def _setting(
     return Setting(beta=beta, **rest)
 
 
-def _require(measures: tuple["Measure", ...], setting: "Setting") -> None:
+def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | None) -> None:
     """Says which option a measure lacks, before any file is read."""
     from leaderboard.errors import BadInput
 
@@ -188,8 +202,8 @@ def _require(measures: tuple["Measure", ...], setting: "Setting") -> None:
             lacks.append("--documents N")
         if "beta" in measure.needs and setting.beta is None:
             lacks.append("--beta B (or --cost, --value and --prior)")
-        if "known" in measure.needs:
-            raise BadInput(f"{measure} needs the documents known to the user, which only an evaluation on a site has")
+        if "known" in measure.needs and known is None:
+            lacks.append("--known FILE")
         if lacks:
             raise BadInput(f"{measure} needs {' and '.join(lacks)}")
 

@@ -5,9 +5,9 @@ from typing import Literal, cast
 
 import click
 
-__all__ = ["trec_eval"]
+from leaderboard.cli.kinds import FILE, LEVEL
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+__all__ = ["trec_eval"]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,7 +17,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("-q", "--query_eval_wanted", "per_query", is_flag=True, help="Print every query too.")
 @click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
 @click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
-@click.option("-l", "--level_for_rel", "level", type=int, default=1, metavar="N", help="Lowest relevant grade (1).")
+@click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, metavar="N", help="Lowest relevant grade (1).")
 @click.option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(0), metavar="N", help="Cut lists here.")
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
 @click.option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(1), metavar="N", help="Collection size.")
@@ -59,7 +59,7 @@ def trec_eval(
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
     judged = prepare(qrels, sorted(qrels.queries if complete else both))
-    measures = [printed.measure.at_relevance(level) for printed in request.measures]
+    measures = [printed.at(level) for printed in request.measures]
     setting = Setting(documents=documents, compat=version)
     scored = score(lists, judged, measures, setting, depth=depth, judged_only=judged_only)
     lines = trec_lines(

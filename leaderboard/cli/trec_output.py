@@ -1,5 +1,6 @@
 """trec_eval's requests and its output, byte for byte."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,6 +17,7 @@ GRADES_SHOWN = 10
 AFTER_GRADES = ALL_TREC[ALL_TREC.index("P") + 1 :]
 NOT_OF_QUERIES = frozenset({"num_q", "gm_map", "gm_bpref"})
 LARGEST_DIGIT = 9
+NAMES = frozenset({*ALL_TREC, *BUNDLES})
 
 Compat = Literal[9, 10]
 
@@ -49,16 +51,24 @@ def read_request(wanted: Iterable[str], compat: Compat) -> TrecRequest:
     return replace(request, measures=requested(rest))
 
 
-def printed_under_own_names(text: str, compat: Compat) -> TrecRequest:
+def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecRequest:
     """What a list of measures in either notation asks for, under trec_eval's names where it has one.
 
-    Those come first, in trec_eval's order. Raises UnknownMeasure.
+    Those come first, in trec_eval's order. A measure of a relevance level other than `level` (-l) keeps our name, as
+    trec_eval's would not tell it from the usual one. Raises UnknownMeasure.
     """
     rest, request = _without_extras(text.split(), compat)
-    measures = [(measure.trec_eval, measure) for measure in parse_all(" ".join(rest))]
-    named = sorted((Printed(name, measure) for name, measure in measures if name), key=_place)
-    own = [Printed(str(measure), measure) for name, measure in measures if not name]
-    return replace(request, measures=(*named, *own))
+    trec = [each for each in rest if each in NAMES or _has_parameters(each)]
+    # Not by way of the measures: some are one under two names.
+    named = {printed.name: printed for each in trec for printed in requested([each])}
+    own: dict[str, Printed] = {}
+    for measure in parse_all(" ".join(each for each in rest if each not in trec)):
+        name = measure.trec_eval if dict(measure.given).get("rel", level) == level else None
+        if name:
+            named.setdefault(name, Printed(name, measure))
+        else:
+            own[str(measure)] = Printed(str(measure), measure)
+    return replace(request, measures=(*sorted(named.values(), key=_place), *own.values()))
 
 
 def trec_lines(
@@ -81,7 +91,7 @@ def trec_lines(
     if per_query:
         skipped = frozenset(scored.missing if compat == 9 else ())
         before, after = (
-            [(printed.name, measure, scored.results[measure].values.tolist()) for printed, measure in _at(level, part)]
+            [(each.name, each.at(level), scored.results[each.at(level)].values.tolist()) for each in part]
             for part in request.of_queries
         )
         for place, query in enumerate(scored.queries):
@@ -94,26 +104,21 @@ def trec_lines(
     if summary:
         if request.run_name:
             yield f"{'runid':<22}\tall\t{tag}\n"
-        for printed, measure in _at(level, request.measures):
-            mean = scored.results[measure].mean
-            if complete and printed.name == "num_rel":
-                mean = printed.measure.evaluate(scored.ranking).mean
-            yield _line(printed.name, "all", mean, measure)
+        for printed in request.measures:
+            measure = printed.over_all(level, complete)
+            evaluated = scored.results.get(measure) or measure.evaluate(scored.ranking)
+            yield _line(printed.name, "all", evaluated.mean, measure)
 
 
 def grade_string(ranking: Ranking, query: int, length: int) -> str:
     """The grades of a query's first documents, a character each: - not judged, . judged below 0, > above 9."""
     start, end = ranking.hit_start[query : query + 2].tolist()
+    end = min(end, start + length)  # hits come by rank: no more of them are among the first
     signs = ["-"] * min(length, int(ranking.retrieved[query]))
     for rank, grade in zip(ranking.rank[start:end].tolist(), ranking.grade[start:end].tolist(), strict=True):
         if rank <= len(signs):
             signs[rank - 1] = "." if grade < 0 else ">" if grade > LARGEST_DIGIT else str(grade)
     return "".join(signs)
-
-
-def _at(level: int, measures: Iterable[Printed]) -> list[tuple[Printed, Measure]]:
-    """Each with the measure that is computed for it."""
-    return [(printed, printed.measure.at_relevance(level)) for printed in measures]
 
 
 def _line(name: str, query: str, value: float, measure: Measure) -> str:
@@ -150,6 +155,12 @@ def _of_version(request: str, compat: Compat) -> tuple[str, ...]:
     if compat == 9 and request in BUNDLES:
         return tuple(name for name in BUNDLES[request] if name not in NEW_IN_10)
     return (request,)
+
+
+def _has_parameters(request: str) -> bool:
+    """Whether it is one of trec_eval's names with the parameters that its -m takes: P.5,10."""
+    name, _, parameters = request.partition(".")
+    return name in NAMES and re.fullmatch(r"[\dp.,=eE+-]+", parameters) is not None
 
 
 def _base(name: str) -> str:

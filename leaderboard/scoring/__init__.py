@@ -13,6 +13,7 @@ from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
 from leaderboard.scoring.joining import Joined, join
 from leaderboard.scoring.judged import JudgedQueries, Judging, prepare
 from leaderboard.scoring.listing import ranked_lines
+from leaderboard.scoring.possible import require_possible
 
 __all__ = ["Joined", "JudgedQueries", "Judging", "Scored", "join", "prepare", "ranked_lines", "score"]
 
@@ -44,8 +45,13 @@ def score(
     threshold: float | None = None,
     depth: int | None = None,
     judged_only: bool = False,
+    name: str = "run",
 ) -> Scored:
-    """Every measure of one run; the arguments are those of `join`. Raises BadInput for what a measure lacks."""
+    """Every measure of one run; the arguments are those of `join`, and what messages call the run.
+
+    Raises BadInput for what a measure lacks and for judgments, FileRejected for a run, that don't fit the collection.
+    """
     joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
+    require_possible(joined.ranking, judged, measures, name)
     results = {measure: measure.evaluate(joined.ranking) for measure in measures}
     return Scored(judged.queries, results, joined.missing, joined.unknown, joined.ranking)

@@ -9,6 +9,7 @@ from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
 from leaderboard.scoring.judged import JudgedQueries
 from leaderboard.scoring.order import Order, order
+from leaderboard.scoring.possible import require_threshold
 from leaderboard.scoring.stretches import stretches
 
 __all__ = ["Joined", "join"]
@@ -41,7 +42,10 @@ def join(
     threshold    θ: without decisions in the run, documents with score >= θ are returned; None: all of them
     depth        only the first so many of each query (trec_eval's -M)
     judged_only  documents without a grade of 0 or more are then taken out of the lists (trec_eval's -J)
+
+    Raises BadInput when θ is no finite number.
     """
+    require_threshold(threshold)
     setting = setting or Setting()
     places = order(run, setting.compat)
     numbers = np.array([judged.number.get(query, -1) for query in run.queries], np.int64)

@@ -65,6 +65,11 @@ def _require_needs(
         fields.setdefault("documents", []).append(
             f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
         )
+    overfull = _query_with_too_many_judgments(session, evaluation, revision)
+    if overfull is not None:
+        fields.setdefault("documents", []).append(
+            f"query {overfull} has more judged documents than the collection has documents"
+        )
     if fields:
         raise InvalidFields(fields)
 
@@ -82,5 +87,19 @@ def _query_without_other_documents(
         .where(Judgment.revision_id == revision.id, Judgment.grade >= min(levels))
         .group_by(Query.id, Query.external_id)
         .having(sa.func.count() >= evaluation.documents)
+        .limit(1)
+    )
+
+
+def _query_with_too_many_judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> str | None:
+    """A query that has more judged documents than the collection has; None when there is none such."""
+    if evaluation.documents is None:
+        return None
+    return session.scalar(
+        sa.select(Query.external_id)
+        .join(Judgment, Judgment.query_id == Query.id)
+        .where(Judgment.revision_id == revision.id)
+        .group_by(Query.id, Query.external_id)
+        .having(sa.func.count() > evaluation.documents)
         .limit(1)
     )

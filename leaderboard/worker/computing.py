@@ -61,7 +61,14 @@ class Computing:
             run = read_run(path, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
         stage("scoring")
         scored = {
-            subset: scoring.score(run, judged, prepared.measures, prepared.setting, threshold=submission.threshold)
+            subset: scoring.score(
+                run,
+                judged,
+                prepared.measures,
+                prepared.setting,
+                threshold=submission.threshold,
+                name=submission.filename,
+            )
             for subset, judged in prepared.judged.items()
         }
         whole = scored[Subset.ALL]

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from leaderboard.cli import run as leaderboard
+from leaderboard.cli.kinds import LEVEL
+from leaderboard.formats import GRADE_LIMIT
+from leaderboard.metrics import GRADE_LIMIT as METRICS_LIMIT
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2 0 a 1\nq3 0 z 1\n"
 RUN = "q1 Q0 a 1 9 mine\nq1 Q0 x 2 8 mine\nq1 Q0 c 3 7 mine\nq2 Q0 b 1 9 mine\nq2 Q0 a 2 8 mine\nq9 Q0 a 1 1 mine\n"
@@ -96,6 +99,53 @@ def test_trec_evals_form_prints_its_names_in_its_order(scored: Scored) -> None:
     ]
 
 
+def test_trec_evals_form_keeps_both_names_of_one_measure(scored: Scored) -> None:
+    _, out, _ = scored(
+        "run", "--judgments", "qrels", "--format", "trec_eval", "--measures", "Rprec Rprec_mult.0.5,1 P_5 P.10 P.5"
+    )
+    assert [line.split("\t")[0].rstrip() for line in out.splitlines()] == [
+        "Rprec",
+        "P_5",
+        "P_10",
+        "Rprec_mult_0.50",
+        "Rprec_mult_1.00",
+    ]
+
+
+@pytest.mark.parametrize(("level", "names"), [("1", ["P_5", "P(rel=2)@5"]), ("2", ["P_5"])])
+def test_no_two_measures_of_trec_evals_form_have_one_name(scored: Scored, level: str, names: list[str]) -> None:
+    arguments = ["run", "--judgments", "qrels", "--format", "trec_eval", "--measures", "P@5 P(rel=2)@5", "-l", level]
+    assert [line.split("\t")[0].rstrip() for line in scored(*arguments)[1].splitlines()] == names
+
+
+def test_the_documents_known_to_the_user_come_from_a_file(scored: Scored) -> None:
+    # q1 finds the known a, and c that is new: 1/1 and 1/2. q2 finds the known a alone: 1/1 and 0/1.
+    Path("known").write_text("q1 0 a 1\nq2 0 a 1\n")
+    arguments = ["run", "--judgments", "qrels", "--measures", "Coverage Novelty"]
+    status, out, err = scored(*arguments)
+    assert (status, out, err) == (2, "", "Coverage needs --known FILE\n")
+    status, out, _ = scored(*arguments, "--known", "known", "-q", "--format", "csv")
+    assert status == 0
+    assert out.splitlines()[1:3] == ["run,q1,1,0.5", "run,q2,1,0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--documents", "1"], "query q1 has 3 judged documents, but the collection has 1"),
+        (["--documents", "3"], "run: query q1 lists 3 documents; with the 1 judged ones that it lacks these are 4"),
+        (["--documents", "99999999999999999999999"], "the collection can't have 99,999,999,999,999,999,999,999"),
+        (["--documents", "9", "--threshold", "nan"], "the threshold θ can't be nan; expected a finite number"),
+        (["--documents", "9", "--beta", "nan"], "β can't be nan"),
+        (["--documents", "9", "--beta", "-3"], "β can't be -3"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(scored: Scored, options: list[str], message: str) -> None:
+    status, out, err = scored("run", "--judgments", "qrels", "--measures", "Pfa MQWV AQWV", "--beta", "20", *options)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
 def test_the_relevance_level_goes_into_every_measure(scored: Scored) -> None:
     _, out, _ = scored("run", "--judgments", "qrels", "--measures", "RR NumRel", "-l", "2")
     assert out.splitlines() == ["run  RR(rel=2)  NumRel(rel=2)", "run     0.1111              1"]
@@ -132,6 +182,7 @@ def test_the_threshold_says_what_is_returned(scored: Scored) -> None:
         (["run", "--judgments", "qrels", "--beta", "2", "--prior", "0.1"], "--beta, or --cost, --value and --prior"),
         (["run", "--judgments", "qrels", "--prior", "0.1"], "--cost, --value and --prior go together"),
         (["run", "--judgments", "qrels", "--judging", "complete"], "--judging complete needs --queries FILE"),
+        (["run", "--judgments", "qrels", "-l", "0"], "--relevance: 0 is not in the range 1<=x<=1000"),
         (["qrels", "--judgments", "qrels"], "qrels: line 1: decision a is neither Y nor N"),
     ],
 )
@@ -156,3 +207,12 @@ def test_a_measure_is_explained(scored: Scored) -> None:
 
 def test_the_help_has_an_example(scored: Scored) -> None:
     assert "leaderboard score run.txt.gz --judgments qrels.txt" in scored("--help")[1]
+
+
+def test_the_help_names_every_form_of_a_run(scored: Scored) -> None:
+    out = scored("--help")[1]
+    assert [form for form in ("TREC's columns", "CSV", "JSON", ".tgz", "gzipped") if form not in out] == []
+
+
+def test_the_levels_that_an_option_takes_are_the_grades_that_a_file_may_hold() -> None:
+    assert LEVEL.max == GRADE_LIMIT == METRICS_LIMIT

@@ -51,6 +51,16 @@ def answer(reference: Reference, run: Run) -> Iterator[str]:
     return trec_lines(scored, run.tag, request, level=reference.level, compat=reference.compat, per_query=True)
 
 
+@pytest.mark.parametrize(("compat", "level"), [(10, 1), (10, 2), (9, 1)])
+def test_the_score_command_prints_trec_evals_file_byte_for_byte(compat: int, level: int) -> None:
+    references = [each for run in RUNS for each in RUNS[run] if (each.compat, each.level) == (compat, level)]
+    for reference in references[:: len(references) // 4]:
+        arguments = [str(reference.run), "--judgments", str(reference.judgments), "-q", "-l", str(level)]
+        options = ["--measures", "all_trec", "--format", "trec_eval", "--compat", str(compat)]
+        result = CliRunner().invoke(score_command, [*arguments, *options], catch_exceptions=False)
+        assert result.stdout == text_of(reference.answer), reference.answer
+
+
 def test_there_are_references_of_every_kind() -> None:
     found = [reference for references in RUNS.values() for reference in references]
     assert {(reference.compat, reference.level) for reference in found} == {(10, 1), (10, 2), (9, 1)}

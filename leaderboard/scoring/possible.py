@@ -1,0 +1,62 @@
+"""What can't be: judgments and runs that name more documents than the collection has, a threshold that is no number.
+
+Figures of the detection family would come out negative or beyond their range, without a word.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from leaderboard.errors import BadInput, FileRejected, Problem
+from leaderboard.metrics import Bools, Ints, Measure, Ranking
+from leaderboard.scoring.judged import JudgedQueries
+
+__all__ = ["require_possible", "require_threshold"]
+
+NAMED = 10  # queries that a message names
+
+
+def require_threshold(threshold: float | None) -> None:
+    """Raises BadInput for a θ that is no finite number."""
+    if threshold is not None and not math.isfinite(threshold):
+        raise BadInput(f"the threshold θ can't be {threshold}; expected a finite number")
+
+
+def require_possible(ranking: Ranking, judged: JudgedQueries, measures: Sequence[Measure], name: str) -> None:
+    """Holds N_total against the documents named, where one of the measures needs it.
+
+    Raises BadInput when the judgments alone are too many, FileRejected (under `name`) when they are with the run's.
+    """
+    needing = [measure for measure in measures if "documents" in measure.needs]
+    documents = ranking.setting.documents
+    if not needing or documents is None:
+        return
+    judgments = np.diff(judged.judged_start)
+    _require_judgments(
+        judgments > documents, judgments, judged, f"judged documents, but the collection has {documents:,}"
+    )
+    for level in {measure.arguments.get("rel", 1) for measure in needing}:
+        relevant = ranking.relevant(level).judged
+        what = f"relevant documents of the collection's {documents:,}: no other is left, so P_fa is undefined"
+        _require_judgments(relevant >= documents, relevant, judged, what)
+    hits = np.diff(ranking.hit_start)
+    named = ranking.retrieved + judgments - hits
+    crowded = np.flatnonzero(named > documents)
+    if len(crowded):
+        problems = [
+            Problem(
+                None,
+                f"query {judged.queries[place]} lists {ranking.retrieved[place]:,} documents; with the "
+                f"{judgments[place] - hits[place]:,} judged ones that it lacks these are {named[place]:,}, but the "
+                f"collection has {documents:,}",
+            )
+            for place in crowded[:NAMED].tolist()
+        ]
+        raise FileRejected(problems, len(crowded), name)
+
+
+def _require_judgments(wrong: Bools, counts: Ints, judged: JudgedQueries, what: str) -> None:
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise BadInput(f"query {judged.queries[place]} has {counts[place]:,} {what}")
