@@ -19,7 +19,8 @@ __all__ = ["PIECE_BYTES", "Block", "Lines", "Piece", "cut", "tidy"]
 PIECE_BYTES = 8 * MIB
 WINDOW_BYTES = MIB // 4  # one scan's working set stays in the processor's cache
 
-NEWLINE, BLANK = 10, 32
+TAB, NEWLINE, BLANK = 9, 10, 32
+BLANK_CONTROLS = 5  # tab, newline, vertical tab, form feed, carriage return: 9 to 13
 BLANKS_TO_SPACE = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 Lines = NDArray[np.int64]
@@ -54,6 +55,7 @@ class Block:
 
 def cut(text: CappedReader, limits: Limits, name: str, size: int = PIECE_BYTES) -> Iterator[Piece]:
     """The text in pieces of up to `size` bytes. Raises FileRejected past the caps on lines or on one line."""
+    size = max(size, limits.line_bytes + 1)  # so that a full window without a newline is a line too long
     buffer = bytearray(size)
     window = memoryview(buffer)
     held = 0
@@ -145,11 +147,12 @@ def _has_comments(text: bytes) -> bool:
 def _with_single_blanks(text: bytes) -> bytes:
     """Every blank as a space, runs of them as one, none at the end of a line, at most one at its start.
 
-    Blanks that go are set to NUL, and translating takes these out: much faster than picking what stays.
+    A text with other control characters stays as it is. Blanks that go are set to NUL, and translating takes these
+    out: much faster than picking what stays.
     """
-    if b"\0" in text:
-        return text
     codes = np.frombuffer(text, np.uint8)
+    if np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - TAB < BLANK_CONTROLS):
+        return text
     parts = []
     for start in range(0, len(codes), WINDOW_BYTES):
         window = codes[start : start + WINDOW_BYTES + 1]
@@ -163,8 +166,7 @@ def _with_single_blanks(text: bytes) -> bytes:
 
 def _without_empty_lines(text: bytes, first: int) -> tuple[bytes, Lines]:
     """Leaves comments and empty lines out; int64[rows], the line numbers of what is left."""
-    kept = [
-        (number, line) for number, line in enumerate(text.split(b"\n"), first) if line and not line.startswith(b"#")
-    ]
+    lines = ((number, line, line.strip()) for number, line in enumerate(text.split(b"\n"), first))
+    kept = [(number, line) for number, line, content in lines if content and not content.startswith(b"#")]
     joined = b"".join([line + b"\n" for _, line in kept])
     return joined, np.array([number for number, _ in kept], np.int64)

@@ -15,15 +15,15 @@ Result = TypeVar("Result")
 MOST_AT_ONCE = 4  # each piece costs memory
 
 
-def side_by_side(work: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
-    """work(item) for each item, in order; as many at once as there are processors, up to a few.
+def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:
+    """work(item) for each item, in order; so many at once, or as many as there are processors, up to a few.
 
     Threads, since numpy and polars let go of the interpreter while they work. Without items no thread is started.
     """
     first = next(items, None)
     if first is None:
         return
-    at_once = min(os.cpu_count() or 1, MOST_AT_ONCE)
+    at_once = at_once or min(os.cpu_count() or 1, MOST_AT_ONCE)
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(at_once) as pool:
         for item in chain([first], items):

@@ -219,6 +219,14 @@ def test_the_caps_on_lines_and_on_one_line_hold_while_reading() -> None:
     assert problems_of(read_run, endless) == [(1, "longer than 1,048,576 bytes, the most allowed")]
 
 
+def test_a_line_may_be_longer_than_a_piece_where_the_limits_say_so() -> None:
+    limits = Limits(line_bytes=2 * PIECE_BYTES)
+    [(line, message)] = problems_of(
+        read_run, io.BytesIO(b"x" * (PIECE_BYTES + 10) + b"\nq Q0 d 1 1 t\n"), limits=limits
+    )
+    assert (line, message) == (1, f"expected 6 columns, found 1 ({SIX})")
+
+
 BLANKS = st.text(alphabet=" \t", min_size=1, max_size=3)
 IDS = st.text(alphabet="abc#1", min_size=1, max_size=3).filter(lambda text: not text.startswith("#"))
 

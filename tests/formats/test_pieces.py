@@ -1,0 +1,50 @@
+import io
+import threading
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.formats import Limits
+from leaderboard.formats.blocks import cut
+from leaderboard.formats.plain import CappedReader
+from leaderboard.formats.side_by_side import side_by_side
+
+
+class Drop(io.BytesIO):
+    """A source that gives little at a time, as a network does."""
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # of the one kind we use
+        return super().readinto(memoryview(buffer)[:3])
+
+
+@settings(deadline=None)
+@given(
+    lines=st.lists(st.binary(max_size=20).filter(lambda line: b"\n" not in line), max_size=20), size=st.integers(21, 90)
+)
+def test_pieces_are_whole_lines_and_together_the_file(lines: list[bytes], size: int) -> None:
+    content = b"\n".join(lines)
+    pieces = list(cut(CappedReader(Drop(content), 1 << 30, "file"), Limits(line_bytes=20), "file", size))
+    whole = b"".join(piece.text for piece in pieces)
+    assert whole == (content + b"\n" if content and not content.endswith(b"\n") else content)
+    first = 1
+    for piece in pieces:
+        assert piece.text.endswith(b"\n")
+        assert (piece.first, piece.lines) == (first, piece.text.count(b"\n"))
+        first += piece.lines
+
+
+def test_work_goes_on_side_by_side_and_comes_back_in_order() -> None:
+    both = threading.Barrier(2)
+
+    def work(number: int) -> int:
+        if number < 2:
+            both.wait(timeout=30)  # only passed when two are at work together
+        return number * number
+
+    assert list(side_by_side(work, iter(range(40)), at_once=2)) == [number * number for number in range(40)]
+
+
+def test_without_work_nothing_is_started() -> None:
+    before = threading.active_count()
+    assert list(side_by_side(str, iter(()))) == []
+    assert threading.active_count() == before
