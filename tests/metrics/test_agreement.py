@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -17,6 +17,7 @@ from leaderboard.metrics.agreement import (
 )
 from leaderboard.metrics.agreements import AGREEMENTS
 
+quick = settings(deadline=None)  # the machine may be busy
 orders = st.integers(2, 30).flatmap(lambda n: st.permutations(range(n)))
 
 
@@ -44,6 +45,7 @@ def test_tied_scores_take_average_ranks_and_count_in_tau_b():
     assert math.isnan(kendall_tau(items, items, scores=(np.ones(4), scores[1])).value)
 
 
+@quick
 @given(orders)
 def test_correlations_agree_with_scipy(order):
     reference = np.arange(len(order))
@@ -54,6 +56,7 @@ def test_correlations_agree_with_scipy(order):
     assert kendall_distance(reference, other).value == pytest.approx((1 - kendall_tau(reference, other).value) / 2)
 
 
+@quick
 @given(orders)
 def test_tau_ap_follows_its_definition(order):
     n = len(order)
@@ -71,6 +74,7 @@ def extrapolated(first: list[int], second: list[int], p: float) -> float:
     return (1 - p) / p * seen + ((overlap[n] - overlap[s]) / n + overlap[s] / s) * p**n
 
 
+@quick
 @given(
     st.lists(st.integers(0, 20), min_size=1, unique=True),
     st.lists(st.integers(0, 20), min_size=1, unique=True),

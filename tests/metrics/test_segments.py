@@ -2,12 +2,13 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics.segments import running
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 40), max_size=12),
     st.sampled_from([np.add, np.multiply, np.maximum]),
