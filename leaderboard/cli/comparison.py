@@ -13,13 +13,14 @@ import click
 
 from leaderboard.cli.score_output import ScoredRun
 from leaderboard.metrics import Measure
-from leaderboard.statistics import LEVEL, SEED, Comparison, ComparisonTable, Interval, compare
+from leaderboard.statistics import LEVEL, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
 __all__ = ["FORMATS", "baseline_among", "csv_text", "json_text", "table_text"]
 
 UNDEFINED = "–"
 MINUS = "−"
 DIGITS = 4
+NO_DIRECTION = "neither more nor less of it is better"
 TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
 HEAD = (
     "difference",
@@ -58,16 +59,17 @@ def baseline_among(paths: Sequence[Path], asked: str) -> str:
 
 
 def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None) -> Compared:
-    return {
-        measure: compare(
-            {run.name: run.scored.results[measure].columns for run in runs},
-            baseline,
-            measure.family.aggregation,
-            direction=measure.direction,
-            seed=SEED if seed is None else seed,
-        )
-        for measure in measures
-    }
+    """Each measure's comparisons; none, with the reason, where neither more nor less is better."""
+    seed = SEED if seed is None else seed
+    tables: Compared = {}
+    for measure in measures:
+        if measure.direction == "none":
+            tables[measure] = ComparisonTable(baseline, (), LEVEL, RESAMPLES, seed, NO_DIRECTION)
+            continue
+        columns = {run.name: run.scored.results[measure].columns for run in runs}
+        aggregation = measure.family.aggregation
+        tables[measure] = compare(columns, baseline, aggregation, direction=measure.direction, seed=seed)
+    return tables
 
 
 def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
@@ -79,12 +81,13 @@ def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline:
 
 
 def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
-    """For programs: a row for each measure and run with every digit; what is undefined is empty."""
-    rows = [
-        _record(runs, measure, table, row)
-        for measure, table in compared(runs, measures, baseline, seed).items()
-        for row in table.rows
-    ]
+    """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
+    rows: list[dict[str, Any]] = []
+    for measure, table in compared(runs, measures, baseline, seed).items():
+        for run in runs:
+            row = next((row for row in table.rows if row.name == run.name), None)
+            if run.name != baseline:
+                rows.append(_means(runs, measure, table, run.name) | (_record(table, row) if row else {}))
     text = io.StringIO()
     writer = csv.DictWriter(text, _columns(), lineterminator="\n")
     writer.writeheader()
@@ -159,18 +162,24 @@ def _columns() -> list[str]:
     figures = ["mean", "baseline_mean", "difference", "low", "high", "queries", "left_out"]
     effects = ["d_z", "dominance", "better", "worse", "tied"]
     tests = [f"{name}{suffix}" for name in TESTS for suffix in ("_p", "_holm", "_bh")]
-    return ["measure", "run", "baseline", *figures, *effects, *tests, "level", "resamples", "seed"]
+    return ["measure", "run", "baseline", *figures, *effects, *tests, "level", "resamples", "seed", "reason"]
 
 
-def _record(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable, row: Comparison) -> dict[str, Any]:
+def _means(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable, name: str) -> dict[str, Any]:
     means = {run.name: _defined(run.scored.results[measure].mean) for run in runs}
+    return {
+        "measure": str(measure),
+        "run": name,
+        "baseline": table.baseline,
+        "mean": means[name],
+        "baseline_mean": means[table.baseline],
+        "reason": table.reason,
+    }
+
+
+def _record(table: ComparisonTable, row: Comparison) -> dict[str, Any]:
     effects, difference = row.effects, row.difference
     record: dict[str, Any] = {
-        "measure": str(measure),
-        "run": row.name,
-        "baseline": table.baseline,
-        "mean": means[row.name],
-        "baseline_mean": means[table.baseline],
         "difference": difference.value,
         "low": difference.low,
         "high": difference.high,

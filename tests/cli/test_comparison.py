@@ -188,3 +188,23 @@ def test_what_can_not_be_compared_is_said_on_stderr(scored: Scored, arguments: l
 def test_the_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert leaderboard(["score", "--help"]) == 0
     assert "--measures 'AP nDCG@10' --compare a.txt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("measure", "options", "reason"),
+    [
+        ("NumRet", (), "neither more nor less of it is better"),
+        ("MQWV", ("--documents", "100", "--beta", "1"), "whole run"),
+    ],
+)
+def test_a_measure_that_is_not_compared_keeps_its_row_and_says_why(
+    scored: Scored, measure: str, options: tuple[str, ...], reason: str
+) -> None:
+    _, out, _ = scored("a", "b", "--measures", measure, "--compare", "a", "--format", "csv", *options)
+    [row] = rows_of(out)
+    assert (row["measure"], row["run"], row["baseline"], row["difference"], row["randomisation_p"]) == (
+        measure, "b", "a", "", "",
+    )  # fmt: skip
+    assert row["mean"] != ""
+    assert reason in row["reason"]
+    assert f"not compared: {row['reason']}" in scored("a", "b", "--measures", measure, "--compare", "a", *options)[1]
