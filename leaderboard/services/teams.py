@@ -21,6 +21,7 @@ __all__ = [
     "create_team",
     "find_invitation",
     "invite",
+    "joined_by",
     "leave_team",
     "remove_member",
     "revoke_invitation",
@@ -110,6 +111,12 @@ def find_invitation(session: Session, token: str, now: dt.datetime | None = None
         expired = f"{invitation.expires_at.day} {invitation.expires_at:%b %Y, %H:%M} UTC"
         raise Conflict(f"This invitation expired on {expired}; ask the team for a new link.")
     return invitation
+
+
+def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
+    """The team that the actor is in and this link, used or not, invites to."""
+    team = session.scalar(sa.select(Team).join(Invitation).where(Invitation.token_hash == _hash(token)))
+    return team if team is not None and actor.is_in(team.id) else None
 
 
 def accept_invitation(session: Session, actor: Actor, token: str, now: dt.datetime | None = None) -> Team:

@@ -14,9 +14,15 @@ blueprint = Blueprint("campaigns", __name__)
 
 @blueprint.get("/")
 def front() -> ResponseReturnValue:
+    """The campaign that was followed longest stands first with its progress, the others below it."""
     with reading() as session:
         found = campaigns.campaigns(session, actor(), now())
-    return render_template("campaigns/front.html", campaigns=found)
+        longest = max(found, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
+        years = progress(session, actor(), longest.campaign.slug, now()) if longest else None
+    chart = charts.progress_chart(years) if years else None
+    featured = longest if chart else None
+    others = [one for one in found if one is not featured]
+    return render_template("campaigns/front.html", featured=featured, chart=chart, others=others)
 
 
 @blueprint.get("/campaigns/<campaign>")

@@ -14,7 +14,7 @@ __all__ = ["ago", "counted", "date", "figure", "init_app", "marked", "moment", "
 DIGITS = 3
 DASH = "–"
 MINUS = "−"
-UNITS = ("bytes", "kB", "MB", "GB", "TB")
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 # (up to so many seconds, seconds in one, what one is called): 90 minutes are "2 h", 36 hours "36 h", 3 days "3 days"
 STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400, 86400, "days"))
 YEAR = 365.25 * 86400  # seconds
@@ -93,13 +93,15 @@ def span(seconds: float) -> str:
 
 
 def size(number: int) -> str:
-    """`283 MB`: in powers of a thousand, three digits."""
+    """`512 MiB`: in powers of 1,024, as limits are set; three digits."""
     value = float(number)
     for unit in UNITS:
-        if value < 999.5 or unit == UNITS[-1]:
+        if value < 1023.5 or unit == UNITS[-1]:
             break
-        value /= 1000
-    return f"{number:,} bytes" if unit == "bytes" else f"{value:.3g} {unit}"
+        value /= 1024
+    if unit == "bytes":
+        return f"{number:,} bytes"
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

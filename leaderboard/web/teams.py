@@ -104,7 +104,11 @@ def remove(team: str, member: int) -> ResponseReturnValue:
 @blueprint.get("/join/<token>")
 def invitation(token: str) -> ResponseReturnValue:
     with reading() as session:
-        team = teams.find_invitation(session, token, now()).team
+        joined = teams.joined_by(session, actor(), token)
+        team = joined or teams.find_invitation(session, token, now()).team
+    if joined is not None:
+        flash(f"You are in {joined.name}.")
+        return redirect(url_for("teams.show", team=joined.slug))
     return render_template("teams/join.html", team=team, token=token)
 
 

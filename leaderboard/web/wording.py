@@ -1,18 +1,32 @@
 """Settings in words, the same on every page."""
 
+from collections.abc import Iterable
+
 from flask import Flask
 
-__all__ = ["init_app", "number", "prior"]
+__all__ = ["aligned", "init_app", "number", "prior"]
 
 
 def init_app(app: Flask) -> None:
-    for written in (number, prior):
+    for written in (aligned, number, prior):
         app.jinja_env.filters[written.__name__] = written
 
 
 def number(value: float) -> str:
     """A setting as one would write it: `20`, `0.0333`, `19.9467`; six digits at most."""
     return f"{value:.6g}".replace("-", "−")
+
+
+def aligned(values: Iterable[float]) -> list[str]:
+    """A column of settings or scores: each as `number` writes it, with the decimals of the one that has the most."""
+    texts = [number(value) for value in values]
+    if any("e" in text or not text[-1].isdigit() for text in texts):
+        return texts
+    places = max(len(text.partition(".")[2]) for text in texts) if texts else 0
+    if not places:
+        return texts
+    parts = [text.partition(".") for text in texts]
+    return [f"{whole}.{decimals.ljust(places, '0')}" for whole, _, decimals in parts]
 
 
 def prior(value: float) -> str:

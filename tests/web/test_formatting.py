@@ -7,6 +7,7 @@ import pytest
 from flask import Flask, g
 
 from leaderboard.web.formatting import ago, counted, date, figure, marked, moment, plain_figure, size, when
+from leaderboard.web.wording import aligned
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 
@@ -63,7 +64,14 @@ def test_the_relative_time_is_in_its_largest_fitting_unit(app: Flask, after: dt.
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1_234, "1.23 kB"), (283_000_000, "283 MB"), (4 * 10**12, "4 TB")],
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1_234, "1.21 KiB"),
+        (512 * 2**20, "512 MiB"),
+        (1_000 * 2**20, "1,000 MiB"),
+        (4 * 2**40, "4 TiB"),
+    ],
 )
 def test_a_size_has_three_digits(number: int, text: str) -> None:
     assert size(number) == text
@@ -80,3 +88,10 @@ def test_the_registry_s_text_gets_subscripts_powers_and_code_and_nothing_else() 
     assert marked("2^g and 2^{−x}") == "2<sup>g</sup> and 2<sup>−x</sup>"
     assert marked("as `P_miss` is") == "as <code>P_miss</code> is"
     assert marked("trec_eval, ndcg_cut_10, pfa_only <b>") == "trec_eval, ndcg_cut_10, pfa_only &lt;b&gt;"
+
+
+def test_a_column_of_scores_stands_on_the_point() -> None:
+    assert aligned([12.5, 3.0, 0.125]) == ["12.500", "3.000", "0.125"]
+    assert aligned([3.0, 2.0]) == ["3", "2"]
+    assert aligned([1e-9, 2.0]) == ["1e−09", "2"]
+    assert aligned([]) == []

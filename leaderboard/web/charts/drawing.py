@@ -16,7 +16,7 @@ __all__ = [
 
 Spec = dict[str, Any]
 
-WIDE, NARROW = 1080, 340  # px, whole drawings: a desktop's and a phone's
+WIDE, NARROW = 1280, 340  # px, whole drawings: a desktop's and a phone's
 KEPT = 256  # drawings: a few MB
 FONT_SIZE = 12  # px
 

@@ -52,7 +52,7 @@ class _Drawing:
         self.lines = [line for line in lines if line.points]
         self.is_wide = width > WIDE_FROM
         self.characters = 26 if self.is_wide else 12
-        self.padding = {"left": 52, "right": 208 if self.is_wide else 98, "top": 34, "bottom": 28}
+        self.padding = {"left": 52, "right": 208 if self.is_wide else 106, "top": 34, "bottom": 28}
         self.width = width - self.padding["left"] - self.padding["right"]
         self.lowest, self.highest = _domain(page.column, self.lines)
         self.x: Spec = {
@@ -219,7 +219,7 @@ class _Drawing:
         rows.sort(key=lambda row: (str(row["period"]), row["label"]))
         yield {
             "data": {"values": rows},
-            "mark": {"type": "rule", "xOffset": 10, "x2Offset": 22, "strokeWidth": 1},
+            "mark": {"type": "rule", "xOffset": 10, "x2Offset": 30, "strokeWidth": 1},
             "encoding": {
                 "x": self.x,
                 "x2": {"field": "period"},
@@ -229,7 +229,7 @@ class _Drawing:
             },
         }
         encoding = {"x": self.x, "y": {**self.y, "field": "label"}, "description": {"field": "says"}}
-        yield from self._text(rows, encoding, {"align": "left", "baseline": "middle", "dx": 26})
+        yield from self._text(rows, encoding, {"align": "left", "baseline": "middle", "dx": 34})
 
     def _has_name(self, line: Line) -> bool:
         """Those in colour, baselines, and whoever was the best of a period."""
