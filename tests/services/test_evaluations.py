@@ -92,6 +92,12 @@ def test_a_collection_of_relevant_documents_only_is_refused(world: World) -> Non
         world.judge("q1 0 d1 1\nq1 0 d2 1\n")
 
 
+def test_judgments_on_more_documents_than_the_collection_has_are_refused(world: World) -> None:
+    world.change_evaluation(documents=2)
+    with pytest.raises(InvalidFields, match="query q1 has more judged documents than the collection has documents"):
+        world.judge("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n")
+
+
 def test_a_measure_that_needs_known_documents_says_so(world: World) -> None:
     with (
         world.organising() as (session, campaign, _),
