@@ -5,7 +5,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 __all__ = ["download", "here", "init_app"]
 
-GREATEST = 2**63 - 1  # what a row's number may be on both engines
+GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range
 
 # What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
 # mean something to the function that makes them.
