@@ -1,11 +1,11 @@
 """The measure reference, straight from the registry: what a measure means is said once, beside its code."""
 
-from flask import Blueprint, render_template
+from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
-from leaderboard.errors import NotFound
-from leaderboard.metrics import VERSION, Family, families
+from leaderboard.errors import NotFound, UnknownMeasure
+from leaderboard.metrics import VERSION, Family, families, parse
 from leaderboard.metrics.agreements import AGREEMENTS, Agreement
 from leaderboard.metrics.formula import mathml
 
@@ -24,13 +24,21 @@ def index() -> ResponseReturnValue:
 def show(name: str) -> ResponseReturnValue:
     listed = {each.name: each for each in _listed()}
     if name not in listed:
-        raise NotFound
+        return redirect(url_for("measures.show", name=_family_of(name)))
     found = listed[name]
     names = list(listed)
     place = names.index(name)
     before, after = names[place - 1] if place else None, names[place + 1] if place + 1 < len(names) else None
     formula = Markup(mathml(found.reference.formula))  # noqa: S704  # made of our own registry's text, and escaped
     return render_template("measures/show.html", family=found, formula=formula, before=before, after=after)
+
+
+def _family_of(name: str) -> str:
+    """The listed name behind one with parameters or a cutoff, ours or trec_eval's. Raises NotFound."""
+    try:
+        return parse(name).family.name
+    except UnknownMeasure as error:
+        raise NotFound(error.message) from None
 
 
 def _listed() -> tuple[Family | Agreement, ...]:

@@ -29,3 +29,8 @@ def test_an_agreement_says_nothing_of_queries_or_of_trec_evals_name(visitor: Rea
 @pytest.mark.parametrize("name", ["Nonsense", "ndcg_cut"])
 def test_a_measure_that_is_not_there_is_not_found(visitor: Reader, name: str) -> None:
     visitor.get(f"/measures/{name}", status=404)
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "nDCG(gain=exp)@5", "ndcg_cut_10"])
+def test_a_name_with_parameters_leads_to_its_measure(visitor: Reader, name: str) -> None:
+    assert '"/measures/nDCG"' in visitor.get(f"/measures/{name}", status=302)
