@@ -100,7 +100,7 @@ def test_from_a_stranger_to_a_ranked_list(site: Site, campaign: Path, page: Page
     expect(row).to_contain_text("0.500")
     assert_accessible(page)
 
-    row.get_by_role("link", name="Lantern").click()
+    row.get_by_role("link", name="Lantern", exact=True).click()
     page.get_by_role("link", name="Ranked list on query q1").click()
     lines = page.get_by_role("table").first.get_by_role("row")
     expect(lines.nth(1)).to_contain_text("d1")

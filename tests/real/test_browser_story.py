@@ -66,7 +66,7 @@ def test_a_real_run_from_the_form_to_its_ranked_lists(site: Site, shared_data: P
         published["MAP"], published["p@5"], published["ndcg@10"],
     ]  # fmt: skip
 
-    row.get_by_role("link", name="MedNIR").click()
+    row.get_by_role("link", name="MedNIR", exact=True).click()
     page.get_by_role("link", name="Ranked list on query 1", exact=True).click()
     with gzip.open(folder / f"{RUN}.gz", "rt") as lines:
         first = next(line.split()[2] for line in lines if line.split()[0] == "1" and line.split()[3] == "1")
