@@ -1,12 +1,13 @@
 """A short run read and scored again and again in one warm process: `python -m bench.warm RUN JUDGMENTS`.
 
-Prints the best time of each contender in seconds, ours and pytrec_eval's.
+Prints the median time of each contender in seconds, ours and pytrec_eval's.
 """
 
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 import pytrec_eval
 
@@ -36,7 +37,7 @@ def main(run: Path, judgments: Path) -> None:
             start = time.perf_counter()
             contender()
             taken.append(time.perf_counter() - start)
-    print(*[min(taken) for taken in times.values()])
+    print(*[median(taken) for taken in times.values()])
 
 
 if __name__ == "__main__":

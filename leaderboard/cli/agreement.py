@@ -74,17 +74,11 @@ class Row:
 
 def _lists(run: "Run", depth: int | None) -> "dict[str, Items]":
     """Each query's documents in rank order."""
-    import polars as pl
-
     from leaderboard.scoring import ranked_lines
 
     lines = ranked_lines(run)
-    if depth is not None:
-        lines = lines.filter(pl.col("rank") <= depth)
-    return {
-        str(query): part["document"].to_numpy()
-        for (query,), part in lines.partition_by("query", as_dict=True, maintain_order=True).items()
-    }
+    bounds = zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True)
+    return {query: lines.document[first:last][:depth] for query, first, last in bounds}
 
 
 def _mean(values: "Sequence[Agreed]") -> "Agreed":

@@ -6,13 +6,10 @@ or without; it lists `document TAB Y|N TAB score` or `document TAB score`.
 
 import tarfile
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import PurePosixPath
 
-import polars as pl
-
-from leaderboard.formats.blocks import Block, cut, tidy
-from leaderboard.formats.columns import Layout, Table, read_block
+from leaderboard.formats.blocks import Piece, cut
+from leaderboard.formats.columns import Layout, SlowRows, Table, read_piece
 from leaderboard.formats.limits import MIB, Limits
 from leaderboard.formats.plain import CappedReader, foreign_start, refuse
 from leaderboard.formats.problems import WHOLE, Part, Problems
@@ -83,10 +80,11 @@ def read_archive(
                 if allowed is not None and query not in allowed:
                     problems.add(0, f"query {shown(query)} is not in this evaluation")
                 seen[query] = entry.name
-                for block in _blocks(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
-                    layout = layout or _layout(block, layouts)
-                    yield layout, read_block(block, layout, limits, problems.part)
-                yield layout or layouts[0], _nothing(layout or layouts[0], problems.part)
+                for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
+                    layout = layout or _layout(piece, layouts)
+                    yield layout, read_piece(piece, layout, limits, problems.part)
+                nothing = SlowRows(layout or layouts[0], limits, problems.part).table()
+                yield layout or layouts[0], nothing  # so that a query counts that returned nothing
             _read_end(archive)
     except tarfile.TarError as error:
         raise refuse(problems.name, f"is a damaged archive ({error}); make it again") from None
@@ -135,38 +133,26 @@ def _query(name: str, allowed: frozenset[str] | None) -> str:
     return stem.removeprefix(PREFIX)
 
 
-def _blocks(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[Block]:
-    """The lines of one file, without its header."""
+def _pieces(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[Piece]:
+    """The lines of one file that say something, without its header."""
     start = text.peek(ARCHIVE_START)
     foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
     if foreign:
         raise refuse(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
-    blocks = map(tidy, cut(text, limits, problems.name))
-    first = next(blocks, None)
-    if first is not None:
-        yield from (block for block in chain([_without_header(first, problems.part.query)], blocks) if block.text)
+    for number, piece in enumerate(cut(text, limits, problems.name)):
+        lines = piece.without_comments()
+        if number == 0 and _is_header(lines, problems.part.query):
+            lines = lines.without_first()
+        if lines.size:
+            yield lines
 
 
-def _nothing(layout: Layout, part: Part) -> Table:
-    """No rows: what a query has that returned nothing."""
-    types = {column.name: layout.types[column.name] for _, column in layout.read}
-    return Table(pl.DataFrame(schema=types), 1, None, part)
+def _layout(piece: Piece, layouts: Sequence[Layout]) -> Layout:
+    return layouts[0] if len(next(piece.lines()).split()) == layouts[0].width else layouts[1]
 
 
-def _layout(block: Block, layouts: Sequence[Layout]) -> Layout:
-    width = len(block.text[: block.text.index(b"\n")].split())
-    return layouts[0] if width == layouts[0].width else layouts[1]
-
-
-def _without_header(block: Block, query: str) -> Block:
-    """The first block without a line that names the query or the columns."""
-    end = block.text.find(b"\n") + 1
-    words = [word.lower() for word in block.text[:end].decode(errors="replace").split()]
+def _is_header(piece: Piece, query: str) -> bool:
+    """Whether the first line names the query or the columns."""
+    words = next(piece.lines(), b"").decode(errors="replace").lower().split()
     names = {query.lower(), PREFIX + query.lower()}
-    if not words or not (words[0] in names or HEADER_WORDS.issuperset(words)):
-        return block
-    rest = block.text[end:]
-    separators = block.separators - (len(words) - 1)
-    if block.numbers is not None:
-        return Block(rest, block.separator, separators, block.first, block.numbers[1:])
-    return Block(rest, block.separator, separators, block.first + 1, None)
+    return bool(words) and (words[0] in names or HEADER_WORDS.issuperset(words))

@@ -1,8 +1,9 @@
 """Numbers query ids as they come, block after block."""
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
+
+from leaderboard.formats.texts import Texts
 
 __all__ = ["Codes"]
 
@@ -26,22 +27,17 @@ class Codes:
         """A query's index, given now if it had none."""
         return self._index.setdefault(query, len(self._index))
 
-    def encode(self, queries: pl.Series) -> NDArray[np.uint32]:
+    def encode(self, queries: Texts) -> NDArray[np.uint32]:
         """uint32[rows]: each row's query as its index in `ids`."""
-        changes = (queries != queries.shift()).fill_null(value=True)
-        starts = changes.arg_true()
+        changes = np.flatnonzero(queries[1:] != queries[:-1]) + 1
+        starts = np.concatenate((np.zeros(min(len(queries), 1), np.int64), changes))
         if len(starts) * MOSTLY_GROUPED <= len(queries):
-            heads = self._encode_each(queries.gather(starts).to_list())
-            lengths = np.diff(starts.to_numpy(), append=len(queries))
-            return np.repeat(heads, lengths)
-        codes = self._look_up(queries)
-        if codes.null_count():
-            self._encode_each(queries.filter(codes.is_null()).unique(maintain_order=True).to_list())
-            codes = self._look_up(queries)
-        return codes.to_physical().cast(pl.UInt32).to_numpy()
+            return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
+        found, first, place = np.unique(queries, return_index=True, return_inverse=True)
+        codes = np.empty(len(found), np.uint32)
+        by_appearance = np.argsort(first)
+        codes[by_appearance] = self._number_each(found[by_appearance])
+        return codes[place]
 
-    def _look_up(self, queries: pl.Series) -> pl.Series:
-        return queries.cast(pl.Enum(list(self._index)), strict=False)
-
-    def _encode_each(self, queries: list[str]) -> NDArray[np.uint32]:
-        return np.array([self.number(query) for query in queries], np.uint32)
+    def _number_each(self, queries: Texts) -> NDArray[np.uint32]:
+        return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)

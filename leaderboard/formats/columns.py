@@ -1,51 +1,44 @@
-"""Reads blocks of lines into columns: fast with polars, and line by line where something may be wrong.
+"""Reads pieces of a text into columns: all lines at once, and line by line where something may be wrong.
 
-polars takes a line that is too short or too long, and "inf" and "nan", without a word. So a block counts as read
-only when its last column has no gap, its separators are just as many as its rows need, ids are short enough and
-numbers finite; any doubt sends the block through the slow reader, which names every line.
+A piece counts as read only when every line has its fields, ids are short and sound and numbers are numbers; any doubt
+sends the piece through the slow reader, which names every line.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import numpy as np
-import polars as pl
-from polars.exceptions import PolarsError
+from numpy.typing import NDArray
 
-from leaderboard.formats.blocks import Block, Lines
+from leaderboard.formats import values
+from leaderboard.formats.blocks import Lines, Piece
+from leaderboard.formats.decimals import floats, integers
+from leaderboard.formats.fields import Places, part
 from leaderboard.formats.limits import GRADE_LIMIT, Limits
 from leaderboard.formats.problems import WHOLE, Part
-from leaderboard.formats.values import ODD_IN_ID, identifier
+from leaderboard.formats.texts import Codes, Keys, as_texts, cut_out, keys
 
-if TYPE_CHECKING:
-    from polars._typing import SchemaDict
+__all__ = ["Column", "Kind", "Layout", "SlowRows", "Table", "read_piece"]
 
-__all__ = ["Column", "Layout", "SlowRows", "Table", "read_block"]
+Kind = Literal["id", "score", "grade", "decision"]
+Values = NDArray[Any]
 
 DELETE = 127  # the one control character of ASCII above the blanks
+COMMENT, NO, YES = b"#NY"
+
+
+class Doubt(Exception):  # no error: it leads to the slow reader
+    """A piece may hold something wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a file.
-
-    name     its name in the frames
-    kind     its polars type; None: it is not read
-    check    gives one value from its text; raises ValueError saying what is wrong with it; None: it holds ids
-    allowed  the only texts that it may hold; None: any
-    """
+    """One column of a file: its name, and what it holds; None: it is not read."""
 
     name: str
-    kind: type[pl.DataType] | None = None
-    check: Callable[[str], Any] | None = None
-    allowed: tuple[str, ...] | None = None
-
-    @property
-    def holds_ids(self) -> bool:
-        """Its values are ids of queries or documents."""
-        return self.kind is pl.String and self.check is None
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True)
@@ -69,16 +62,14 @@ class Layout:
         """The columns that are read, each with its place."""
         return tuple((place, column) for place, column in enumerate(self.columns) if column.kind is not None)
 
-    @cached_property
-    def types(self) -> "SchemaDict":
-        """The polars type of every column."""
-        return {column.name: column.kind or pl.String for column in self.columns}
-
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Some rows of a file, and where they stand.
 
+    columns  by name: ids as Texts, scores float64, grades int64, decisions bool
+    key      uint64[rows], a hash of each document id
+    rows     how many
     first    1-based line of the first row
     numbers  int64[rows], each row's line; None: row i is line first + i
     part     the file of an archive
@@ -86,7 +77,9 @@ class Table:
     lost     (line, query) of those of them that say which query they are about
     """
 
-    frame: pl.DataFrame
+    columns: Mapping[str, Values]
+    key: Keys
+    rows: int
     first: int
     numbers: Lines | None
     part: Part = WHOLE
@@ -98,57 +91,86 @@ class Table:
         return self.first + row if self.numbers is None else int(self.numbers[row])
 
 
-def read_block(block: Block, layout: Layout, limits: Limits, part: Part = WHOLE) -> Table:
-    """The block's rows, and what is wrong with those that can't be read."""
-    frame = _read_fast(block, layout, limits)
-    return (
-        Table(frame, block.first, block.numbers, part)
-        if frame is not None
-        else _read_slowly(block, layout, limits, part)
-    )
-
-
-def _read_fast(block: Block, layout: Layout, limits: Limits) -> pl.DataFrame | None:
-    """The block's rows, or None when anything about them is in doubt."""
-    if block.separator is None or not block.text:
-        return None
-    scan = pl.scan_csv(block.text, has_header=False, separator=block.separator, quote_char=None, schema=layout.types)
+def read_piece(piece: Piece, layout: Layout, limits: Limits, part: Part = WHOLE) -> Table:
+    """The piece's rows, and what is wrong with those that can't be read."""
     try:
-        frame = scan.select(
-            *[pl.col(column.name) for _, column in layout.read],
-            pl.col(layout.columns[-1].name).is_null().alias("gap"),
-        ).collect(engine="streaming")
-    except PolarsError:
-        return None  # the slow reader says what is wrong, with the line
-    if block.separators != frame.height * (layout.width - 1):
-        return None
-    plain = bool(np.frombuffer(block.text, np.uint8).max() < DELETE)  # then no id holds what only other texts may
-    checks = [check for _, column in layout.read for check in _checks(column, limits, plain)]
-    sound = all(frame.select(~pl.col("gap").any(), *checks).row(0))
-    return frame.drop("gap") if sound else None
+        return _read_fast(piece, layout, limits, part)
+    except Doubt:
+        pass
+    piece = piece.without_comments()
+    try:
+        return _read_fast(piece, layout, limits, part)
+    except Doubt:
+        return _read_slowly(piece, layout, limits, part)
 
 
-def _checks(column: Column, limits: Limits, plain: bool) -> Iterator[pl.Expr]:
-    """What must hold for all values of a column, each one true, false or null."""
-    values = pl.col(column.name)
-    yield (values.null_count() == 0).alias(f"{column.name} given")
-    if column.allowed is not None:
-        yield values.is_in(column.allowed).all().alias(f"{column.name} allowed")
-    elif column.holds_ids:
-        yield (values.str.len_bytes().max() <= limits.id_bytes).alias(f"{column.name} short")
-        if not plain:
-            yield (~values.str.contains(ODD_IN_ID).any()).alias(f"{column.name} sound")
-    elif column.kind is pl.Int64:
-        yield values.is_between(-GRADE_LIMIT, GRADE_LIMIT).all().alias(f"{column.name} small")
-    else:
-        yield values.is_finite().all().alias(f"{column.name} finite")
+def _read_fast(piece: Piece, layout: Layout, limits: Limits, about: Part) -> Table:
+    """The piece's rows. Raises Doubt."""
+    codes = piece.codes
+    fields = part(codes, layout.width, [0, *(place for place, _ in layout.read)])
+    if fields is None or (codes[fields[0][0]] == COMMENT).any():
+        raise Doubt
+    if codes.max() >= DELETE:
+        _require_sound(piece.text)
+    columns = {
+        column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
+        for (_, column), (start, length) in zip(layout.read, fields[1:], strict=True)
+    }
+    return Table(columns, keys(columns["document"]), len(fields[0][0]), piece.first, piece.numbers, about)
 
 
-def _read_slowly(block: Block, layout: Layout, limits: Limits, part: Part) -> Table:
-    rows = SlowRows(layout, limits, part)
-    texts = block.text.split(b"\n")[:-1]
-    numbers = range(block.first, block.first + len(texts)) if block.numbers is None else block.numbers.tolist()
-    for line, text in zip(numbers, texts, strict=True):
+def _require_sound(text: bytes) -> None:
+    try:
+        odd = values.ODD_IN_ID.search(text.decode())
+    except UnicodeDecodeError:
+        raise Doubt from None
+    if odd:
+        raise Doubt
+
+
+def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> Values:
+    if length.max() > limits.id_bytes:
+        raise Doubt
+    return cut_out(codes, start, length)
+
+
+def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> Values:
+    score, sure = floats(codes, start, length)
+    for row in np.flatnonzero(~sure).tolist():
+        try:
+            score[row] = values.score(codes[start[row] : start[row] + length[row]].tobytes().decode())
+        except ValueError:
+            raise Doubt from None
+    return score
+
+
+def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> Values:
+    grade, sure = integers(codes, start, length)
+    if not sure.all() or np.abs(grade).max() > GRADE_LIMIT:
+        raise Doubt
+    return grade
+
+
+def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> Values:
+    letter = codes[start]
+    if not ((length == 1) & ((letter == YES) | (letter == NO))).all():
+        raise Doubt
+    returned: Values = letter == YES
+    return returned
+
+
+FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], Values]] = {
+    "id": _ids,
+    "score": _scores,
+    "grade": _grades,
+    "decision": _decisions,
+}
+
+
+def _read_slowly(piece: Piece, layout: Layout, limits: Limits, about: Part) -> Table:
+    rows = SlowRows(layout, limits, about)
+    for row, text in enumerate(piece.lines()):
+        line = piece.line(row)
         try:
             rows.add(line, _fields(text, layout))
         except ValueError as error:
@@ -173,7 +195,6 @@ class SlowRows:
 
     def __init__(self, layout: Layout, limits: Limits, part: Part = WHOLE) -> None:
         self._columns = [column for _, column in layout.read]
-        self._types = {column.name: layout.types[column.name] for column in self._columns}
         self._limits = limits
         self._part = part
         self._wrong: list[tuple[int, str]] = []
@@ -190,24 +211,39 @@ class SlowRows:
 
     def add(self, line: int, texts: Sequence[str]) -> None:
         """Takes a row, given the texts of the columns that are read, or notes everything wrong with it."""
-        values: dict[str, Any] = {}
+        row: dict[str, Any] = {}
         for column, text in zip(self._columns, texts, strict=True):
             try:
-                values[column.name] = self._checked(column, text)
+                row[column.name] = self._checked(column, text)
             except ValueError as error:
                 self.tell(line, str(error))
-        if len(values) == len(self._columns):
-            self._rows.append(list(values.values()))
+        if len(row) == len(self._columns):
+            self._rows.append(list(row.values()))
             self._lines.append(line)
-        elif "query" in values:
-            self._lost.append((line, values["query"]))
+        elif "query" in row:
+            self._lost.append((line, row["query"]))
 
     def _checked(self, column: Column, text: str) -> Any:
-        return column.check(text) if column.check else identifier(column.name, text, self._limits.id_bytes)
+        if column.kind == "score":
+            return values.score(text)
+        if column.kind == "grade":
+            return values.grade(text)
+        if column.kind == "decision":
+            return values.decision(text)
+        return values.identifier(column.name, text, self._limits.id_bytes)
 
     def table(self) -> Table:
         """The rows so far; the next one starts anew."""
-        frame = pl.DataFrame(self._rows, schema=self._types, orient="row")
-        table = Table(frame, 0, np.array(self._lines, np.int64), self._part, self._wrong, self._lost)
+        by_column = zip(*self._rows, strict=True) if self._rows else [()] * len(self._columns)
+        columns = {
+            column.name: as_texts(given) if column.kind == "id" else np.array(given, DTYPES[column.kind])
+            for column, given in zip(self._columns, by_column, strict=True)
+        }
+        lines = np.array(self._lines, np.int64)
+        key = keys(columns["document"])
+        table = Table(columns, key, len(self), 0, lines, self._part, self._wrong, self._lost)
         self._rows, self._lines, self._wrong, self._lost = [], [], [], []
         return table
+
+
+DTYPES: Mapping[Kind | None, type[np.generic]] = {"score": np.float64, "grade": np.int64, "decision": np.bool_}

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from leaderboard.formats import values
 from leaderboard.formats.columns import Column, Layout
+from leaderboard.formats.ids import Ids
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource
 from leaderboard.formats.reading import Forms, read_rows
@@ -17,9 +16,9 @@ from leaderboard.formats.repeats import repeated_rows
 
 __all__ = ["Judgments", "read_judgments"]
 
-QUERY = Column("query", pl.String)
-DOCUMENT = Column("document", pl.String)
-GRADE = Column("grade", pl.Int64, values.grade)
+QUERY = Column("query", "id")
+DOCUMENT = Column("document", "id")
+GRADE = Column("grade", "grade")
 
 QRELS = Layout("query iteration document grade", (QUERY, Column("iteration"), DOCUMENT, GRADE))
 FORMS = Forms(lambda _: QRELS, (Layout("query document grade", (QUERY, DOCUMENT, GRADE)),))
@@ -31,14 +30,14 @@ class Judgments:
 
     queries   ids in the order of their first appearance
     query     uint32[J], index into `queries`
-    document  String[J], ids; no query has one twice
+    document  J ids; no query has one twice
     grade     int64[J]: 0 judged not relevant, >= 1 relevant, < 0 counts as unjudged where a measure says so
     repeated  lines left out because they say again what an earlier one says
     """
 
     queries: tuple[str, ...]
     query: NDArray[np.uint32]
-    document: pl.Series
+    document: Ids
     grade: NDArray[np.int64]
     repeated: int = 0
 
@@ -63,12 +62,12 @@ def read_judgments(
     one query differently are a problem; a line that repeats another one is counted and left out.
     """
     rows = read_rows(source, FORMS, queries=queries, name=name, limits=limits)
-    query, document = rows.query, rows.column("document")
-    grade = rows.column("grade").to_numpy()
-    repeats = repeated_rows(query, rows.key, document)
-    later, first = repeats["row"].to_numpy(), repeats["first"].to_numpy()
-    rows.tell(repeats.filter(grade[later] != grade[first]), "is judged again with another grade")
+    grade = rows.column("grade")
+    later, first = repeated_rows(rows.query, rows.key, rows.document)
+    other = grade[later] != grade[first]
+    rows.tell(later[other], first[other], "is judged again with another grade")
     rows.problems.raise_if_any()
-    kept = np.ones(len(rows), np.bool_)
-    kept[later] = False
-    return Judgments(rows.queries, query[kept], document.filter(kept), grade[kept], len(later))
+    if not len(later):
+        return Judgments(rows.queries, rows.query, rows.document, grade)
+    kept = np.delete(np.arange(len(rows)), later)
+    return Judgments(rows.queries, rows.query[kept], Ids([rows.document.take(kept)]), grade[kept], len(later))

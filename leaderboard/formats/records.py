@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import polars as pl
-
 from leaderboard.formats.columns import Column, Layout, SlowRows, Table
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import CappedReader, refuse
@@ -157,17 +155,17 @@ def _json_records(text: CappedReader, limits: Limits, problems: Problems) -> Ite
 def _json_text(column: Column, value: Any) -> str:
     """A JSON value as the checks of single values take it. Nothing of another kind is made to fit."""
     number = isinstance(value, _Number)
-    if column.holds_ids:
+    if column.kind == "id":
         if isinstance(value, str) and not number:
             return value
         raise ValueError(f"{column.name} id {_written(value)} is no text; put it in quotes")
-    if column.allowed is not None:
+    if column.kind == "decision":
         if isinstance(value, bool):
             return "Y" if value else "N"
         return _written(value) if number or not isinstance(value, str) else value
     if number:
         return str(value)
-    raise ValueError(f"{column.name} {_written(value)} is no {'integer' if column.kind is pl.Int64 else 'number'}")
+    raise ValueError(f"{column.name} {_written(value)} is no {'integer' if column.kind == 'grade' else 'number'}")
 
 
 def _written(value: Any) -> str:

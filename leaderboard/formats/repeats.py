@@ -3,32 +3,39 @@
 from collections.abc import Iterator
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
+
+from leaderboard.formats.ids import Ids
+from leaderboard.formats.texts import Keys
 
 __all__ = ["repeated_rows"]
 
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads small query numbers over all bits
 ROWS_AT_ONCE = 1 << 16  # what sorts within the processor's cache
 
-Keys = NDArray[np.uint64]
+Rows = NDArray[np.int64]
 
 
-def repeated_rows(query: NDArray[np.uint32], key: Keys, document: pl.Series) -> pl.DataFrame:
-    """The rows whose query and document an earlier row has too, in order: row, first, query, document.
+def repeated_rows(query: NDArray[np.uint32], key: Keys, document: Ids) -> tuple[Rows, Rows]:
+    """(int64[n], int64[n]): the rows whose query and document an earlier row has too, in order, and the first such row.
 
     query     uint32[L]
     key       uint64[L], a hash of each document id
-    document  String[L]
+    document  L ids
     """
-    suspects = np.concatenate([np.empty(0, np.int64), *_suspects(query, key)])
-    rows = pl.DataFrame({"row": suspects, "query": query[suspects], "document": document.gather(suspects)})
-    return rows.with_columns(first=pl.col("row").min().over("query", "document")).filter(
-        pl.col("row") > pl.col("first")
-    )
+    rows = np.concatenate([np.empty(0, np.int64), *_suspects(query, key)])
+    documents = document.take(rows)
+    order = np.lexsort((rows, documents, query[rows]))
+    rows, documents = rows[order], documents[order]
+    same = (query[rows[1:]] == query[rows[:-1]]) & (documents[1:] == documents[:-1])
+    starts = np.flatnonzero(np.concatenate((np.ones(min(len(rows), 1), np.bool_), ~same)))
+    first = np.repeat(rows[starts], np.diff(starts, append=len(rows)))
+    later = np.flatnonzero(rows > first)
+    later = later[np.argsort(rows[later])]
+    return rows[later], first[later]
 
 
-def _suspects(query: NDArray[np.uint32], key: Keys) -> Iterator[NDArray[np.int64]]:
+def _suspects(query: NDArray[np.uint32], key: Keys) -> Iterator[Rows]:
     """Rows whose query and hash some other row has too, in order."""
     for start, end in _stretches(query):
         pair = query[start:end] * ODD ^ key[start:end]

@@ -1,19 +1,25 @@
 """The rows of one file as they are read, and where each of them stands."""
 
 from bisect import bisect_right
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from leaderboard.formats.blocks import Lines
 from leaderboard.formats.codes import Codes
 from leaderboard.formats.columns import Layout, Table
 from leaderboard.formats.growing import Growing
+from leaderboard.formats.ids import Ids
 from leaderboard.formats.problems import Part, Problems
+from leaderboard.formats.texts import Keys
 from leaderboard.formats.values import shown
 
 __all__ = ["Rows"]
+
+NO_KEYS = np.empty(0, np.uint64)
 
 
 class Rows:
@@ -50,7 +56,7 @@ class Rows:
         return self._query.values
 
     @property
-    def key(self) -> NDArray[np.uint64]:
+    def key(self) -> Keys:
         """uint64[rows], a hash of each document id."""
         return self._key.values
 
@@ -59,9 +65,14 @@ class Rows:
         """float64[rows], of files that hold scores."""
         return self._score.values
 
-    def column(self, name: str) -> pl.Series:
+    @cached_property
+    def document(self) -> Ids:
+        """The document ids, once all rows are there."""
+        return Ids([table.columns["document"] for table in self._tables])
+
+    def column(self, name: str) -> NDArray[Any]:
         """Any other column, in the order of the file."""
-        return pl.concat([table.frame[name] for table in self._tables], rechunk=False)
+        return np.concatenate([table.columns[name] for table in self._tables])
 
     def reserve(self, rows: int) -> None:
         """Makes room for so many rows in all: a guess that only saves time."""
@@ -77,14 +88,15 @@ class Rows:
         self.problems.extend(table.wrong, part=table.part)
         about = table.part.query
         if about:
-            codes = np.full(table.frame.height, self._codes.number(about), np.uint32)
+            codes = np.full(table.rows, self._codes.number(about), np.uint32)
         else:
-            codes = self._codes.encode(table.frame.drop_in_place("query"))
+            codes = self._codes.encode(table.columns["query"])
         self._query.extend(codes)
-        self._key.extend(table.frame["document"].hash().to_numpy())
-        if "score" in table.frame.columns:
-            self._score.extend(table.frame.drop_in_place("score").to_numpy())
-        self._tables.append(table)
+        self._key.extend(table.key)
+        if "score" in table.columns:
+            self._score.extend(table.columns["score"])
+        kept = {name: column for name, column in table.columns.items() if name not in ("query", "score")}
+        self._tables.append(replace(table, columns=kept, key=NO_KEYS))
         self._starts.append(len(self) + len(codes))
         if not about:
             self._check_queries(table, codes)
@@ -101,14 +113,15 @@ class Rows:
             uncounted=len(rows) - len(told),
         )
 
-    def tell(self, repeats: pl.DataFrame, what: str) -> None:
+    def tell(self, later: Lines, first: Lines, what: str) -> None:
         """Adds a problem for each of the rows given by `repeats.repeated_rows`."""
-        told = repeats.head(self.problems.keep).select("row", "first", "query", "document")
-        for row, first, query, document in told.iter_rows():
-            (line, part), (first_line, _) = self._line(row), self._line(first)
-            where = f"for query {shown(self.queries[query])} (first on line {first_line})"
-            self.problems.add(line, f"document {shown(document)} {what} {where}", part)
-        self.problems.count += repeats.height - told.height
+        told = later[: self.problems.keep]
+        documents = self.document.take(told).tolist()
+        for row, earlier, document in zip(told.tolist(), first.tolist(), documents, strict=False):
+            (line, part), (first_line, _) = self._line(row), self._line(earlier)
+            where = f"for query {shown(self.queries[self.query[row]])} (first on line {first_line})"
+            self.problems.add(line, f"document {shown(document.decode())} {what} {where}", part)
+        self.problems.count += len(later) - len(told)
 
     def _line(self, row: int) -> tuple[int, Part]:
         """The 1-based line that a row stands on, and the file of an archive."""

@@ -6,24 +6,24 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from leaderboard.formats import values
 from leaderboard.formats.columns import Column, Layout
+from leaderboard.formats.ids import Ids
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource
 from leaderboard.formats.reading import Forms, read_rows
 from leaderboard.formats.repeats import repeated_rows
+from leaderboard.formats.texts import Keys
 
 __all__ = ["Run", "RunFormat", "read_run"]
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 
-QUERY = Column("query", pl.String)
-DOCUMENT = Column("document", pl.String)
-SCORE = Column("score", pl.Float64, values.score)
-DECISION = Column("decision", pl.String, values.decision, values.DECISIONS)
+QUERY = Column("query", "id")
+DOCUMENT = Column("document", "id")
+SCORE = Column("score", "score")
+DECISION = Column("decision", "decision")
 
 TREC = Layout("query Q0 document rank score tag", (QUERY, Column("Q0"), DOCUMENT, Column("rank"), SCORE, Column("tag")))
 TREC_EVAL = replace(TREC, open_end=True)
@@ -41,18 +41,18 @@ class Run:
 
     queries   ids in the order of their first appearance
     query     uint32[L], index into `queries`
-    document  String[L], ids; no query has one twice
+    document  L ids; no query has one twice
     score     float64[L], finite
-    key       uint64[L], a hash of each document id, good within this process only
+    key       uint64[L], a hash of each document id (`texts.keys`)
     decision  bool[L], returned or not; None when the file holds no decisions
     tag       the run's own name, from the last line (as trec_eval takes it); "" when the file holds none
     """
 
     queries: tuple[str, ...]
     query: NDArray[np.uint32]
-    document: pl.Series
+    document: Ids
     score: NDArray[np.float64]
-    key: NDArray[np.uint64]
+    key: Keys
     decision: NDArray[np.bool_] | None
     tag: str
 
@@ -86,13 +86,13 @@ def read_run(
     run = Run(
         queries=rows.queries,
         query=rows.query,
-        document=rows.column("document"),
+        document=rows.document,
         score=rows.score,
         key=rows.key,
-        decision=(rows.column("decision") == "Y").to_numpy() if decided else None,
+        decision=rows.column("decision") if decided else None,
         tag="" if decided else "".join(rows.end[TREC.width - 1 : TREC.width]),
     )
-    rows.tell(repeated_rows(run.query, run.key, run.document), "is listed twice")
+    rows.tell(*repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
     return run
 

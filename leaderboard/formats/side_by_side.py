@@ -18,7 +18,7 @@ MOST_AT_ONCE = 4  # each piece costs memory
 def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:
     """work(item) for each item, in order; so many at once, or as many as there are processors, up to a few.
 
-    Threads, since numpy and polars let go of the interpreter while they work. Without items no thread is started.
+    Threads, since numpy lets go of the interpreter while it works. Without items no thread is started.
     """
     first = next(items, None)
     if first is None:

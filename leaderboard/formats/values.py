@@ -5,13 +5,12 @@ import re
 
 from leaderboard.formats.limits import GRADE_LIMIT
 
-__all__ = ["DECISIONS", "ODD_IN_ID", "decision", "grade", "identifier", "score", "shown"]
+__all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "score", "shown"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-ODD_IN_ID = r"[\s\p{Cc}]"  # what identifier() refuses, in the regular expressions of polars
+ODD_IN_ID = re.compile(r"[^\S\x00-\x7e]|[\x7f-\x9f]")  # what identifier() refuses beyond the blanks of ASCII
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-DECISIONS = ("Y", "N")
 SHOWN_CHARACTERS = 60
 
 
@@ -54,7 +53,7 @@ def grade(text: str) -> int:
     return value
 
 
-def decision(text: str) -> str:
-    if text not in DECISIONS:
+def decision(text: str) -> bool:
+    if text not in ("Y", "N"):
         raise ValueError(f"decision {shown(text)} is neither Y nor N")
-    return text
+    return text == "Y"

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
@@ -52,28 +51,28 @@ def join(
     lists = _Lists(run, places, numbers, len(judged.queries), threshold, depth)
     hits = _find(run, judged, numbers, places)
     if depth is not None:
-        hits = hits.filter(pl.col("rank") <= depth)
+        hits = hits.where(hits.rank <= depth)
     if judged_only:
-        hits = hits.filter(pl.col("grade") >= 0).with_columns(rank=pl.int_range(1, pl.len() + 1).over("number"))
-    line = hits["line"].to_numpy()
+        hits = hits.where(judged.grade[hits.place] >= 0)
+        hits = replace(hits, rank=_rank_of_each(hits.number))
     ranking = Ranking(
         retrieved=lists.retrieved,
         returned=lists.returned,
         in_run=lists.in_run,
-        query=hits["number"].to_numpy(),
-        rank=hits["rank"].to_numpy(),
-        grade=hits["grade"].to_numpy(),
-        is_returned=lists.is_returned(line),
+        query=hits.number,
+        rank=hits.rank,
+        grade=judged.grade[hits.place],
+        is_returned=lists.is_returned(hits.line),
         judged_start=judged.judged_start,
         judged_grade=judged.judged_grade,
         setting=setting,
         load_scores=lists.scores,
         known_start=judged.known_start,
         known_grade=judged.known_grade,
-        is_known=None if judged.known_start is None else hits["known"].to_numpy(),
+        is_known=None if judged.known_start is None else judged.known[hits.place],
     )
     if judged_only:
-        ranking = _of_hits_only(ranking, lists.score_of(line))
+        ranking = _of_hits_only(ranking, lists.score_of(hits.line))
     return Joined(
         ranking,
         missing=tuple(query for query, there in zip(judged.queries, lists.in_run.tolist(), strict=True) if not there),
@@ -81,16 +80,31 @@ def join(
     )
 
 
-def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> pl.DataFrame:
-    """The run's judged documents by query and rank: number, rank, line, grade, known."""
-    line = judged.may_hold(run.key)
-    found = (
-        pl.DataFrame({"number": numbers[run.query[line]], "line": line, "document": run.document.gather(line)})
-        .join(judged.lookup, on=["number", "document"], how="inner")
-        .drop("document")
-    )
-    rank = places.rank(found["line"].to_numpy())
-    return found.with_columns(rank=rank).sort("number", "rank")
+@dataclass(frozen=True, slots=True)
+class _Hits:
+    """The run's judged documents by query and rank, int64[n] each: query, rank, line of the file, place of judgment."""
+
+    number: Ints
+    rank: Ints
+    line: Ints
+    place: Ints
+
+    def where(self, chosen: Bools | Ints) -> "_Hits":
+        return _Hits(self.number[chosen], self.rank[chosen], self.line[chosen], self.place[chosen])
+
+
+def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> _Hits:
+    line = judged.lookup.may_hold(run.key)
+    number = numbers[run.query[line]]
+    place = judged.lookup.find(number, run.key[line], run.document.take(line))
+    line, number, place = (column[place >= 0] for column in (line, number, place))
+    rank = places.rank(line)
+    return _Hits(number, rank, line, place).where(np.lexsort((rank, number)))
+
+
+def _rank_of_each(number: Ints) -> Ints:
+    """int64[n]: 1, 2, … anew for each query, whose places stand together."""
+    return np.arange(1, len(number) + 1) - np.searchsorted(number, number)
 
 
 def _of_hits_only(ranking: Ranking, score: Floats) -> Ranking:

@@ -6,19 +6,14 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
-from leaderboard.formats import Judgments
+from leaderboard.formats import Judgments, Texts, keys
 from leaderboard.metrics import Bools, Ints
+from leaderboard.scoring.lookup import Lookup
 
 __all__ = ["JudgedQueries", "Judging", "prepare"]
 
 Judging = Literal["pooled", "complete"]
-
-SLOTS_PER_JUDGMENT = 64  # of the look-up table: one unjudged document in so many takes the slow way
-FEWEST_BITS, MOST_BITS = 16, 26
-ROWS_AT_ONCE = 1 << 16  # what stays within the processor's cache
 
 
 @dataclass(frozen=True)
@@ -27,13 +22,17 @@ class JudgedQueries:
 
     queries      ids of the Q queries that count, in order
     left_out     queries asked for that don't count: pooled judgments say nothing about them
-    lookup       one row per judgment: number (the query's place), document, grade, known (to the user)
+    lookup       finds a document's judgment: its place in grade and known
+    grade        int64[J]
+    known        bool[J]: the document is known to the user
     judged_start, judged_grade, known_start, known_grade   as in `metrics.Ranking`
     """
 
     queries: tuple[str, ...]
     left_out: tuple[str, ...]
-    lookup: pl.DataFrame
+    lookup: Lookup
+    grade: Ints
+    known: Bools
     judged_start: Ints
     judged_grade: Ints
     known_start: Ints | None
@@ -43,23 +42,6 @@ class JudgedQueries:
     def number(self) -> dict[str, int]:
         """Each query's place."""
         return {query: place for place, query in enumerate(self.queries)}
-
-    @cached_property
-    def _slots(self) -> tuple[np.uint64, Bools]:
-        bits = (max(self.lookup.height, 1) * SLOTS_PER_JUDGMENT).bit_length()
-        shift = np.uint64(64 - min(max(bits, FEWEST_BITS), MOST_BITS))
-        taken = np.zeros(1 << (64 - int(shift)), np.bool_)
-        taken[self.lookup["document"].hash().to_numpy() >> shift] = True
-        return shift, taken
-
-    def may_hold(self, key: NDArray[np.uint64]) -> Ints:
-        """The rows whose document may have a judgment, given each document's hash; few of the others."""
-        shift, taken = self._slots
-        found = [
-            start + np.flatnonzero(taken.take((key[start : start + ROWS_AT_ONCE] >> shift).view(np.int64)))
-            for start in range(0, len(key), ROWS_AT_ONCE)
-        ]
-        return np.concatenate([np.empty(0, np.int64), *found])
 
 
 def prepare(
@@ -79,29 +61,31 @@ def prepare(
     asked = tuple(queries) if queries is not None else tuple(sorted(judged))
     counted = asked if judging == "complete" else tuple(query for query in asked if query in judged)
     left_out = () if judging == "complete" else tuple(query for query in asked if query not in judged)
-    number = {query: place for place, query in enumerate(counted)}
-    lookup = _documents(judgments, number)
-    judged_start, judged_grade = _grades(lookup, len(counted))
-    on = ["number", "document"]
-    if known is None:
-        lookup = lookup.with_columns(known=pl.lit(value=False))
-        return JudgedQueries(counted, left_out, lookup, judged_start, judged_grade, None, None)
-    listed = _documents(known, number).drop("grade")
-    lookup = lookup.join(listed.with_columns(known=pl.lit(value=True)), on=on, how="left", maintain_order="left")
-    lookup = lookup.with_columns(pl.col("known").fill_null(value=False))
-    listed = listed.join(lookup, on=on, how="left").with_columns(pl.col("grade").fill_null(0))
-    return JudgedQueries(counted, left_out, lookup, judged_start, judged_grade, *_grades(listed, len(counted)))
+    place = {query: place for place, query in enumerate(counted)}
+    number, document, grade = _of_queries(judgments, place)
+    lookup = Lookup(number, document)
+    is_known = np.zeros(len(grade), np.bool_)
+    known_start = known_grade = None
+    if known is not None:
+        known_number, known_document, _ = _of_queries(known, place)
+        at = lookup.find(known_number, keys(known_document), known_document)
+        is_known[at[at >= 0]] = True
+        grades = np.where(at >= 0, grade[at], 0) if len(grade) else np.zeros(len(at), np.int64)
+        known_start, known_grade = _falling(known_number, grades, len(counted))
+    judged_start, judged_grade = _falling(number, grade, len(counted))
+    return JudgedQueries(
+        counted, left_out, lookup, grade, is_known, judged_start, judged_grade, known_start, known_grade
+    )
 
 
-def _documents(judgments: Judgments, number: dict[str, int]) -> pl.DataFrame:
-    """number, document and grade of the judgments on these queries."""
-    places = np.array([number.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
-    frame = pl.DataFrame({"number": places, "document": judgments.document, "grade": judgments.grade})
-    return frame.filter(pl.col("number") >= 0)
+def _of_queries(judgments: Judgments, place: dict[str, int]) -> tuple[Ints, Texts, Ints]:
+    """The judgments on these queries: each one's query, document and grade."""
+    number = np.array([place.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
+    rows = np.flatnonzero(number >= 0)
+    return number[rows], judgments.document.take(rows), judgments.grade[rows]
 
 
-def _grades(documents: pl.DataFrame, queries: int) -> tuple[Ints, Ints]:
+def _falling(number: Ints, grade: Ints, queries: int) -> tuple[Ints, Ints]:
     """(int64[Q+1], where each query's grades start; int64[n], the grades, falling within a query)."""
-    number, grade = documents["number"].to_numpy(), documents["grade"].to_numpy()
     start = np.concatenate(([0], np.cumsum(np.bincount(number, minlength=queries))))
     return start, grade[np.lexsort((-grade, number))]

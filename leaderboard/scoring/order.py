@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from leaderboard.formats import Run
+from leaderboard.formats import Run, rising_words
 from leaderboard.metrics import Ints
 from leaderboard.scoring.stretches import first_where, stretches
 
@@ -38,8 +37,11 @@ class Order(ABC):
     def __init__(self, run: Run, score: Scores) -> None:
         self.query = run.query
         self.score = score
-        self.start: Ints = np.concatenate(([0], np.cumsum(np.bincount(run.query, minlength=len(run.queries)))))
+        self.start = self._starts(len(run.queries))
         self._document = run.document
+
+    def _starts(self, queries: int) -> Ints:
+        return np.concatenate(([0], np.cumsum(np.bincount(self.query, minlength=queries))))
 
     @abstractmethod
     def rank(self, lines: Ints) -> Ints:
@@ -67,10 +69,8 @@ class Order(ABC):
 
     def _settled(self, tie: Ints, lines: Ints) -> Ints:
         """Lines of ties, each tie's by falling score and then falling document id; tie by tie."""
-        frame = pl.DataFrame(
-            {"tie": tie, "score": self.score[lines], "document": self._document.gather(lines), "line": lines}
-        )
-        return frame.sort("tie", "score", "document", descending=[False, True, True])["line"].to_numpy()
+        falling = [~word for word in rising_words(self._document.take(lines))]
+        return lines[np.lexsort((*reversed(falling), -self.score[lines], tie))]
 
     def _places_in_ties(self, tie: Ints, lines: Ints, wanted: Ints) -> Ints:
         """int64[n]: how many lines of its tie come before each line wanted."""
@@ -83,6 +83,9 @@ class Order(ABC):
 
 class InOrder(Order):
     """The file has each query's lines together, scores falling."""
+
+    def _starts(self, queries: int) -> Ints:
+        return np.searchsorted(self.query, np.arange(queries + 1, dtype=self.query.dtype))
 
     def rank(self, lines: Ints) -> Ints:
         start, end = self.start[self.query[lines]], self.start[self.query[lines] + 1]

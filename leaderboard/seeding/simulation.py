@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 
-from leaderboard.formats import Judgments, QueryRow
+from leaderboard.formats import Ids, Judgments, QueryRow
 from leaderboard.metrics.ranking import Bools, Floats, Ints
 from leaderboard.seeding.field import Queries
 
@@ -59,7 +58,7 @@ class Pool:
         return Judgments(
             queries=tuple(query.id for query in self.queries),
             query=self.query[chosen].astype(np.uint32),
-            document=pl.Series([self.document[place] for place in chosen], dtype=pl.String),
+            document=Ids.of(self.document[place] for place in chosen),
             grade=self.grade[chosen],
         )
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from leaderboard import scoring
 from leaderboard.db import Database
-from leaderboard.formats import Judgments, Limits, Run, read_run
+from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, parse
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, Subset
 from leaderboard.services.outcomes import Figure, Figures
@@ -154,7 +154,7 @@ def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
     return Judgments(
         queries=tuple(numbers),
         query=np.array(query, np.uint32),
-        document=pl.Series(document, dtype=pl.String),
+        document=Ids.of(document),
         grade=np.array(grade, np.int64),
     )
 
@@ -174,8 +174,13 @@ def _figure(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: 
 
 def _ranked(run: Run, prepared: _Prepared) -> pl.DataFrame:
     """The run's ranked lines with each query's position in the place of its id."""
-    positions = [prepared.positions[query] for query in run.queries]
+    positions = np.array([prepared.positions[query] for query in run.queries], np.uint32)
     lines = scoring.ranked_lines(run, prepared.setting.compat)
-    return lines.with_columns(
-        position=pl.col("query").replace_strict(list(run.queries), positions, return_dtype=pl.UInt32)
-    ).select("position", "rank", "document", "score", "decision")
+    return pl.DataFrame(
+        {
+            "position": positions[lines.query],
+            "rank": lines.rank,
+            "document": pl.Series(lines.document.tolist(), dtype=pl.Binary).cast(pl.String),
+            "score": lines.score,
+        }
+    ).with_columns(decision=pl.lit(None, pl.Boolean) if lines.decision is None else pl.Series(lines.decision))

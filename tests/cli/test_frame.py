@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -80,6 +81,18 @@ def test_scoring_files_does_not_wait_for_the_site_or_the_database(command: str) 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_scoring_files_imports_nothing_large_but_numpy(tmp_path: Path) -> None:
+    run_file, judgments = tmp_path / "run", tmp_path / "qrels"
+    run_file.write_text("q Q0 d 1 0.5 t\n")
+    judgments.write_text("q 0 d 1\n")
+    program = (
+        f"import sys; from leaderboard.cli import run; run(['trec_eval', {str(judgments)!r}, {str(run_file)!r}]); "
+        "print(sorted({'polars', 'scipy', 'numpy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['numpy']"
 
 
 def test_the_commands_are_listed_without_importing_any() -> None:

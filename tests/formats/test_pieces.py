@@ -29,8 +29,10 @@ def test_pieces_are_whole_lines_and_together_the_file(lines: list[bytes], size: 
     first = 1
     for piece in pieces:
         assert piece.text.endswith(b"\n")
-        assert (piece.first, piece.lines) == (first, piece.text.count(b"\n"))
-        first += piece.lines
+        assert piece.first == first
+        assert [line[:-1] for line in piece.lines()] == piece.text.split(b"\n")[:-1]
+        assert list(piece.last_lines()) == list(piece.lines())[::-1]
+        first += piece.text.count(b"\n")
 
 
 def test_work_goes_on_side_by_side_and_comes_back_in_order() -> None:

@@ -1,0 +1,65 @@
+"""Short texts as numpy holds them: each as long as the longest, zeros behind. So they are cut out of a file, compared,
+hashed and sorted many at once, eight bytes at a time.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["WORD", "Codes", "Keys", "Texts", "as_texts", "cut_out", "keys", "rising_words"]
+
+Codes = NDArray[np.uint8]  # the bytes of a file
+Texts = NDArray[np.bytes_]  # their width is a multiple of WORD; no text ends with a zero
+Keys = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+WORD = 8  # bytes
+LITTLE, BIG = np.dtype("<u8"), np.dtype(">u8")
+LOW_BYTES = np.array([(1 << 8 * size) - 1 for size in range(WORD + 1)], np.uint64)
+ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: every bit of a word reaches the highest ones
+HALF = np.uint64(32)
+
+
+def cut_out(codes: Codes, start: Places, length: Places) -> Texts:
+    """The texts codes[start : start + length]. `codes` has to go on for a word behind the last of them."""
+    words = _words_for(int(length.max(initial=0)))
+    at = np.ndarray((len(codes) - WORD + 1,), LITTLE, codes, strides=(1,))  # the eight bytes from each place on
+    if words == 1:
+        return (at[start] & LOW_BYTES[length]).astype(LITTLE, copy=False).view(f"S{WORD}")
+    cut = np.empty((len(start), words), LITTLE)
+    for word in range(words):
+        left = np.clip(length - WORD * word, 0, WORD)
+        place = np.where(left > 0, start + WORD * word, start)  # no further than the text goes
+        cut[:, word] = at[place] & LOW_BYTES[left]
+    return cut.view(f"S{WORD * words}")[:, 0]
+
+
+def as_texts(texts: Iterable[str]) -> Texts:
+    """The texts in UTF-8."""
+    encoded = [text.encode() for text in texts]
+    return np.array(encoded, f"S{WORD * _words_for(max(map(len, encoded), default=0))}")
+
+
+def keys(texts: Texts) -> Keys:
+    """uint64[n]: a hash of each text, the same however wide the array."""
+    key = np.zeros(len(texts), np.uint64)
+    for word in reversed(_words(texts).T):  # from the back: zeros there leave the key at 0
+        key ^= word
+        key *= ODD
+        key ^= key >> HALF
+    return key
+
+
+def rising_words(texts: Texts) -> list[Keys]:
+    """The texts as words of eight bytes, numbers that rise as the bytes do; the first words come first."""
+    return list(_words(texts).view(BIG).astype(np.uint64).T)
+
+
+def _words(texts: Texts) -> Keys:
+    """uint64[n, words]: the texts' bytes, the first one lowest."""
+    return np.ascontiguousarray(texts).view(LITTLE).reshape(len(texts), texts.dtype.itemsize // WORD)
+
+
+def _words_for(length: int) -> int:
+    return max(-(-length // WORD), 1)
