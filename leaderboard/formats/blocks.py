@@ -13,7 +13,7 @@ from leaderboard.formats.texts import WORD, Codes
 
 __all__ = ["PIECE_BYTES", "Lines", "Piece", "cut"]
 
-PIECE_BYTES = 2 * MIB
+PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
 NEWLINE = 10
 
 Lines = NDArray[np.int64]

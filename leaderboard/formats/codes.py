@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.texts import Texts
+from leaderboard.formats.texts import Texts, as_texts, keys
 
 __all__ = ["Codes"]
 
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
+SLOTS_PER_QUERY = 64  # of the table: one query in so many shares its slot and is looked up the slow way
 
 
 class Codes:
@@ -15,6 +16,8 @@ class Codes:
 
     def __init__(self) -> None:
         self._index: dict[str, int] = {}
+        self._texts = as_texts([""])  # of the table: the ids that were known when it was made
+        self._slots = np.zeros(2, np.uint32)  # by the highest bits of an id's hash, its index
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -33,6 +36,15 @@ class Codes:
         starts = np.concatenate((np.zeros(min(len(queries), 1), np.int64), changes))
         if len(starts) * MOSTLY_GROUPED <= len(queries):
             return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
+        bits = len(self._slots).bit_length() - 1
+        codes = self._slots.take((keys(queries) >> np.uint64(64 - bits)).view(np.int64))
+        rest = np.flatnonzero(self._texts.take(codes) != queries)
+        if len(rest):
+            codes[rest] = self._encode_slowly(queries[rest])
+            self._make_table()
+        return codes
+
+    def _encode_slowly(self, queries: Texts) -> NDArray[np.uint32]:
         found, first, place = np.unique(queries, return_index=True, return_inverse=True)
         codes = np.empty(len(found), np.uint32)
         by_appearance = np.argsort(first)
@@ -41,3 +53,11 @@ class Codes:
 
     def _number_each(self, queries: Texts) -> NDArray[np.uint32]:
         return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)
+
+    def _make_table(self) -> None:
+        if len(self._texts) == len(self._index):
+            return
+        self._texts = as_texts(self._index)
+        bits = (len(self._index) * SLOTS_PER_QUERY).bit_length()
+        self._slots = np.zeros(1 << bits, np.uint32)
+        self._slots[keys(self._texts) >> np.uint64(64 - bits)] = np.arange(len(self._texts))

@@ -12,7 +12,7 @@ __all__ = ["Field", "Places", "part"]
 Places = NDArray[np.int64]
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
 
-TAB, NEWLINE, BLANK = b"\t\n "
+TAB, NEWLINE, RETURN, BLANK = b"\t\n\r "
 ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # what parts fields and lines, of all that is no sign
 
 
@@ -20,11 +20,11 @@ def part(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] | None:
     """Some fields of whole lines, by their places in a line.
 
     None when any line has more or fewer than `width` fields, or the text holds a control character that is no blank.
-    Most files have single blanks, each the end of a field; in the others the edges of fields are looked for.
+    Most files have single blanks, each the end of a field; in the others the ends of fields are looked for.
     """
     low = codes <= BLANK
     if not len(low) or low[0] or (low[1:] & low[:-1]).any():
-        return _part_by_edges(codes, low, width, wanted)
+        return _part_by_ends(codes, low, width, wanted)
     ends = np.flatnonzero(low)
     lines, rest = divmod(len(ends), width)
     kinds = codes[ends]
@@ -45,16 +45,32 @@ def part(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] | None:
     return fields
 
 
-def _part_by_edges(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Iterable[int]) -> list[Field] | None:
-    edges = np.flatnonzero(low[1:] != low[:-1]) + 1
-    if len(low) and not low[0]:
-        edges = np.concatenate((np.zeros(1, np.int64), edges))
+def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Iterable[int]) -> list[Field] | None:
+    ends = np.flatnonzero(low[1:] > low[:-1]) + 1
     newlines = np.flatnonzero(codes == NEWLINE)
-    if len(edges) != 2 * width * len(newlines) or not len(edges):
+    lines = len(newlines)
+    if not lines or len(ends) != width * lines:
         return None
-    by_line = edges.reshape(len(newlines), 2 * width)
-    if (by_line[:, -1] > newlines).any() or (by_line[1:, 0] < newlines[:-1]).any():
+    end = ends.reshape(lines, width)
+    if (end[:, -1] > newlines).any() or (end[1:, 0] < newlines[:-1]).any():
         return None  # some line has more fields, and another one fewer
-    if not ALLOWED.take(codes[low]).all():
+    if np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB):
         return None
-    return [(by_line[:, 2 * place], by_line[:, 2 * place + 1] - by_line[:, 2 * place]) for place in wanted]
+    fields = []
+    for place in wanted:
+        if place:
+            start = end[:, place - 1] + 1
+        else:
+            start = np.zeros(lines, np.int64)
+            start[1:] = newlines[:-1] + 1
+        _skip_blanks(low, start)
+        fields.append((start, end[:, place] - start))
+    return fields
+
+
+def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
+    """Moves each place on to the next sign."""
+    rows = np.flatnonzero(low[start])
+    while len(rows):
+        start[rows] += 1
+        rows = rows[low[start[rows]]]
