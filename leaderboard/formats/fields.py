@@ -52,7 +52,7 @@ def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Iter
     if not lines or len(ends) != width * lines:
         return None
     end = ends.reshape(lines, width)
-    if (end[:, -1] > newlines).any() or (end[1:, 0] < newlines[:-1]).any():
+    if (end[:, -1] > newlines).any() or (end[1:, 0] <= newlines[:-1]).any():
         return None  # some line has more fields, and another one fewer
     if np.count_nonzero(codes < BLANK) != np.count_nonzero(codes - np.uint8(TAB) <= RETURN - TAB):
         return None
