@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from leaderboard.formats.blocks import Piece, cut
-from leaderboard.formats.columns import Layout, SlowRows, Table, read_piece
+from leaderboard.formats.columns import read_piece
+from leaderboard.formats.layouts import Layout, Table
 from leaderboard.formats.limits import MIB, Limits
+from leaderboard.formats.line_by_line import SlowRows
 from leaderboard.formats.plain import CappedReader, foreign_start, refuse
 from leaderboard.formats.problems import WHOLE, Part, Problems
 from leaderboard.formats.sniffing import ARCHIVE_START, is_archive

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.texts import Codes
 
-__all__ = ["Field", "Places", "part"]
+__all__ = ["Field", "Places", "find_fields"]
 
 Places = NDArray[np.int64]
 Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its length
@@ -16,7 +16,7 @@ TAB, NEWLINE, RETURN, BLANK = b"\t\n\r "
 ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # what parts fields and lines, of all that is no sign
 
 
-def part(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] | None:
+def find_fields(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] | None:
     """Some fields of whole lines, by their places in a line.
 
     None when any line has more or fewer than `width` fields, or the text holds a control character that is no blank.

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.columns import Column, Layout
 from leaderboard.formats.ids import Ids
+from leaderboard.formats.layouts import Column, Layout
 from leaderboard.formats.limits import Limits
 from leaderboard.formats.plain import ByteSource
 from leaderboard.formats.reading import Forms, read_rows

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from leaderboard.formats.blocks import Piece, cut
-from leaderboard.formats.columns import Layout, Table, read_piece
+from leaderboard.formats.columns import read_piece
+from leaderboard.formats.layouts import Layout, Table
 from leaderboard.formats.limits import MIB, Limits
 from leaderboard.formats.plain import ByteSource, CappedReader, open_plain, refuse
 from leaderboard.formats.problems import Problems

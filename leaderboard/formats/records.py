@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from leaderboard.formats.columns import Column, Layout, SlowRows, Table
+from leaderboard.formats.layouts import Column, Layout, Table
 from leaderboard.formats.limits import Limits
+from leaderboard.formats.line_by_line import SlowRows
 from leaderboard.formats.plain import CappedReader, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.sniffing import RecordKind, our_name

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.blocks import Lines
 from leaderboard.formats.codes import Codes
-from leaderboard.formats.columns import Layout, Table
 from leaderboard.formats.growing import Growing
 from leaderboard.formats.ids import Ids
+from leaderboard.formats.layouts import Layout, Table
 from leaderboard.formats.problems import Part, Problems
 from leaderboard.formats.texts import Keys
 from leaderboard.formats.values import shown

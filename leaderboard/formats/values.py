@@ -9,7 +9,9 @@ __all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "score", "shown"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-ODD_IN_ID = re.compile(r"[^\S\x00-\x7e]|[\x7f-\x9f]")  # what identifier() refuses beyond the blanks of ASCII
+# What identifier() refuses beyond ASCII and its blanks: control characters and blanks. A plain set is searched for ten
+# times faster than a class like \s.
+ODD_IN_ID = re.compile(r"[\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 SHOWN_CHARACTERS = 60
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from leaderboard.formats.fields import part
+from leaderboard.formats.fields import find_fields
 
 WIDTH = 3
 texts = st.lists(st.sampled_from([b"a", b"bc", b"def", b"#", b" ", b" ", b"\t", b"\r", b"\n", b"\n"]), max_size=40)
@@ -13,7 +13,7 @@ rows = st.lists(st.tuples(*[st.sampled_from([b"a", b"bc", b"d" * 20])] * WIDTH),
 
 
 def parted(content: bytes) -> list[list[bytes]] | None:
-    fields = part(np.frombuffer(content, np.uint8), WIDTH, range(WIDTH))
+    fields = find_fields(np.frombuffer(content, np.uint8), WIDTH, range(WIDTH))
     if fields is None:
         return None
     by_column = [
