@@ -27,11 +27,9 @@ def find_fields(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] 
         return _part_by_ends(codes, low, width, wanted)
     ends = np.flatnonzero(low)
     lines, rest = divmod(len(ends), width)
-    kinds = codes[ends]
-    newlines = kinds == NEWLINE
-    if rest or not newlines[width - 1 :: width].all() or np.count_nonzero(newlines) != lines:
+    if rest or (codes[ends[width - 1 :: width]] != NEWLINE).any():
         return None
-    if not ALLOWED.take(kinds).all():
+    if np.count_nonzero(codes == BLANK) != len(ends) - lines and not _are_blanks(codes[ends], lines):
         return None
     end = ends.reshape(lines, width)
     fields = []
@@ -43,6 +41,11 @@ def find_fields(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] 
             start[1:] = end[:-1, -1] + 1
         fields.append((start, end[:, place] - start))
     return fields
+
+
+def _are_blanks(kinds: Codes, lines: int) -> bool:
+    """Whether all of these part fields but so many, which end lines."""
+    return bool(ALLOWED.take(kinds).all()) and np.count_nonzero(kinds == NEWLINE) == lines
 
 
 def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Iterable[int]) -> list[Field] | None:
