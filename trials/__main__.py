@@ -2,9 +2,9 @@
 
 import sys
 
-from trials import kill_storm
+from trials import big_run, kill_storm, readers
 
-TRIALS = {"kill storm": kill_storm.main}
+TRIALS = {"kill storm": kill_storm.main, "readers": readers.main, "big run": big_run.main}
 
 
 def main() -> int:

@@ -1,0 +1,124 @@
+"""Many readers while runs come in, on both engines: does every page answer, and how long does it take?
+
+    python -m trials.readers --seconds 60 --readers 8 --seed 1
+
+Readers walk through the demonstration's pages at random, each asking for the next page as soon as it has one, while
+runs are submitted one after the other and a worker scores them. Every page must answer, and every run be scored.
+"""
+
+import argparse
+import datetime as dt
+import random
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import median, quantiles
+from urllib.error import URLError
+
+import sqlalchemy as sa
+
+from leaderboard import seeding
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.store import RunStore
+from trials.installation import ENGINES, Installation, installation
+
+FINISH_SECONDS = 300.0
+REJECTED = 1  # run of the demonstration
+SHOWN_FAULTS = 10
+CAMPAIGN = "harbour"
+PAGES = {
+    "front page": "/",
+    "campaign": f"/campaigns/{CAMPAIGN}",
+    "progress": f"/campaigns/{CAMPAIGN}/progress",
+    "open board": f"/campaigns/{CAMPAIGN}/{{open}}",
+    "closed board": f"/campaigns/{CAMPAIGN}/{{closed}}",
+    "closed board as CSV": f"/campaigns/{CAMPAIGN}/{{closed}}.csv",
+    "all queries": f"/campaigns/{CAMPAIGN}/{{closed}}/queries",
+    "measures": "/measures",
+}
+
+
+class Readers:
+    """So many threads that read pages; `seconds` are those that each page took, `faults` what did not answer."""
+
+    def __init__(self, here: Installation, pages: Mapping[str, str], count: int, seed: int) -> None:
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.faults: list[str] = []
+        self._here = here
+        self._pages = list(pages.items())
+        self._stop = threading.Event()
+        self._threads = [threading.Thread(target=self._walk, args=(random.Random(seed + n),)) for n in range(count)]
+
+    def _walk(self, chance: random.Random) -> None:
+        while not self._stop.is_set():
+            name, path = chance.choice(self._pages)
+            try:
+                self.seconds[name].append(self._here.read(path)[1])
+            except (URLError, TimeoutError) as error:
+                self.faults.append(f"{path}: {error}")
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def trial(engine: str, seconds: float, readers: int, seed: int) -> Sequence[str]:
+    """Everything that is wrong; prints what the pages took."""
+    with installation(engine) as here:
+        store = RunStore.open(here.site.environment["LEADERBOARD_STORE_URL"])
+        seeded = seeding.load(here.database, store, dt.datetime.now(dt.UTC))
+        with here.database.read() as session:
+            by_year = sa.select(Evaluation.slug).join(Campaign).order_by(Evaluation.period_key)
+            closed = session.scalars(by_year.where(Campaign.slug == CAMPAIGN)).first()
+        pages = {name: path.format(closed=closed, open=seeded.sample.evaluation) for name, path in PAGES.items()}
+        evaluation = f"{CAMPAIGN}/{seeded.sample.evaluation}"
+        here.site.command("evaluation", "change", evaluation, "--daily-quota", "none")
+        crowd = Readers(here, pages, readers, seed)
+        crowd.start()
+        started = time.monotonic()
+        runs = 0
+        while time.monotonic() - started < seconds:
+            _submit(here, evaluation, seeded.sample.text, runs)
+            runs += 1
+        crowd.stop()
+        not_scored = here.not_scored(FINISH_SECONDS) - REJECTED
+    count = sum(map(len, crowd.seconds.values()))
+    print(f"  {count} pages to {readers} readers in {seconds:.0f} s, {runs} runs submitted meanwhile")
+    for name in pages:
+        if len(taken := crowd.seconds[name]) > 1:
+            print(f"  {name}: median {median(taken):.3f} s, 95 of 100 within {quantiles(taken, n=20)[-1]:.3f} s")
+    return [*crowd.faults, *([f"{not_scored} runs were not scored"] if not_scored else [])]
+
+
+def _submit(here: Installation, evaluation: str, text: bytes, number: int) -> None:
+    """A run under a system of its own, unlike the others in its last line."""
+    file = here.folder / f"trial-{number}.run"
+    file.write_bytes(text + f"# trial {number}\n".encode())
+    here.site.command("submit", evaluation, file, "--team", "team-alder", "--new-system", f"Trial {number}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m trials.readers", description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60.0, help="on each engine (default: 60)")
+    parser.add_argument("--readers", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args(arguments)
+    faults: list[str] = []
+    for engine in ENGINES:
+        print(f"{engine}, {given.readers} readers, seed {given.seed}", flush=True)
+        faults += trial(engine, given.seconds, given.readers, given.seed)
+    for fault in faults[:SHOWN_FAULTS]:
+        print(f"  FAULT {fault}")
+    print(f"  {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
