@@ -1,7 +1,14 @@
-"""The long trials on a small scale. Killed workers have tests of their own in tests/worker."""
+"""The long trials on a small scale."""
 
-from trials import readers
+import pytest
+
+from trials import kill_storm, readers
 
 
 def test_pages_answer_while_runs_come_in() -> None:
     assert readers.main(["--seconds", "1", "--readers", "2"]) == 0
+
+
+def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert kill_storm.main(["--seconds", "3", "--workers", "2"]) == 0
+    assert "SIGKILL" in capsys.readouterr().out

@@ -17,7 +17,7 @@ from leaderboard.models import Scoring, State
 from tests.support.postgres import postgres_server
 from tests.support.site import Site, running_site
 
-__all__ = ["ENGINES", "Installation", "installation"]
+__all__ = ["ENGINES", "Installation", "installation", "migrated_database"]
 
 ENGINES = ("sqlite", "postgresql")
 LOOK_SECONDS = 0.2
@@ -52,16 +52,24 @@ class Installation:
 
 
 @contextmanager
-def installation(engine: str) -> Iterator[Installation]:
-    """A site that answers; all of it goes at the end. What its programs said is printed when the trial breaks off."""
+def migrated_database(engine: str, folder: Path) -> Iterator[tuple[str, Database]]:
+    """An empty database with its tables, and its address."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = f"sqlite:///{folder / 'trial.sqlite'}"
         if engine == "postgresql":
             url = stack.enter_context(postgres_server())
         database = Database.connect(url)
         stack.callback(database.close)
         migrate.upgrade(database)
+        yield url, database
+
+
+@contextmanager
+def installation(engine: str) -> Iterator[Installation]:
+    """A site that answers; all of it goes at the end. What its programs said is printed when the trial breaks off."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url, database = stack.enter_context(migrated_database(engine, folder))
         site = stack.enter_context(running_site(url, folder))
         yield Installation(site, database, folder)
         with redirect_stdout(io.StringIO()):

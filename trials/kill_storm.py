@@ -18,20 +18,17 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from leaderboard import migrate
-from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.models import Event, Participation, Score, Scoring, State
 from leaderboard.services.queue import MOST_ERRORS
-from tests.support.postgres import postgres_server
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.world import World, build_world
+from trials.installation import ENGINES, migrated_database
 
 LINES = 200_000  # of a run: some tenths of a second of work
 RANKS = 50
@@ -211,18 +208,6 @@ def _listed(world: World, submission: int) -> int:
         return 0
 
 
-@contextmanager
-def _world(engine: str, folder: Path) -> Iterator[World]:
-    with ExitStack() as stack:
-        url = f"sqlite:///{folder / 'trial.sqlite'}"
-        if engine == "postgresql":
-            url = stack.enter_context(postgres_server())
-        database = Database.connect(url)
-        stack.callback(database.close)
-        migrate.upgrade(database)
-        yield build_world(database, folder)
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trials.kill_storm", description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60.0, help="of storm on each engine (default: 60)")
@@ -230,9 +215,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     faults = []
-    for engine in ("sqlite", "postgresql"):
+    for engine in ENGINES:
         print(f"{engine}, {given.workers} workers, seed {given.seed}", flush=True)
-        with tempfile.TemporaryDirectory() as folder, _world(engine, Path(folder)) as world:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            migrated_database(engine, Path(folder)) as (_, database),
+        ):
+            world = build_world(database, Path(folder))
+            world.change_evaluation(documents=LINES)
             found = storm(world, given.seconds, given.workers, random.Random(given.seed))
         faults += found
         for fault in found[:SHOWN_FAULTS]:

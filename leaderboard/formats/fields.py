@@ -1,6 +1,6 @@
 """Where the fields of a text stand, for all of its lines at once."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ TAB, NEWLINE, RETURN, BLANK = b"\t\n\r "
 ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # what parts fields and lines, of all that is no sign
 
 
-def find_fields(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] | None:
+def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] | None:
     """Some fields of whole lines, by their places in a line.
 
     None when any line has more or fewer than `width` fields, or the text holds a control character that is no blank.
@@ -32,15 +32,8 @@ def find_fields(codes: Codes, width: int, wanted: Iterable[int]) -> list[Field] 
     if np.count_nonzero(codes == BLANK) != len(ends) - lines and not _are_blanks(codes[ends], lines):
         return None
     end = ends.reshape(lines, width)
-    fields = []
-    for place in wanted:
-        if place:
-            start = end[:, place - 1] + 1
-        else:
-            start = np.zeros(lines, np.int64)
-            start[1:] = end[:-1, -1] + 1
-        fields.append((start, end[:, place] - start))
-    return fields
+    starts = [_behind_the_last(end, end[:, -1], place) for place in wanted]
+    return [(start, end[:, place] - start) for start, place in zip(starts, wanted, strict=True)]
 
 
 def _are_blanks(kinds: Codes, lines: int) -> bool:
@@ -48,7 +41,7 @@ def _are_blanks(kinds: Codes, lines: int) -> bool:
     return bool(ALLOWED.take(kinds).all()) and np.count_nonzero(kinds == NEWLINE) == lines
 
 
-def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Iterable[int]) -> list[Field] | None:
+def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:
     ends = np.flatnonzero(low[1:] > low[:-1]) + 1
     newlines = np.flatnonzero(codes == NEWLINE)
     lines = len(newlines)
@@ -61,14 +54,19 @@ def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Iter
         return None
     fields = []
     for place in wanted:
-        if place:
-            start = end[:, place - 1] + 1
-        else:
-            start = np.zeros(lines, np.int64)
-            start[1:] = newlines[:-1] + 1
+        start = _behind_the_last(end, newlines, place)
         _skip_blanks(low, start)
         fields.append((start, end[:, place] - start))
     return fields
+
+
+def _behind_the_last(end: Places, newline: Places, place: int) -> Places:
+    """int64[lines]: the place behind the field before a field, or behind the line before its line."""
+    if place:
+        return end[:, place - 1] + 1
+    start = np.zeros(len(end), np.int64)
+    start[1:] = newline[:-1] + 1
+    return start
 
 
 def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
