@@ -97,12 +97,14 @@ class Fleet:
             # SIGTERM ends it at once while it is still being loaded.
             if worker.returncode not in (0, -signal.SIGKILL, -signal.SIGTERM):
                 self.failures.append(f"a worker ended with {worker.returncode}: {worker.output[-2000:]}")
+            worker.close()
             self._workers[place] = self._start()
 
     def stop(self) -> None:
         for worker in self._workers:
             if worker.returncode is None:
                 worker.terminate()
+            worker.close()
 
 
 def _children(pid: int) -> Iterator[int]:

@@ -146,6 +146,14 @@ class Process:
             os.killpg(self.pid, signal.SIGKILL)
         return self._popen.wait(STOP_SECONDS)
 
+    def close(self) -> None:
+        """Kills what is left of it and closes its streams; its output stays."""
+        self.kill()
+        self._reader.join(STOP_SECONDS)
+        for stream in (self._popen.stdin, self._popen.stdout):
+            if stream is not None:
+                stream.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -159,11 +167,7 @@ class Process:
             if error is None:
                 raise
         finally:
-            self.kill()
-            self._reader.join(STOP_SECONDS)
-            for stream in (self._popen.stdin, self._popen.stdout):
-                if stream is not None:
-                    stream.close()
+            self.close()
             print(self._complaint(f"ended with {self.returncode}"))
 
     def _complaint(self, what: str) -> str:
