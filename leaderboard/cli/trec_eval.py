@@ -41,7 +41,8 @@ def trec_eval(
     leaderboard trec_eval -q -c -m map -m P.5,10 qrels.txt run.txt
 
     All measures of its all_trec, with its parameters, and its bundles official (the default), set and all_trec. Not
-    there: preference judgments, judgment groups (-R, -T) and z-scores (-Z).
+    there: preference judgments, judgment groups (-R, -T) and z-scores (-Z). Files may be gzipped; CSV and JSON lines
+    are read too, and for a run an archive of one file of decisions a query.
     """
     from leaderboard.cli.progress import reading
     from leaderboard.cli.trec_output import read_request, trec_lines

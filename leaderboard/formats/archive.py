@@ -16,7 +16,7 @@ from leaderboard.formats.line_by_line import SlowRows
 from leaderboard.formats.plain import CappedReader, foreign_start, refuse
 from leaderboard.formats.problems import WHOLE, Part, Problems
 from leaderboard.formats.sniffing import ARCHIVE_START, is_archive
-from leaderboard.formats.values import identifier, shown
+from leaderboard.formats.values import identifier, is_number, shown
 
 __all__ = ["read_archive"]
 
@@ -154,7 +154,13 @@ def _layout(piece: Piece, layouts: Sequence[Layout]) -> Layout:
 
 
 def _is_header(piece: Piece, query: str) -> bool:
-    """Whether the first line names the query or the columns."""
+    """Whether the first line names the query or the columns; a row whose document is called as the query is none."""
     words = next(piece.lines(), b"").decode(errors="replace").lower().split()
     names = {query.lower(), PREFIX + query.lower()}
-    return bool(words) and (words[0] in names or HEADER_WORDS.issuperset(words))
+    return bool(words) and (HEADER_WORDS.issuperset(words) or (words[0] in names and not _is_row(words)))
+
+
+def _is_row(words: list[str]) -> bool:
+    """Whether these are a document, perhaps a decision, and a score."""
+    decided = len(words) == len(("document", "decision", "score")) and words[1] in ("y", "n")
+    return (decided or len(words) == len(("document", "score"))) and is_number(words[-1])

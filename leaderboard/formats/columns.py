@@ -11,12 +11,12 @@ import numpy as np
 from leaderboard.formats import values
 from leaderboard.formats.blocks import Piece
 from leaderboard.formats.decimals import floats, integers
-from leaderboard.formats.fields import Places, find_fields
+from leaderboard.formats.fields import find_fields
 from leaderboard.formats.layouts import Kind, Layout, Table, Values
 from leaderboard.formats.limits import GRADE_LIMIT, Limits
 from leaderboard.formats.line_by_line import read_line_by_line
 from leaderboard.formats.problems import WHOLE, Part
-from leaderboard.formats.texts import Codes, cut_out, keys
+from leaderboard.formats.texts import Codes, Places, cut_out, keys
 
 __all__ = ["read_piece"]
 
@@ -44,7 +44,10 @@ def read_piece(piece: Piece, layout: Layout, limits: Limits, part: Part = WHOLE)
 def _read_fast(piece: Piece, layout: Layout, limits: Limits, part: Part) -> Table:
     """The piece's rows. Raises Doubt."""
     codes = piece.codes
-    fields = find_fields(codes, layout.width, [0, *(place for place, _ in layout.read)])
+    width = layout.width
+    if layout.open_end:
+        width = max(width, len(next(piece.lines(), b"").split()))
+    fields = find_fields(codes, width, [0, *(place for place, _ in layout.read)])
     if fields is None or (codes[fields[0][0]] == COMMENT).any():
         raise Doubt
     if codes.max() >= DELETE:

@@ -1,8 +1,9 @@
 """Reads decimal numbers, many at once, each to the nearest float64 as Python's float() does.
 
 The digits of a text are taken as one whole number, column of characters by column; dividing it by a power of ten
-rounds once as long as both are exact in 64 bits. Longer numbers are divided in twice the precision; the few that lie
-too near to the middle between two floats, and all that is no number, are left to the caller.
+rounds once as long as both are exact in 64 bits. Longer numbers are divided in twice the precision. The few that
+lie too near to the middle between two floats, and those far beyond 1, are read one by one by float() itself; all that
+is written otherwise is left to the caller.
 """
 
 from dataclasses import dataclass
@@ -11,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.texts import WORD, Codes, cut_out
+from leaderboard.formats.texts import WORD, Codes, Places, cut_out
 
 __all__ = ["floats", "integers"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Places = NDArray[np.int64]
 
 LONGEST = 3 * WORD  # characters
 SHORT = 9  # characters, whose digits fit 32 bits
@@ -60,7 +60,19 @@ def floats(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
     value, sure = _to_floats(_read_digits(codes, start, length))
     rest = np.flatnonzero(~sure)
     if len(rest):
-        value[rest], sure[rest] = _to_floats(_read_with_exponent(codes, start[rest], length[rest]))
+        value[rest], sure[rest] = _read_unusual(codes, start[rest], length[rest])
+    return value, sure
+
+
+def _read_unusual(codes: Codes, start: Places, length: Places) -> tuple[Floats, Bools]:
+    """As `floats`, for numbers with an exponent and for those that division leaves in doubt."""
+    read = _read_with_exponent(codes, start, length)
+    value, sure = _to_floats(read)
+    doubtful = np.flatnonzero(read.plain & ~sure)
+    if len(doubtful):
+        texts = cut_out(codes, start[doubtful], length[doubtful])
+        value[doubtful] = [float(text) for text in texts.tolist()]
+        sure[doubtful] = np.isfinite(value[doubtful])
     return value, sure
 
 
@@ -90,14 +102,14 @@ def _read_digits(codes: Codes, start: Places, length: Places) -> Digits:
 
 
 def _read_with_exponent(codes: Codes, start: Places, length: Places) -> Digits:
-    """Numbers like 1.5e-07: the power of ten moves the dot."""
+    """Numbers with an exponent or without: the power of ten moves the dot."""
     texts = cut_out(codes, start, np.minimum(length, LONGEST))
     is_mark = np.isin(texts.view(np.uint8).reshape(len(texts), -1), MARKS)
-    mark = is_mark.argmax(axis=1)
+    marked = is_mark.any(axis=1)
+    mark = np.where(marked, is_mark.argmax(axis=1), length)
     read = _read_digits(codes, start, mark)
-    power, whole = integers(codes, start + mark + 1, np.maximum(length - mark - 1, 0))
-    plain = is_mark.any(axis=1) & read.plain & whole
-    return Digits(read.number, read.places - power, read.negative, plain, read.whole)
+    power, whole = integers(codes, np.minimum(start + mark + 1, start + length), np.maximum(length - mark - 1, 0))
+    return Digits(read.number, read.places - power, read.negative, read.plain & (whole | ~marked), read.whole)
 
 
 def _to_floats(read: Digits) -> tuple[Floats, Bools]:

@@ -14,7 +14,7 @@ class Limits:
 
     expanded_bytes  bytes of text, after decompression
     lines           lines of text
-    line_bytes      bytes of one line
+    line_bytes      bytes of one line; in columns, lines up to a piece (1 MiB) are taken whatever it says
     id_bytes        bytes of a query's or a document's id
     members         files in an archive
     problems        problems that are told one by one; the rest is counted

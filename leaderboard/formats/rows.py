@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.blocks import Lines
-from leaderboard.formats.codes import Codes
 from leaderboard.formats.growing import Growing
 from leaderboard.formats.ids import Ids
 from leaderboard.formats.layouts import Layout, Table
+from leaderboard.formats.numbering import Numbering
 from leaderboard.formats.problems import Part, Problems
 from leaderboard.formats.texts import Keys
 from leaderboard.formats.values import shown
@@ -36,7 +35,8 @@ class Rows:
         self.allowed = allowed
         self.layout: Layout | None = None
         self.end: list[str] = []
-        self._codes = Codes()
+        self._numbering = Numbering()
+        self._unknown = Growing(np.bool_)  # which of the queries are not allowed
         self._query = Growing(np.uint32)
         self._key = Growing(np.uint64)
         self._score = Growing(np.float64)
@@ -48,7 +48,7 @@ class Rows:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        return self._codes.ids
+        return tuple(self._numbering.ids)
 
     @property
     def query(self) -> NDArray[np.uint32]:
@@ -88,9 +88,9 @@ class Rows:
         self.problems.extend(table.wrong, part=table.part)
         about = table.part.query
         if about:
-            codes = np.full(table.rows, self._codes.number(about), np.uint32)
+            codes = np.full(table.rows, self._numbering.number(about), np.uint32)
         else:
-            codes = self._codes.encode(table.columns["query"])
+            codes = self._numbering.encode(table.columns["query"])
         self._query.extend(codes)
         self._key.extend(table.key)
         if "score" in table.columns:
@@ -102,24 +102,25 @@ class Rows:
             self._check_queries(table, codes)
 
     def _check_queries(self, table: Table, codes: NDArray[np.uint32]) -> None:
-        ids = self.queries
-        if self.allowed is None or self.allowed.issuperset(ids):
+        if self.allowed is None:
             return
-        unknown = np.array([query not in self.allowed for query in ids])
-        rows = np.flatnonzero(unknown[codes])
+        ids = self._numbering.ids
+        fresh = ids[len(self._unknown.values) :]
+        self._unknown.extend(np.array([query not in self.allowed for query in fresh], np.bool_))
+        rows = np.flatnonzero(self._unknown.values[codes])
         told = rows[: self.problems.keep].tolist()
         self.problems.extend(
             ((table.line(row), _unknown(ids[codes[row]])) for row in told),
             uncounted=len(rows) - len(told),
         )
 
-    def tell(self, later: Lines, first: Lines, what: str) -> None:
+    def tell(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
         """Adds a problem for each of the rows given by `repeats.repeated_rows`."""
         told = later[: self.problems.keep]
         documents = self.document.take(told).tolist()
         for row, earlier, document in zip(told.tolist(), first.tolist(), documents, strict=False):
             (line, part), (first_line, _) = self._line(row), self._line(earlier)
-            where = f"for query {shown(self.queries[self.query[row]])} (first on line {first_line})"
+            where = f"for query {shown(self._numbering.ids[self.query[row]])} (first on line {first_line})"
             self.problems.add(line, f"document {shown(document.decode())} {what} {where}", part)
         self.problems.count += len(later) - len(told)
 

@@ -75,8 +75,8 @@ def read_run(
 
     queries  the evaluation's query ids: any other is a problem; None: every id is welcome
     name     what messages call the file
-    format   "auto" goes by the start of the file; "trec_eval" is "trec" as trec_eval takes it: what follows the tag
-             is ignored
+    format   "auto" goes by the start of the file; "trec" and "decisions" are columns only; "trec_eval" is "auto", but
+             columns are TREC's as trec_eval takes them: what follows the tag is ignored
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
@@ -104,6 +104,6 @@ def _by_width(start: list[str]) -> Layout:
 FORMS: Mapping[RunFormat, Forms] = {
     "auto": Forms(_by_width, (DECISIONS, SCORES), OF_ONE_QUERY),
     "trec": Forms(lambda _: TREC),
-    "trec_eval": Forms(lambda _: TREC_EVAL),
+    "trec_eval": Forms(lambda _: TREC_EVAL, (DECISIONS, SCORES), OF_ONE_QUERY),
     "decisions": Forms(lambda _: DECISIONS),
 }

@@ -19,9 +19,13 @@ OTHER_NAMES: Mapping[str, Sequence[str]] = {
 
 
 def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs."""
+    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs.
+
+    Its first header has the magic and, unlike any text, NULs before it.
+    """
+    before = start[:MAGIC_AT]
     empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
-    return empty or start[MAGIC_AT:].startswith(MAGIC)
+    return empty or (b"\0" in before and start[MAGIC_AT:].startswith(MAGIC))
 
 
 def record_kind(start: bytes) -> RecordKind | None:

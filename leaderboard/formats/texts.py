@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WORD", "Codes", "Keys", "Texts", "as_texts", "cut_out", "keys", "rising_words"]
+__all__ = ["WORD", "Codes", "Keys", "Places", "Texts", "as_texts", "cut_out", "keys", "rising_words"]
 
 Codes = NDArray[np.uint8]  # the bytes of a file
 Texts = NDArray[np.bytes_]  # their width is a multiple of WORD; no text ends with a zero
 Keys = NDArray[np.uint64]
-Places = NDArray[np.int64]
+Places = NDArray[np.int64]  # in the bytes of a file, or lengths there
 
 WORD = 8  # bytes
 LITTLE, BIG = np.dtype("<u8"), np.dtype(">u8")

@@ -5,7 +5,7 @@ import re
 
 from leaderboard.formats.limits import GRADE_LIMIT
 
-__all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "score", "shown"]
+__all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "is_number", "score", "shown"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -39,16 +39,26 @@ def identifier(what: str, text: str, most_bytes: int) -> str:
     return text
 
 
+def is_number(text: str) -> bool:
+    """Whether it is written as a decimal number; it may be too large for one."""
+    return NUMBER.fullmatch(text) is not None
+
+
 def score(text: str) -> float:
-    value = float(text) if NUMBER.fullmatch(text) else math.nan
+    value = float(text) if is_number(text) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"score {shown(text)} is no finite number")
+        raise ValueError(f"score {_quoted(text)} is no finite number")
     return value
+
+
+def _quoted(text: str) -> str:
+    """In quotes where it would not be seen otherwise what is wrong with it."""
+    return shown(text) if text and text == text.strip() else f"'{shown(text)}'"
 
 
 def grade(text: str) -> int:
     if not INTEGER.fullmatch(text):
-        raise ValueError(f"grade {shown(text)} is no integer")
+        raise ValueError(f"grade {_quoted(text)} is no integer")
     value = int(text)
     if abs(value) > GRADE_LIMIT:
         raise ValueError(f"grade {value} is beyond ±{GRADE_LIMIT:,}, the largest allowed")
@@ -57,5 +67,5 @@ def grade(text: str) -> int:
 
 def decision(text: str) -> bool:
     if text not in ("Y", "N"):
-        raise ValueError(f"decision {shown(text)} is neither Y nor N")
+        raise ValueError(f"decision {_quoted(text)} is neither Y nor N")
     return text == "Y"

@@ -125,7 +125,7 @@ class OutOfOrder(Order):
             rows = slice(start, start + ROWS_AT_ONCE)
             key[rows] = self.query[rows]
             key[rows] <<= np.uint64(32)
-            key[rows] |= _falling_bits(self.score[rows].astype(np.float32))
+            key[rows] |= _falling_bits(_in_32_bits(self.score[rows]))
         return key
 
     def rank(self, lines: Ints) -> Ints:
@@ -166,7 +166,7 @@ class OutOfOrder(Order):
 
 def order(run: Run, compat: Literal[9, 10] = 10) -> Order:
     """The order of a run's lines under trec_eval's version 10 (64-bit scores) or 9 (32-bit)."""
-    score: Scores = run.score if compat == 10 else run.score.astype(np.float32)
+    score: Scores = run.score if compat == 10 else _in_32_bits(run.score)
     return InOrder(run, score) if _is_in_order(run.query, score) else OutOfOrder(run, score)
 
 
@@ -176,6 +176,12 @@ def _is_in_order(query: NDArray[np.uint32], score: Scores) -> bool:
         return False
     rises = np.flatnonzero(score[1:] > score[:-1])
     return bool((query[rises] != query[rises + 1]).all())
+
+
+def _in_32_bits(score: Scores) -> NDArray[np.float32]:
+    """What is too large becomes infinite, as in trec_eval 9."""
+    with np.errstate(over="ignore"):
+        return score.astype(np.float32)
 
 
 def _falling_bits(score: NDArray[np.float32]) -> Keys:

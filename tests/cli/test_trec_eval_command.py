@@ -95,3 +95,12 @@ def test_an_unknown_measure_is_refused(called: Called) -> None:
 
 def test_the_help_has_an_example(called: Called) -> None:
     assert "leaderboard trec_eval -q -c -m map -m P.5,10 qrels.txt run.txt" in called("--help")[1]
+
+
+def test_runs_of_other_forms_are_read_too(called: Called) -> None:
+    rows = [
+        "query,document,score",
+        *(f"{line.split()[0]},{line.split()[2]},{line.split()[4]}" for line in RUN.splitlines()),
+    ]
+    Path("run.csv").write_text("\n".join(rows))
+    assert called("-mmap", "qrels", "run.csv") == called("-mmap", "qrels", "run")

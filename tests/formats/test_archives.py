@@ -58,6 +58,13 @@ def test_a_header_that_names_the_query_or_the_columns_is_left_out(header: bytes)
     assert run.score.tolist() == [0.9, 0.2]
 
 
+@pytest.mark.parametrize("row", [b"1\tY\t0.5\n", b"1\tn\t0.5\n"])
+def test_a_row_whose_document_is_called_as_the_query_is_no_header(row: bytes) -> None:
+    content = row.upper() + b"8\tY\t0.4\n"
+    assert read_run(archive({"1.tsv": content})).document.to_list() == ["1", "8"]
+    assert read_run(archive({"1.tsv": b"1\t0.5\n8\t0.4\n"})).document.to_list() == ["1", "8"]
+
+
 def test_a_wrong_first_line_is_no_header() -> None:
     assert problems_of(read_run, archive({"q-1.tsv": b"a\tY\thigh\nb\tY\t1\n"})) == [
         (1, "score high is no finite number (in q-1.tsv)")

@@ -42,6 +42,20 @@ def test_what_is_read_as_a_number_is_the_nearest_float(texts: list[str]) -> None
             assert math.copysign(1, value) == math.copysign(1, float(text))
 
 
+@given(
+    texts=st.lists(
+        st.floats(allow_nan=False, allow_infinity=False)
+        .map(lambda value: f"{value:.16e}")
+        .filter(lambda text: len(text) <= 24),
+        min_size=1,
+    )
+)
+def test_floats_of_any_size_come_back(texts: list[str]) -> None:
+    read, sure = floats(*laid_out(texts))
+    assert sure.all()
+    assert read.tolist() == [float(text) for text in texts]
+
+
 @given(values=st.lists(st.floats(-1e15, 1e15).filter(lambda value: value == 0 or abs(value) > 1e-4), min_size=1))
 def test_floats_come_back_as_they_were_written(values: list[float]) -> None:
     read, sure = floats(*laid_out([f"{value:.12g}" for value in values]))

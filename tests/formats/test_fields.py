@@ -34,13 +34,20 @@ def test_lines_of_so_many_fields_are_parted_and_no_others(content: bytes) -> Non
     assert parted(content) == (lines if all(len(line) == WIDTH for line in lines) else None)
 
 
-@given(lines=rows, blanks=st.lists(st.sampled_from([b" ", b"\t", b"  ", b" \t ", b"\v\f"]), min_size=1, max_size=5))
+@given(
+    lines=rows,
+    blanks=st.lists(st.sampled_from([b" ", b"\t", b"  ", b" \t ", b"\v\f", b" " * 9]), min_size=1, max_size=5),
+)
 def test_any_blanks_part_fields(lines: list[tuple[bytes, ...]], blanks: list[bytes]) -> None:
     content = b"".join(
         b"".join(field + blanks[(number + place) % len(blanks)] for place, field in enumerate(line)) + b"\r\n"
         for number, line in enumerate(lines)
     )
     assert parted(content) == [list(line) for line in lines]
+
+
+def test_blanks_before_a_line_part_nothing() -> None:
+    assert parted(b" " * 20 + b"a b c\n  d  e f  \n") == [[b"a", b"b", b"c"], [b"d", b"e", b"f"]]
 
 
 @pytest.mark.parametrize("control", [b"\0", b"\x1f", b"\b", b"\x0e"])

@@ -93,6 +93,20 @@ def test_a_stated_format_goes_before_the_first_line() -> None:
     ]
 
 
+def test_many_columns_after_the_tag_are_ignored_in_trec_evals_way() -> None:
+    lines = ["q Q0 d 1 2 t more of it", "q Q0 e 2 1 t more of it"]
+    assert rows(read_run(text(*lines), format="trec_eval")) == [("q", "d", 2.0), ("q", "e", 1.0)]
+    assert rows(read_run(text(*lines, "q Q0 f 3 0 t"), format="trec_eval"))[2] == ("q", "f", 0.0)
+
+
+def test_a_run_with_the_magic_of_archives_in_an_id_is_a_run() -> None:
+    line = "q Q0 d 1 2 t"
+    before = "x" * (257 - len(f"{line}\n") - len("q Q0 "))
+    assert (
+        rows(read_run(text(line, f"q Q0 {before}ustar 2 1 t"), limits=Limits(id_bytes=300)))[1][1] == f"{before}ustar"
+    )
+
+
 def test_what_follows_the_tag_is_refused_except_in_trec_evals_way() -> None:
     lines = ("q Q0 d 1 2 t and more", "q Q0 e 2 1 t")
     assert problems_of(read_run, text(*lines)) == [(1, f"expected 6 columns, found 8 ({SIX})")]

@@ -150,6 +150,13 @@ def test_scores_that_tie_in_32_bits_are_told_apart_by_version_10_only() -> None:
     assert join(run_of(lines), judged, Setting(compat=9)).ranking.rank.tolist() == [2]
 
 
+@pytest.mark.parametrize("compat", [9, 10])
+def test_scores_beyond_32_bits_are_ordered(compat: Literal[9, 10]) -> None:
+    lines = [Line("q", "a", 1e300), Line("q", "b", 1e301), Line("q", "c", -1e300)]
+    judged = prepare(judgments_of({("q", "b"): 1}))
+    assert join(run_of(lines), judged, Setting(compat=compat)).ranking.rank.tolist() == [1]
+
+
 def test_ids_compare_as_bytes() -> None:
     lines = [Line("q", document, 1.0) for document in ("9", "10", "ä", "z", "Z")]
     assert [document.decode() for document in ranked_lines(run_of(lines)).document] == ["ä", "z", "Z", "9", "10"]
