@@ -20,6 +20,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@echo "installing into .venv (half a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test,check,bench]'
+	@$(BIN)/python -m compileall -q leaderboard  # as pip does with what is not edited
 	@touch $@
 
 demo: install ## the site, a worker and the demonstration campaigns at http://127.0.0.1:8000

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Cost", "measure"]
+__all__ = ["ROOT", "Cost", "measure"]
 
 ROOT = Path(__file__).resolve().parents[1]
 KIB = 1024
