@@ -6,7 +6,7 @@ from leaderboard.formats.limits import GRADE_LIMIT, Limits
 from leaderboard.formats.plain import open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
 from leaderboard.formats.runs import Run, RunFormat, read_run
-from leaderboard.formats.texts import Keys, Texts, keys, rising_words
+from leaderboard.formats.texts import Keys, Texts, keys, pair_keys, rising_words
 
 __all__ = [
     "GRADE_LIMIT",
@@ -20,6 +20,7 @@ __all__ = [
     "Texts",
     "keys",
     "open_plain",
+    "pair_keys",
     "read_judgments",
     "read_queries",
     "read_run",

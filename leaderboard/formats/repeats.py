@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.ids import Ids
-from leaderboard.formats.texts import Keys
+from leaderboard.formats.texts import Keys, pair_keys
 
 __all__ = ["repeated_rows"]
 
-ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads small query numbers over all bits
 ROWS_AT_ONCE = 1 << 16  # what sorts within the processor's cache
 
 Rows = NDArray[np.int64]
@@ -38,7 +37,7 @@ def repeated_rows(query: NDArray[np.uint32], key: Keys, document: Ids) -> tuple[
 def _suspects(query: NDArray[np.uint32], key: Keys) -> Iterator[Rows]:
     """Rows whose query and hash some other row has too, in order."""
     for start, end in _stretches(query):
-        pair = query[start:end] * ODD ^ key[start:end]
+        pair = pair_keys(query[start:end], key[start:end])
         ordered = np.sort(pair)
         again = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(again):

@@ -3,11 +3,12 @@ hashed and sorted many at once, eight bytes at a time.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["WORD", "Codes", "Keys", "Places", "Texts", "as_texts", "cut_out", "keys", "rising_words"]
+__all__ = ["WORD", "Codes", "Keys", "Places", "Texts", "as_texts", "cut_out", "keys", "pair_keys", "rising_words"]
 
 Codes = NDArray[np.uint8]  # the bytes of a file
 Texts = NDArray[np.bytes_]  # their width is a multiple of WORD; no text ends with a zero
@@ -49,6 +50,11 @@ def keys(texts: Texts) -> Keys:
         key *= ODD
         key ^= key >> HALF
     return key
+
+
+def pair_keys(number: NDArray[np.integer[Any]], key: Keys) -> Keys:
+    """uint64[n]: a hash of each pair of a query's number and a text, given the text's hash."""
+    return number.astype(np.uint64) * ODD ^ key
 
 
 def rising_words(texts: Texts) -> list[Keys]:

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leaderboard.formats import Keys, Texts, keys
+from leaderboard.formats import Keys, Texts, keys, pair_keys
 from leaderboard.metrics import Bools, Ints
 
 __all__ = ["Lookup"]
@@ -12,7 +12,6 @@ __all__ = ["Lookup"]
 SLOTS_PER_JUDGMENT = 64  # of the table: one unjudged document in so many takes the slow way
 FEWEST_BITS, MOST_BITS = 16, 26
 ROWS_AT_ONCE = 1 << 16  # what stays within the processor's cache
-ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads small query numbers over all bits
 
 
 class Lookup:
@@ -24,7 +23,7 @@ class Lookup:
 
     def __init__(self, number: Ints, document: Texts) -> None:
         key = keys(document)
-        pair = _pairs(number, key)
+        pair = pair_keys(number, key)
         self._order = np.argsort(pair)
         self._pair = pair[self._order]
         self._number = number[self._order]
@@ -51,7 +50,7 @@ class Lookup:
     def find(self, number: Ints, key: Keys, document: Texts) -> Ints:
         """int64[n]: the place of each pair among these, -1 where it is none of them; `key` is the documents' hashes."""
         place = np.full(len(number), -1)
-        pair = _pairs(number, key)
+        pair = pair_keys(number, key)
         at = np.searchsorted(self._pair, pair)
         rows = np.flatnonzero(at < len(self._pair))
         while len(rows):
@@ -63,7 +62,3 @@ class Lookup:
             at[rows] += 1
             rows = rows[at[rows] < len(self._pair)]
         return place
-
-
-def _pairs(number: Ints, key: Keys) -> Keys:
-    return number.astype(np.uint64) * ODD ^ key
