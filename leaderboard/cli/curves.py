@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
+from leaderboard.cli.kinds import FILE, JUDGING, LEVEL, QUERIES
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["curves"]
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DETECTION = {"sweep", "oracle"}
 
 
@@ -28,9 +29,7 @@ DETECTION = {"sweep", "oracle"}
     help="The value at every threshold, at each query's best one, precision over recall, or both over rank.",
 )
 @click.option("--query", metavar="ID", help="The curve of this query alone, not of all.")
-@click.option(
-    "-l", "--relevance", "level", type=click.IntRange(1), default=1, metavar="L", help="Lowest relevant grade (1)."
-)
+@click.option("-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1).")
 @click.option(
     "--depth", type=click.IntRange(1), metavar="K", help="How many ranks --curve rank has (the longest list)."
 )
@@ -42,13 +41,8 @@ DETECTION = {"sweep", "oracle"}
     default="exclude",
     help="Queries without relevant documents, in sweep and oracle (exclude).",
 )
-@click.option(
-    "--judging",
-    type=click.Choice(["pooled", "complete"]),
-    default="pooled",
-    help="What a query without judgments is: left out, or without relevant documents (pooled).",
-)
-@click.option("--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags.")
+@JUDGING
+@QUERIES
 @click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10).")
 @click.option("--format", "output", type=click.Choice(["csv", "json"]), default="csv")
 def curves(

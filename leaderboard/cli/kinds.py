@@ -7,10 +7,21 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "LEVEL", "MOMENT", "OneOf", "OrNone", "given"]
+__all__ = ["FILE", "JUDGING", "LEVEL", "MOMENT", "QUERIES", "OneOf", "OrNone", "given"]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 LEVEL = click.IntRange(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
+
+# What an evaluation settles, for the commands that score files without one.
+JUDGING = click.option(
+    "--judging",
+    type=click.Choice(["pooled", "complete"]),
+    default="pooled",
+    help="What a query without judgments is: left out, or without relevant documents (pooled).",
+)
+QUERIES = click.option(
+    "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
+)
 
 Kind = TypeVar("Kind", bound=StrEnum)
 

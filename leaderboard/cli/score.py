@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.kinds import FILE, LEVEL
+from leaderboard.cli.kinds import FILE, JUDGING, LEVEL, QUERIES
 
 if TYPE_CHECKING:
     from leaderboard.cli.score_output import ScoredRun
@@ -40,13 +40,8 @@ NAMED_QUERIES = 10
     help="Queries without relevant documents, in detection measures (exclude).",
 )
 @click.option("--threshold", type=float, metavar="θ", help="Scores from here on count as returned.")
-@click.option(
-    "--judging",
-    type=click.Choice(["pooled", "complete"]),
-    default="pooled",
-    help="What a query without judgments is: left out, or without relevant documents (pooled).",
-)
-@click.option("--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags.")
+@JUDGING
+@QUERIES
 @click.option(
     "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
 )
