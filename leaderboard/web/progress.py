@@ -8,6 +8,7 @@ from leaderboard.reads.progress import progress as read_progress
 from leaderboard.web import charts, exports
 from leaderboard.web.context import actor, now, reading
 from leaderboard.web.facts import campaign_facts, column_facts, terms_facts
+from leaderboard.web.sentences import best_over_periods
 
 blueprint = Blueprint("progress", __name__)
 
@@ -18,7 +19,7 @@ ADDRESS = "/campaigns/<campaign>/progress"
 def progress(campaign: str) -> ResponseReturnValue:
     page = _read(campaign)
     drawn = {"chart": charts.progress_chart(page), "teams": charts.team_chart(page)}
-    return render_template("progress/progress.html", page=page, finding=charts.finding(page), **drawn)
+    return render_template("progress/progress.html", page=page, finding=best_over_periods(page), **drawn)
 
 
 @blueprint.get(f"{ADDRESS}.<any(csv, json):kind>")

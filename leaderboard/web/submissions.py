@@ -23,7 +23,7 @@ def show(submission: int) -> ResponseReturnValue:
         if run.state == State.SCORED and run.results_open:
             asked = {name: request.args.get(name) for name in ("measure", "sort")}
             shown = results(session, actor(), submission, now(), page=request.args.get("page", 1, type=int), **asked)
-    chart = charts.values_chart(shown) if shown else None
+    chart = charts.differences_chart(shown) if shown else None
     return render_template("submissions/show.html", run=run, results=shown, chart=chart, moving=_is_moving(run))
 
 

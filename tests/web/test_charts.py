@@ -16,9 +16,10 @@ from leaderboard.models import SystemKind
 from leaderboard.reads.progress import ProgressPage, progress
 from leaderboard.reads.results import results
 from leaderboard.web import charts
-from leaderboard.web.charts import drawing
+from leaderboard.web.charts.differences import SINGLE
 from leaderboard.web.charts.progress import LABEL_HEIGHT
-from leaderboard.web.charts.values import SINGLE
+from leaderboard.web.charts.svg import KEPT, PROPERTIES, SVG, _svg
+from leaderboard.web.sentences import best_over_periods
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
@@ -43,14 +44,14 @@ def years_of(
 
 def texts(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)
-    return [(element.text or "") for element in root.iter(f"{{{drawing.SVG}}}text")]
+    return [(element.text or "") for element in root.iter(f"{{{SVG}}}text")]
 
 
 def heights_of(svg: str, names: Collection[str]) -> list[float]:
     """Where the labels of these names are, in px below the top of the plot."""
     return sorted(
         float(re.search(r",(-?[\d.]+)\)", element.get("transform") or "")[1])  # type: ignore[index]  # every text is placed
-        for element in ElementTree.fromstring(svg).iter(f"{{{drawing.SVG}}}text")
+        for element in ElementTree.fromstring(svg).iter(f"{{{SVG}}}text")
         if element.text in names and element.get("stroke") is None
     )
 
@@ -86,7 +87,7 @@ def test_lines_are_named_at_their_ends_and_marks_on_hover(page: ProgressPage) ->
     chart = charts.progress_chart(page)
     assert chart is not None
     assert {"Alder", "Birch", "Baseline", "2024", "2025", "2026"} <= set(texts(chart.wide))
-    said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{drawing.SVG}}}title")]
+    said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
     assert "Alder, 2025: 0.500, rank 1" in said
 
 
@@ -95,7 +96,7 @@ def test_a_drawing_takes_every_colour_from_the_page_and_obeys_its_security_polic
     assert chart is not None
     for svg in (chart.wide, chart.narrow):
         colours = set(re.findall(r'(?:fill|stroke)="([^"]*)"', svg))
-        assert colours <= {"none", "transparent", *(f"var({name})" for name in drawing.PROPERTIES.values())}
+        assert colours <= {"none", "transparent", *(f"var({name})" for name in PROPERTIES.values())}
         assert "style=" not in svg
         assert "<style" not in svg
         assert "<script" not in svg
@@ -186,11 +187,11 @@ def test_teams_have_a_chart_of_their_best_systems(page: ProgressPage) -> None:
 
 def test_a_drawing_is_made_once_and_only_so_many_are_kept(page: ProgressPage) -> None:
     charts.progress_chart(page)
-    before = drawing._svg.cache_info()
+    before = _svg.cache_info()
     charts.progress_chart(page)
-    after = drawing._svg.cache_info()
+    after = _svg.cache_info()
     assert (after.misses, after.hits) == (before.misses, before.hits + 2)
-    assert after.maxsize == drawing.KEPT
+    assert after.maxsize == KEPT
 
 
 def test_a_runs_chart_says_where_it_is_above_and_below_the_field(field: Field) -> None:
@@ -198,7 +199,7 @@ def test_a_runs_chart_says_where_it_is_above_and_below_the_field(field: Field) -
     field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
     field.run("Cedar", {"AP": [0.25, 0.75, 0.5, 0.5]})
     with field.database.read() as session:
-        chart = charts.values_chart(results(session, VISITOR, run, NOW))
+        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
     assert chart is not None
     assert chart.sentence == (
         "Above the median of 3 systems on 1 of 3 queries, below on 1, level on 1; "
@@ -215,7 +216,7 @@ def test_very_many_queries_become_a_histogram(database: Database) -> None:
     run = field.run("Alder", {"AP": values})
     field.run("Birch", {"AP": values[::-1]})
     with database.read() as session:
-        chart = charts.values_chart(results(session, VISITOR, run, NOW))
+        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
     assert chart is not None
     assert 'aria-label="Histogram of the difference in AP' in chart.wide
 
@@ -223,7 +224,7 @@ def test_very_many_queries_become_a_histogram(database: Database) -> None:
 def test_a_run_alone_has_nothing_to_be_compared_with(field: Field) -> None:
     run = field.run("Alder", {"AP": [0.5] * 4})
     with field.database.read() as session:
-        assert charts.values_chart(results(session, VISITOR, run, NOW)) is None
+        assert charts.differences_chart(results(session, VISITOR, run, NOW)) is None
 
 
 def test_nothing_is_drawn_over_evaluations_of_one_period(database: Database) -> None:
@@ -247,7 +248,7 @@ def test_those_who_share_the_best_are_all_named(database: Database) -> None:
     }
     means["Dogwood"] = (None, None, 0.5)
     _, page = years_of(database, "AP", means)
-    assert charts.finding(page) == (
+    assert best_over_periods(page) == (
         "The best AP rose from 0.250 in 2024 (Alder and Birch) to 0.500 in 2026 (Alder, Birch and 2 others)."
     )
 
@@ -258,7 +259,7 @@ def test_no_two_ticks_of_the_axis_read_alike(database: Database, greatest: float
     chart = charts.progress_chart(page)
     assert chart is not None
     for svg in (chart.wide, chart.narrow):
-        axis = ElementTree.fromstring(svg).findall(f".//{{{drawing.SVG}}}text[@text-anchor='end']")
+        axis = ElementTree.fromstring(svg).findall(f".//{{{SVG}}}text[@text-anchor='end']")
         ticks = [text.text for text in axis if re.fullmatch(r"[\d.]+", text.text or "")]
         assert len(ticks) > 2
         assert len(set(ticks)) == len(ticks)

@@ -7,9 +7,8 @@ from typing import Any
 from leaderboard.reads.columns import Column
 from leaderboard.reads.lines import Line
 from leaderboard.reads.progress import ProgressPage
-from leaderboard.web.charts.drawing import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
-from leaderboard.web.charts.findings import finding, finding_of_one, written
-from leaderboard.web.charts.labels import spread
+from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
+from leaderboard.web.sentences import best_over_periods, one_system_over_periods, written
 
 __all__ = ["progress_chart", "team_chart"]
 
@@ -38,7 +37,7 @@ def team_chart(page: ProgressPage) -> Chart | None:
 def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | None) -> Chart | None:
     if not page.is_series or not any(line.points for line in lines):
         return None
-    sentence = finding_of_one(page, lines, only) if only is not None else finding(page, kind)
+    sentence = one_system_over_periods(page, lines, only) if only is not None else best_over_periods(page, kind)
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
     return draw(lambda width: _Drawing(page, lines, only, width).spec(), alt, sentence)
 
@@ -258,3 +257,25 @@ def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
     air = max((max(ends) - min(ends)) * 0.08, max(map(abs, ends)) * 0.02) or 0.01
     lowest, highest = min(ends) - air, max(ends) + air
     return (max(lowest, column.lowest) if min(ends) >= column.lowest else lowest), min(highest, column.highest)
+
+
+def spread(values: Sequence[float], lowest: float, highest: float, share: float) -> list[float]:
+    """Where the labels of these values go, in the same order and units: at least `share` of the axis apart, as near to
+    their values as that allows, and between `lowest` and `highest` as far as they all fit."""
+    apart = share * (highest - lowest)
+    order = sorted(range(len(values)), key=values.__getitem__)
+    places = [values[one] for one in order]
+    for _ in range(len(places)):
+        for low in range(len(places) - 1):
+            overlap = places[low] + apart - places[low + 1]
+            if overlap > 0:
+                places[low] -= overlap / 2
+                places[low + 1] += overlap / 2
+    for one in reversed(range(len(places))):
+        places[one] = min(places[one], highest - apart * (len(places) - 1 - one))
+    for one in range(len(places)):
+        places[one] = max(places[one], lowest + apart * one)
+    found = [0.0] * len(values)
+    for one, place in zip(order, places, strict=True):
+        found[one] = place
+    return found

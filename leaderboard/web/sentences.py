@@ -6,12 +6,12 @@ from leaderboard.reads.lines import Line, Point
 from leaderboard.reads.progress import ProgressPage
 from leaderboard.web.formatting import plain_figure
 
-__all__ = ["finding", "finding_of_one", "written"]
+__all__ = ["best_over_periods", "one_system_over_periods", "written"]
 
 NAMED = 3  # systems that share a place and are all named
 
 
-def finding(page: ProgressPage, kind: str = "system") -> str:
+def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     """What the best of each period did from the first period to the last."""
     lines = page.systems if kind == "system" else page.teams
     places = {period.slug: place for place, period in enumerate(page.periods)}
@@ -34,7 +34,7 @@ def finding(page: ProgressPage, kind: str = "system") -> str:
     )
 
 
-def finding_of_one(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
+def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
     line = next(line for line in lines if line.system is not None and line.system.id == only)
     first, last = line.points[0], line.points[-1]
     name = page.column.name

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from leaderboard.reads.results import SubmissionResults
-from leaderboard.web.charts.drawing import INK, SERIES, TITLE, Chart, Spec, draw
+from leaderboard.web.charts.svg import INK, SERIES, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import counted, plain_figure
 
-__all__ = ["differences", "values_chart"]
+__all__ = ["differences", "differences_chart"]
 
 HEIGHT = 220  # px, of the plot
 LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
@@ -24,7 +24,7 @@ def differences(results: SubmissionResults) -> list[tuple[str, float]]:
     return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
-def values_chart(results: SubmissionResults) -> Chart | None:
+def differences_chart(results: SubmissionResults) -> Chart | None:
     """None when there is no field to compare with, or no query of which both have a value."""
     rows = differences(results)
     if results.field_systems < 2 or not rows:
