@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
+from leaderboard.metrics.measure import Direction
 
 __all__ = ["Column", "column", "pick"]
 
@@ -20,7 +21,7 @@ class Column:
     title: str
     summary: str
     unit: str
-    direction: str
+    direction: Direction
     lowest: float
     highest: float
     per_query: bool

@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from leaderboard.errors import BadInput
 from leaderboard.models import RunChoice, arrival, chosen_run
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry
+from leaderboard.statistics import competition_ranks
 
 __all__ = ["Show", "choose", "known_order", "ranks", "show_of", "sort_entries"]
 
@@ -61,10 +64,9 @@ def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
 
 
 def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
-    """Submission -> rank among those that are ranked, ties shared as 1-1-3.
+    """Submission -> rank among the runs that are ranked; `statistics.competition_ranks` says what a tie is.
 
-    Two runs tie when their means are equal to the last bit. No rank have baselines, late runs, undefined means, and all
-    of them under a measure that has no better end.
+    Without a rank are baselines, late runs and undefined means, and all runs under a measure without a better end.
     """
     if column.direction == "none":
         return {}
@@ -73,11 +75,8 @@ def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
         for entry in entries
         if not entry.late and not entry.system.is_baseline and (mean := entry.figure(column.name).mean) is not None
     }
-    ordered = sorted(means.values(), reverse=column.direction == "higher")
-    first: dict[float, int] = {}
-    for place, mean in enumerate(ordered, start=1):
-        first.setdefault(mean, place)
-    return {submission: first[mean] for submission, mean in means.items()}
+    places = competition_ranks(np.array(list(means.values())), column.direction)
+    return dict(zip(means, places.tolist(), strict=True))
 
 
 def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Column], sort: str = "") -> list[Entry]:

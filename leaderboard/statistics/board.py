@@ -100,14 +100,14 @@ def board_figures(
         return BoardFigures(standings, (), None, level, resamples, seed, NO_DIRECTION if names else None)
 
     lower = direction == "lower"
-    ranges = rank_ranges(values, drawn, lower_is_better=lower, level=level)
+    ranges = rank_ranges(values, drawn, direction, level=level)
     if not groups:
         standings = tuple(Standing(*each, "") for each in zip(names, intervals, ranges, strict=True))
         return BoardFigures(standings, (), None, level, resamples, seed)
     added = np.stack([contributions(each, aggregation) for each in columns], axis=1)
     test = tukey_hsd(added, resamples=resamples, seed=seed)
     alike = letters(values, test.p, level, lower_is_better=lower)
-    first = leaders(competition_ranks(values, lower_is_better=lower), test.p, level)
+    first = leaders(competition_ranks(values, direction), test.p, level)
     return BoardFigures(
         standings=tuple(map(Standing, names, intervals, ranges, alike)),
         leaders=tuple(names[place] for place in first),

@@ -45,10 +45,11 @@ def test_the_best_mean_leads_and_equal_means_share_a_rank(field: Field) -> None:
     assert standing(read(field)) == [(1, "Birch"), (2, "Alder"), (2, "Cedar"), (4, "Dogwood")]
 
 
-def test_means_that_differ_in_the_last_bit_do_not_tie(field: Field) -> None:
+def test_means_that_differ_by_rounding_only_share_a_rank_as_in_their_rank_ranges(field: Field) -> None:
     field.run("Alder", means={"AP": 0.1 + 0.2}, values={"AP": [0.3] * 4})
     field.run("Birch", means={"AP": 0.3}, values={"AP": [0.3] * 4})
-    assert standing(read(field)) == [(1, "Alder"), (2, "Birch")]
+    field.run("Cedar", means={"AP": 0.3 - 1e-9}, values={"AP": [0.3] * 4})
+    assert standing(read(field)) == [(1, "Alder"), (1, "Birch"), (3, "Cedar")]
 
 
 def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
