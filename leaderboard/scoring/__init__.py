@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
-from leaderboard.scoring.joining import Joined, join
-from leaderboard.scoring.judged import JudgedQueries, Judging, prepare
-from leaderboard.scoring.listing import ranked_lines
-from leaderboard.scoring.possible import require_possible
+from leaderboard.scoring.collection_size import require_fit
+from leaderboard.scoring.joined_run import JoinedRun, join
+from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
+from leaderboard.scoring.order import RankedLines, ranked_lines
 
-__all__ = ["Joined", "JudgedQueries", "Judging", "Scored", "join", "prepare", "ranked_lines", "score"]
+__all__ = ["JoinedRun", "JudgedQueries", "Judging", "RankedLines", "Scored", "join", "prepare", "ranked_lines", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,6 @@ def score(
     Raises BadInput for what a measure lacks and for judgments, FileRejected for a run, that don't fit the collection.
     """
     joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
-    require_possible(joined.ranking, judged, measures, name)
+    require_fit(joined.ranking, judged, measures, name)
     results = {measure: measure.evaluate(joined.ranking) for measure in measures}
     return Scored(judged.queries, results, joined.missing, joined.unknown, joined.ranking)

@@ -5,17 +5,18 @@ the scores finds them. In others the lines' keys are sorted, and the lines stay 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats import Run, rising_words
-from leaderboard.metrics import Ints
-from leaderboard.scoring.stretches import first_where, stretches
+from leaderboard.formats import Run, Texts, rising_words
+from leaderboard.metrics import Bools, Floats, Ints
 
-__all__ = ["Order", "order"]
+__all__ = ["Order", "RankedLines", "order", "places_in", "ranked_lines"]
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
 Keys = NDArray[np.uint64]
@@ -97,7 +98,7 @@ class InOrder(Order):
         tied = last - first > 1
         if tied.any():
             firsts, which = np.unique(first[tied], return_index=True)
-            tie, place = stretches(firsts, last[tied][which])
+            tie, place = places_in(firsts, last[tied][which])
             rank[tied] += self._places_in_ties(tie, place, lines[tied])
         return rank
 
@@ -189,3 +190,63 @@ def _falling_bits(score: NDArray[np.float32]) -> Keys:
     bits = (score + np.float32(0.0)).view(np.uint32)  # + 0.0 makes -0.0 equal 0.0
     rising = np.where(bits & SIGN, ~bits, bits | SIGN)
     return (ALL_BITS - rising).astype(np.uint64)
+
+
+@dataclass(frozen=True, slots=True)
+class RankedLines:
+    """A run's lines by query and rank.
+
+    start     int64[run queries + 1], where each query's lines start; queries in the order of the run
+    query     uint32[L], index into the run's queries
+    rank      uint32[L], 1-based
+    document  S[L], ids
+    score     float64[L], as the file has it
+    decision  bool[L]; None where the run holds none
+    """
+
+    start: Ints
+    query: NDArray[np.uint32]
+    rank: NDArray[np.uint32]
+    document: Texts
+    score: Floats
+    decision: Bools | None
+
+
+def ranked_lines(run: Run, compat: Literal[9, 10] = 10) -> RankedLines:
+    """The run's lines in the order of trec_eval's version 10 or 9."""
+    places = order(run, compat)
+    rows = places.all_lines()
+    rank = np.arange(1, len(rows) + 1) - np.repeat(places.start[:-1], np.diff(places.start))
+    return RankedLines(
+        start=places.start,
+        query=run.query[rows],
+        rank=rank.astype(np.uint32),
+        document=run.document.take(rows),
+        score=run.score[rows],
+        decision=None if run.decision is None else run.decision[rows],
+    )
+
+
+def first_where(holds: Callable[[Ints, Ints], Bools], first: Ints, last: Ints) -> Ints:
+    """int64[n]: the first place of each range [first, last) at which `holds` is true; its end where it nowhere is.
+
+    All ranges are searched at once, each by bisection.
+
+    holds  (places, which range each lies in) -> bool[n]; within a range false up to some place and true after it
+    """
+    low, high = first.copy(), last.copy()
+    open_ = np.flatnonzero(low < high)
+    while len(open_):
+        middle = (low[open_] + high[open_]) // 2
+        true = holds(middle, open_)
+        high[open_[true]] = middle[true]
+        low[open_[~true]] = middle[~true] + 1
+        open_ = open_[low[open_] < high[open_]]
+    return low
+
+
+def places_in(first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    """(range, place), int64[n] each: every place of the ranges [first, last), range after range."""
+    length = last - first
+    which = np.repeat(np.arange(len(first)), length)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(length) - length, length) + first[which]

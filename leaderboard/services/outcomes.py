@@ -27,13 +27,13 @@ from leaderboard.services.queue import WORKER, Claim, give_up, held
 from leaderboard.services.quotas import give_back
 from leaderboard.services.rows import locked
 
-__all__ = ["Figure", "Figures", "Recorded", "record_figures", "reject"]
+__all__ = ["MeasureScore", "Recorded", "RunScores", "record_scores", "reject"]
 
 SETTLING_SECONDS = 5.0  # before a job whose settings changed meanwhile is looked at again
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MeasureScore:
     """One measure over one subset of the queries. mean is None when undefined; values are packed as in Score."""
 
     measure: str
@@ -44,7 +44,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RunScores:
     """What scoring a run gave.
 
     missing   queries that count and that the run lacks, by external id
@@ -53,7 +53,7 @@ class Figures:
     seconds   how long reading and scoring took
     """
 
-    figures: tuple[Figure, ...]
+    figures: tuple[MeasureScore, ...]
     missing: tuple[str, ...]
     unjudged: tuple[str, ...]
     seconds: float
@@ -66,7 +66,7 @@ class Recorded(Enum):
     SENT_BACK = auto()  # the campaign's prior is not the one used: the job waits again
 
 
-def record_figures(session: Session, claim: Claim, result: Figures) -> Recorded:
+def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded:
     """Writes the figures, the state, the primary mark and the campaign's lock."""
     scoring = held(session, claim)
     if scoring is None:

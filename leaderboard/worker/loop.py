@@ -12,13 +12,13 @@ import sqlalchemy as sa
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.services import queue
-from leaderboard.services.outcomes import Figures, Recorded, record_figures, reject
+from leaderboard.services.outcomes import Recorded, RunScores, record_scores, reject
 from leaderboard.services.queue import WORKER, Claim
 from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
-from leaderboard.worker.boards import Boards
+from leaderboard.worker.board_refresh import BoardRefresh
+from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
-from leaderboard.worker.process import Child
 
 __all__ = ["Worker"]
 
@@ -26,6 +26,7 @@ BEATS = 3  # renewals in the time of one lease
 LOOK_SECONDS = 0.2  # how often a job at hand is looked at for a stop
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # memory that a library does not give back goes with the process
+OUTCOME_WORDS = {RunScores: "scored", Rejected: "rejected", Failed: "failed"}
 log = logging.getLogger("leaderboard.worker")
 
 
@@ -42,8 +43,8 @@ class Worker:
             text_bytes=config.text_bytes,
             job_bytes=config.job_bytes,
         )
-        self._boards = Boards(database)
-        self._child: Child | None = None
+        self._boards = BoardRefresh(database)
+        self._child: ChildProcess | None = None
         self._jobs = 0
         self._swept = -float("inf")
 
@@ -72,16 +73,16 @@ class Worker:
             self._child.kill()
             self._child = None
 
-    def _ready_child(self) -> Child:
+    def _ready_child(self) -> ChildProcess:
         if self._child is not None and (self._jobs >= JOBS_OF_CHILD or not self._child.is_alive):
             self.close()
         if self._child is None:
-            self._child = Child(self._settings)
+            self._child = ChildProcess(self._settings)
             self._jobs = 0
         self._jobs += 1
         return self._child
 
-    def _await(self, child: Child, claim: Claim, stop: threading.Event) -> Reply | None:
+    def _await(self, child: ChildProcess, claim: Claim, stop: threading.Event) -> Reply | None:
         """The child's reply, the lease being renewed meanwhile; None when the job went out of our hands."""
         child.ask(Job(claim.submission_id, claim.scoring_set_id))
         started = renewed = time.monotonic()
@@ -130,13 +131,13 @@ class Worker:
         """The one place where it is decided what becomes of a job."""
         with self._database.write() as session:
             match reply:
-                case Figures():
-                    recorded = record_figures(session, claim, reply)
+                case RunScores():
+                    recorded = record_scores(session, claim, reply)
                 case Rejected(problems, count):
                     recorded = reject(session, claim, problems, count)
                 case Failed(reason):
                     recorded = Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
-        log.info("submission %s: %s, %s", claim.submission_id, type(reply).__name__.lower(), recorded.name.lower())
+        log.info("submission %s: %s, %s", claim.submission_id, OUTCOME_WORDS[type(reply)], recorded.name.lower())
 
     def _switch_ready_sets(self) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.

@@ -7,7 +7,7 @@ from typing import Any
 
 from leaderboard.errors import Problem
 from leaderboard.models import Subset
-from leaderboard.services.outcomes import Figure, Figures
+from leaderboard.services.outcomes import MeasureScore, RunScores
 
 __all__ = ["Failed", "Job", "Rejected", "Reply", "Settings", "out_of_memory", "read_reply", "write_reply"]
 
@@ -64,12 +64,12 @@ def out_of_memory(job_bytes: int) -> str:
     return f"scoring needed more than {job_bytes / 2**30:.3g} GiB of memory, the most that one run may use here"
 
 
-Reply = Figures | Rejected | Failed
+Reply = RunScores | Rejected | Failed
 
 
 def write_reply(reply: Reply) -> str:
     content = asdict(reply)
-    if isinstance(reply, Figures):
+    if isinstance(reply, RunScores):
         for figure in content["figures"]:
             figure["values"] = base64.b64encode(figure["values"]).decode()
     return json.dumps({"kind": type(reply).__name__, **content})
@@ -78,9 +78,9 @@ def write_reply(reply: Reply) -> str:
 def read_reply(line: str) -> Reply:
     content: dict[str, Any] = json.loads(line)
     match content.pop("kind"):
-        case "Figures":
+        case "RunScores":
             figures = tuple(
-                Figure(
+                MeasureScore(
                     **{
                         **figure,
                         "subset": Subset(figure["subset"]),
@@ -90,7 +90,7 @@ def read_reply(line: str) -> Reply:
                 for figure in content.pop("figures")
             )
             missing, unjudged = tuple(content.pop("missing")), tuple(content.pop("unjudged"))
-            return Figures(figures=figures, missing=missing, unjudged=unjudged, **content)
+            return RunScores(figures=figures, missing=missing, unjudged=unjudged, **content)
         case "Rejected":
             return Rejected(tuple(Problem(**problem) for problem in content["problems"]), content["count"])
         case "Failed":

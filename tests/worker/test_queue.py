@@ -10,11 +10,11 @@ from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
 from leaderboard.models import Campaign, Participation, Score, Scoring, State, Submission, Subset
 from leaderboard.services import campaigns, outcomes, queue, submissions
-from leaderboard.services.outcomes import Figure, Figures, Recorded
+from leaderboard.services.outcomes import MeasureScore, Recorded, RunScores
 from leaderboard.services.queue import Claim
 from tests.support.world import World
 
-FIGURES = Figures((Figure("AP", Subset.ALL, 0.5, 3, bytes(24)),), ("q3",), (), 0.1)
+FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, bytes(24)),), ("q3",), (), 0.1)
 CLAIMS = 20
 
 
@@ -36,7 +36,7 @@ def _sweep(world: World) -> int:
 
 def _record(world: World, claim: Claim) -> Recorded:
     with world.database.write() as session:
-        return outcomes.record_figures(session, claim, FIGURES)
+        return outcomes.record_scores(session, claim, FIGURES)
 
 
 def _fail(world: World, claim: Claim) -> None:
@@ -222,7 +222,7 @@ def test_two_results_at_the_same_moment_are_both_recorded(world: World, database
         try:
             start.wait()
             with database.write() as session:
-                return outcomes.record_figures(session, claim, FIGURES)
+                return outcomes.record_scores(session, claim, FIGURES)
         finally:
             database.close()
 

@@ -10,7 +10,7 @@ from leaderboard.db import Database
 from leaderboard.models import Event
 from leaderboard.services.boards import Due, due, refresh
 
-__all__ = ["Boards"]
+__all__ = ["BoardRefresh"]
 
 FIRST = 4  # one of so many is taken, by chance: several workers then seldom work the same one out
 LOOK_SECONDS = 30.0  # between looks at the boards when nothing has happened; see `_has_news`
@@ -21,7 +21,7 @@ SET_ASIDE_SECONDS = 600.0  # before one that raised is tried again
 log = logging.getLogger("leaderboard.worker")
 
 
-class Boards:
+class BoardRefresh:
     """What one worker does for the boards. Scores stand already: nothing that goes wrong here touches them."""
 
     def __init__(self, database: Database) -> None:

@@ -14,10 +14,10 @@ from leaderboard.db import Database
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, parse
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, Subset
-from leaderboard.services.outcomes import Figure, Figures
+from leaderboard.services.outcomes import MeasureScore, RunScores
 from leaderboard.store import RunStore
 
-__all__ = ["Computing", "Stage"]
+__all__ = ["RunScorer", "Stage"]
 
 Stage = Callable[[str], None]  # told what comes next, so that a process that dies can be said to have died there
 
@@ -38,7 +38,7 @@ class _Prepared:
     setting: Setting
 
 
-class Computing:
+class RunScorer:
     """Scores runs one after the other; keeps what the last scoring set needed."""
 
     def __init__(self, database: Database, store: RunStore, limits: Limits) -> None:
@@ -47,7 +47,7 @@ class Computing:
         self._limits = limits
         self._prepared: _Prepared | None = None
 
-    def figures(self, submission_id: int, scoring_set_id: int, stage: Stage) -> Figures:
+    def score(self, submission_id: int, scoring_set_id: int, stage: Stage) -> RunScores:
         """Scores a run. Raises FileRejected with what is wrong with it."""
         started = time.perf_counter()
         stage("reading the judgments")
@@ -79,7 +79,7 @@ class Computing:
         ]
         stage("keeping the ranked lists")
         self._store.keep_columns(submission_id, prepared.setting.compat, _ranked(run, prepared))
-        return Figures(
+        return RunScores(
             figures=tuple(figures),
             missing=whole.missing,
             unjudged=prepared.judged[Subset.ALL].left_out,
@@ -159,11 +159,11 @@ def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
     )
 
 
-def _figure(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> Figure:
+def _figure(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> MeasureScore:
     evaluated: Evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan, "<f8")
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
-    return Figure(
+    return MeasureScore(
         measure=str(measure),
         subset=subset,
         mean=evaluated.mean if math.isfinite(evaluated.mean) else None,

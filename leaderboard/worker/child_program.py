@@ -22,15 +22,15 @@ from leaderboard.db import Database
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
-from leaderboard.worker.computing import Computing
 from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings, out_of_memory, write_reply
+from leaderboard.worker.run_scorer import RunScorer
 
 __all__ = ["READY", "main"]
 
 READY = "ready"
 LEAST_ROOM = 32 * 2**20  # bytes above the process's own
 STATUS = Path("/proc/self/statm")  # Linux
-log = logging.getLogger("leaderboard.worker.child")
+log = logging.getLogger("leaderboard.worker.child_program")
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     _start_threads()
     _bound_memory(settings.job_bytes)
-    computing = Computing(
+    run_scorer = RunScorer(
         Database.connect(settings.database_url),
         RunStore.open(settings.store_url),
         Limits(expanded_bytes=settings.text_bytes),
@@ -51,7 +51,7 @@ def main() -> None:
     _say(replies, READY)
     while True:
         job = jobs.get()
-        _say(replies, write_reply(_answer(computing, job, settings)))
+        _say(replies, write_reply(_answer(run_scorer, job, settings)))
 
 
 def _start_threads() -> None:
@@ -88,7 +88,7 @@ def _say(replies: TextIO, line: str) -> None:
     replies.flush()
 
 
-def _answer(computing: Computing, job: Job, settings: Settings) -> Reply:
+def _answer(run_scorer: RunScorer, job: Job, settings: Settings) -> Reply:
     stage = "starting"
 
     def enter(name: str) -> None:
@@ -96,7 +96,7 @@ def _answer(computing: Computing, job: Job, settings: Settings) -> Reply:
         stage = name
 
     try:
-        return computing.figures(job.submission_id, job.scoring_set_id, enter)
+        return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
     except FileRejected as error:
         return Rejected(error.problems, error.count)
     except MemoryError:

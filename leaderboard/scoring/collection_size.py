@@ -10,9 +10,9 @@ import numpy as np
 
 from leaderboard.errors import BadInput, FileRejected, Problem
 from leaderboard.metrics import Bools, Ints, Measure, Ranking
-from leaderboard.scoring.judged import JudgedQueries
+from leaderboard.scoring.judged_queries import JudgedQueries
 
-__all__ = ["require_possible", "require_threshold"]
+__all__ = ["require_fit", "require_threshold"]
 
 NAMED = 10  # queries that a message names
 
@@ -23,7 +23,7 @@ def require_threshold(threshold: float | None) -> None:
         raise BadInput(f"the threshold θ can't be {threshold}; expected a finite number")
 
 
-def require_possible(ranking: Ranking, judged: JudgedQueries, measures: Sequence[Measure], name: str) -> None:
+def require_fit(ranking: Ranking, judged: JudgedQueries, measures: Sequence[Measure], name: str) -> None:
     """Holds N_total against the documents named, where one of the measures needs it.
 
     Raises BadInput when the judgments alone are too many, FileRejected (under `name`) when they are with the run's.

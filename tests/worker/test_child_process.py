@@ -12,10 +12,10 @@ import sqlalchemy as sa
 
 from leaderboard.errors import Unavailable
 from leaderboard.models import Scoring, State
-from leaderboard.services.outcomes import Figures
+from leaderboard.services.outcomes import RunScores
 from leaderboard.worker import Worker
+from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
-from leaderboard.worker.process import Child
 from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 
@@ -29,8 +29,8 @@ def _settings(world: World, job_bytes: int = 0) -> Settings:
 
 
 @pytest.fixture
-def child(world: World) -> Iterator[Child]:
-    child = Child(_settings(world))
+def child(world: World) -> Iterator[ChildProcess]:
+    child = ChildProcess(_settings(world))
     yield child
     child.kill()
 
@@ -39,7 +39,7 @@ def _job(world: World, submission: int) -> Job:
     return Job(submission, world.scoring(submission).scoring_set_id)
 
 
-def _reply(child: Child, job: Job) -> Reply:
+def _reply(child: ChildProcess, job: Job) -> Reply:
     child.ask(job)
     reply = child.reply(SECONDS)
     assert reply is not None
@@ -55,18 +55,18 @@ def _stuck_file(world: World, content: str) -> Path:
     return path
 
 
-def test_one_child_scores_many_runs(world: World, child: Child) -> None:
+def test_one_child_scores_many_runs(world: World, child: ChildProcess) -> None:
     for number in range(3):
         reply = _reply(child, _job(world, world.submit(run_text(number))))
-        assert isinstance(reply, Figures)
+        assert isinstance(reply, RunScores)
         assert reply.facts["tag"] == f"run-{number}"
     wrong = _reply(child, _job(world, world.submit("nonsense\n")))
     assert isinstance(wrong, Rejected)
     assert wrong.count == 1
-    assert isinstance(_reply(child, _job(world, world.submit(run_text(9)))), Figures)
+    assert isinstance(_reply(child, _job(world, world.submit(run_text(9)))), RunScores)
 
 
-def test_a_child_that_is_killed_says_how_it_ended(world: World, child: Child) -> None:
+def test_a_child_that_is_killed_says_how_it_ended(world: World, child: ChildProcess) -> None:
     run = world.submit(run_text(1))
     _stuck_file(world, run_text(1))
     child.ask(_job(world, run))
@@ -76,19 +76,19 @@ def test_a_child_that_is_killed_says_how_it_ended(world: World, child: Child) ->
     assert not child.is_alive
 
 
-def test_an_error_inside_is_told_with_where_and_not_with_its_text(world: World, child: Child) -> None:
+def test_an_error_inside_is_told_with_where_and_not_with_its_text(world: World, child: ChildProcess) -> None:
     run = world.submit(run_text(1))
     with world.store.run_file(world.receive(run_text(1)).sha256) as path:
         path.unlink()
     assert _reply(child, _job(world, run)) == Failed("an error while reading the run: NotFound")
 
 
-def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: Child) -> None:
+def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: ChildProcess) -> None:
     status = Path(f"/proc/{child.pid}/status").read_text()
     size = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmSize"))
     lines = (f"q1 Q0 document-{number} {number} {MANY_LINES - number} t\n" for number in range(MANY_LINES))
     run = world.submit("".join(lines))
-    bounded = Child(_settings(world, size + MARGIN))
+    bounded = ChildProcess(_settings(world, size + MARGIN))
     try:
         reply = _reply(bounded, _job(world, run))
     finally:
@@ -99,7 +99,7 @@ def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: 
 
 def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:
     with pytest.raises(Unavailable, match="job_bytes is 100,000,000 and this process alone takes"):
-        Child(_settings(world, 100_000_000))
+        ChildProcess(_settings(world, 100_000_000))
 
 
 def test_a_run_that_takes_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:

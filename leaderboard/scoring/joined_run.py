@@ -6,16 +6,15 @@ import numpy as np
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
-from leaderboard.scoring.judged import JudgedQueries
-from leaderboard.scoring.order import Order, order
-from leaderboard.scoring.possible import require_threshold
-from leaderboard.scoring.stretches import stretches
+from leaderboard.scoring.collection_size import require_threshold
+from leaderboard.scoring.judged_queries import JudgedQueries
+from leaderboard.scoring.order import Order, order, places_in
 
-__all__ = ["Joined", "join"]
+__all__ = ["JoinedRun", "join"]
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class JoinedRun:
     """A run's ranking, and what does not fit.
 
     missing  queries that count and that the run lacks: each is an empty list
@@ -35,7 +34,7 @@ def join(
     threshold: float | None = None,
     depth: int | None = None,
     judged_only: bool = False,
-) -> Joined:
+) -> JoinedRun:
     """Puts a run and its judgments together.
 
     threshold    θ: without decisions in the run, documents with score >= θ are returned; None: all of them
@@ -73,7 +72,7 @@ def join(
     )
     if judged_only:
         ranking = _of_hits_only(ranking, lists.score_of(hits.line))
-    return Joined(
+    return JoinedRun(
         ranking,
         missing=tuple(query for query, there in zip(judged.queries, lists.in_run.tolist(), strict=True) if not there),
         unknown=tuple(query for query, number in zip(run.queries, numbers.tolist(), strict=True) if number < 0),
@@ -94,9 +93,9 @@ class _Hits:
 
 
 def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> _Hits:
-    line = judged.lookup.may_hold(run.key)
+    line = judged.index.may_hold(run.key)
     number = numbers[run.query[line]]
-    place = judged.lookup.find(number, run.key[line], run.document.take(line))
+    place = judged.index.find(number, run.key[line], run.document.take(line))
     line, number, place = (column[place >= 0] for column in (line, number, place))
     rank = places.rank(line)
     return _Hits(number, rank, line, place).where(np.lexsort((rank, number)))
@@ -179,5 +178,5 @@ class _Lists:
         of_query = np.full(self._queries, -1)
         of_query[self._numbers] = self._counted
         start = self._places.start[of_query[self.in_run]]
-        _, place = stretches(start, start + self.retrieved[self.in_run])
+        _, place = places_in(start, start + self.retrieved[self.in_run])
         return self._places.falling[place].astype(np.float64)

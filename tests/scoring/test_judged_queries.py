@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaderboard.formats.texts import as_texts, keys
-from leaderboard.scoring.lookup import Lookup
+from leaderboard.scoring.judged_queries import JudgmentIndex
 from tests.formats.collisions import with_equal_keys
 
 pairs = st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "ab", "a document of more words", "ä"]))
@@ -11,7 +11,7 @@ pairs = st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "ab", "a documen
 
 @given(judged=st.lists(pairs, unique=True, max_size=20), asked=st.lists(pairs, max_size=20))
 def test_a_pair_is_found_where_it_stands(judged: list[tuple[int, str]], asked: list[tuple[int, str]]) -> None:
-    lookup = Lookup(_numbers(judged), as_texts([document for _, document in judged]))
+    lookup = JudgmentIndex(_numbers(judged), as_texts([document for _, document in judged]))
     documents = as_texts([document for _, document in asked])
     place = {pair: place for place, pair in enumerate(judged)}
     found = lookup.find(_numbers(asked), keys(documents), documents)
@@ -23,9 +23,9 @@ def test_documents_of_one_hash_are_told_apart() -> None:
     one, other = with_equal_keys()
     documents = np.array([one, other])
     zeros = np.zeros(2, np.int64)
-    both = Lookup(zeros, documents)
+    both = JudgmentIndex(zeros, documents)
     assert both.find(zeros, keys(documents), documents).tolist() == [0, 1]
-    alone = Lookup(zeros[:1], documents[:1])
+    alone = JudgmentIndex(zeros[:1], documents[:1])
     assert alone.find(zeros, keys(documents), documents).tolist() == [0, -1]
 
 

@@ -7,13 +7,66 @@ from typing import Literal
 
 import numpy as np
 
-from leaderboard.formats import Judgments, Texts, keys
+from leaderboard.formats import Judgments, Keys, Texts, keys, pair_keys
 from leaderboard.metrics import Bools, Ints
-from leaderboard.scoring.lookup import Lookup
 
-__all__ = ["JudgedQueries", "Judging", "prepare"]
+__all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
 
 Judging = Literal["pooled", "complete"]
+
+SLOTS_PER_JUDGMENT = 64  # of the table: one unjudged document in so many takes the slow way
+FEWEST_BITS, MOST_BITS = 16, 26
+ROWS_AT_ONCE = 1 << 16  # what stays within the processor's cache
+
+
+class JudgmentIndex:
+    """Pairs of a query and a document, none of them twice.
+
+    number    int64[J], the query of each
+    document  S[J], ids
+    """
+
+    def __init__(self, number: Ints, document: Texts) -> None:
+        key = keys(document)
+        pair = pair_keys(number, key)
+        self._order = np.argsort(pair)
+        self._pair = pair[self._order]
+        self._number = number[self._order]
+        self._document = document[self._order]
+        self._key = key
+
+    @cached_property
+    def _slots(self) -> tuple[np.uint64, Bools]:
+        bits = (max(len(self._key), 1) * SLOTS_PER_JUDGMENT).bit_length()
+        shift = np.uint64(64 - min(max(bits, FEWEST_BITS), MOST_BITS))
+        taken = np.zeros(1 << (64 - int(shift)), np.bool_)
+        taken[self._key >> shift] = True
+        return shift, taken
+
+    def may_hold(self, key: Keys) -> Ints:
+        """The rows whose document may be one of these, given each document's hash; few of the others."""
+        shift, taken = self._slots
+        found = [
+            start + np.flatnonzero(taken.take((key[start : start + ROWS_AT_ONCE] >> shift).view(np.int64)))
+            for start in range(0, len(key), ROWS_AT_ONCE)
+        ]
+        return np.concatenate([np.empty(0, np.int64), *found])
+
+    def find(self, number: Ints, key: Keys, document: Texts) -> Ints:
+        """int64[n]: the place of each pair among these, -1 where it is none of them; `key` is the documents' hashes."""
+        place = np.full(len(number), -1)
+        pair = pair_keys(number, key)
+        at = np.searchsorted(self._pair, pair)
+        rows = np.flatnonzero(at < len(self._pair))
+        while len(rows):
+            rows = rows[self._pair[at[rows]] == pair[rows]]
+            there = at[rows]
+            same = (self._number[there] == number[rows]) & (self._document[there] == document[rows])
+            place[rows[same]] = self._order[there[same]]
+            rows = rows[~same]  # another pair with the same hash: the next one may be it
+            at[rows] += 1
+            rows = rows[at[rows] < len(self._pair)]
+        return place
 
 
 @dataclass(frozen=True)
@@ -22,7 +75,7 @@ class JudgedQueries:
 
     queries      ids of the Q queries that count, in order
     left_out     queries asked for that don't count: pooled judgments say nothing about them
-    lookup       finds a document's judgment: its place in grade and known
+    index        finds a document's judgment: its place in grade and known
     grade        int64[J]
     known        bool[J]: the document is known to the user
     judged_start, judged_grade, known_start, known_grade   as in `metrics.Ranking`
@@ -30,7 +83,7 @@ class JudgedQueries:
 
     queries: tuple[str, ...]
     left_out: tuple[str, ...]
-    lookup: Lookup
+    index: JudgmentIndex
     grade: Ints
     known: Bools
     judged_start: Ints
@@ -63,18 +116,18 @@ def prepare(
     left_out = () if judging == "complete" else tuple(query for query in asked if query not in judged)
     place = {query: place for place, query in enumerate(counted)}
     number, document, grade = _of_queries(judgments, place)
-    lookup = Lookup(number, document)
+    index = JudgmentIndex(number, document)
     is_known = np.zeros(len(grade), np.bool_)
     known_start = known_grade = None
     if known is not None:
         known_number, known_document, _ = _of_queries(known, place)
-        at = lookup.find(known_number, keys(known_document), known_document)
+        at = index.find(known_number, keys(known_document), known_document)
         is_known[at[at >= 0]] = True
         grades = np.where(at >= 0, grade[at], 0) if len(grade) else np.zeros(len(at), np.int64)
         known_start, known_grade = _falling(known_number, grades, len(counted))
     judged_start, judged_grade = _falling(number, grade, len(counted))
     return JudgedQueries(
-        counted, left_out, lookup, grade, is_known, judged_start, judged_grade, known_start, known_grade
+        counted, left_out, index, grade, is_known, judged_start, judged_grade, known_start, known_grade
     )
 
 

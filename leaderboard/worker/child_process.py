@@ -16,7 +16,7 @@ import leaderboard
 from leaderboard.errors import Unavailable
 from leaderboard.worker.messages import Failed, Job, Reply, Settings, out_of_memory, read_reply
 
-__all__ = ["Child"]
+__all__ = ["ChildProcess"]
 
 START_SECONDS = 120.0
 LAST_LINES = 50
@@ -25,7 +25,7 @@ NO_MEMORY = ("memory allocation of", "MemoryError", "bad_alloc", "Cannot allocat
 log = logging.getLogger("leaderboard.worker")
 
 
-class Child:
+class ChildProcess:
     """A running child. One job at a time: `ask`, then `reply` until it comes; `kill` is allowed at any moment."""
 
     def __init__(self, settings: Settings) -> None:
@@ -34,7 +34,7 @@ class Child:
         folder = str(Path(leaderboard.__file__).parent.parent)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", "leaderboard.worker.child"],
+            [sys.executable, "-m", "leaderboard.worker.child_program"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -9,7 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.models import Board, NoRelevant, Score, State, Subset
 from leaderboard.services import boards
 from leaderboard.services.campaigns import change_campaign
-from leaderboard.worker.boards import Boards
+from leaderboard.worker.board_refresh import BoardRefresh
 from tests.support.world import World, run_text
 
 
@@ -56,7 +56,7 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
         session.execute(sa.delete(Board))
         session.execute(sa.update(Score).where(Score.measure == "AP").values(values=b"not whole float64s"))
     before = {(score.measure, score.subset): score.mean for score in world.scoring(run).scores}
-    worker = Boards(world.database)
+    worker = BoardRefresh(world.database)
     with caplog.at_level(logging.ERROR, logger="leaderboard.worker"):
         while worker.step():
             pass
@@ -72,7 +72,7 @@ def test_two_workers_may_refresh_the_same_board(world: World) -> None:
     world.drain()
     with world.database.write() as session:
         session.execute(sa.delete(Board))
-    first, second = Boards(world.database), Boards(world.database)
+    first, second = BoardRefresh(world.database), BoardRefresh(world.database)
     while first.step() or second.step():
         pass
     assert _due(world) == 0
@@ -84,5 +84,5 @@ def test_while_runs_wait_a_board_without_figures_gets_some(world: World) -> None
     world.drain()
     with world.database.write() as session:
         session.execute(sa.delete(Board))
-    Boards(world.database).step_while_busy()
+    BoardRefresh(world.database).step_while_busy()
     assert {measure for measure, _ in _kept(world)} == {"AQWV"}
