@@ -1,15 +1,14 @@
 """Run, judgment and query files: read into columns, or every problem with its line number."""
 
-from leaderboard.formats.ids import Ids
 from leaderboard.formats.judgments import Judgments, read_judgments
-from leaderboard.formats.limits import GRADE_LIMIT, Limits
-from leaderboard.formats.plain import open_plain
+from leaderboard.formats.opening import GRADE_LIMIT, ByteSource, Limits, open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
 from leaderboard.formats.runs import Run, RunFormat, read_run
-from leaderboard.formats.texts import Keys, Texts, keys, pair_keys, rising_words
+from leaderboard.formats.texts import Ids, Keys, Texts, keys, pair_keys, rising_words
 
 __all__ = [
     "GRADE_LIMIT",
+    "ByteSource",
     "Ids",
     "Judgments",
     "Keys",

@@ -8,14 +8,11 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from leaderboard.formats.blocks import Piece, cut
 from leaderboard.formats.columns import read_piece
-from leaderboard.formats.layouts import Layout, Table
-from leaderboard.formats.limits import MIB, Limits
-from leaderboard.formats.line_by_line import SlowRows
-from leaderboard.formats.plain import CappedReader, foreign_start, refuse
+from leaderboard.formats.opening import ARCHIVE_START, MIB, CappedReader, Limits, foreign_start, is_archive, refuse
+from leaderboard.formats.pieces import Piece, cut
 from leaderboard.formats.problems import WHOLE, Part, Problems
-from leaderboard.formats.sniffing import ARCHIVE_START, is_archive
+from leaderboard.formats.tables import Schema, SlowRows, Table, schema_of_width
 from leaderboard.formats.values import identifier, is_number, shown
 
 __all__ = ["read_archive"]
@@ -47,21 +44,21 @@ class _Entry(tarfile.TarInfo):
 
 def read_archive(
     text: CappedReader,
-    layouts: Sequence[Layout],
+    schemas: Sequence[Schema],
     limits: Limits,
     problems: Problems,
     allowed: frozenset[str] | None,
-) -> Iterator[tuple[Layout, Table]]:
+) -> Iterator[Table]:
     """The rows of each file, whose part names its query; a file without rows gives an empty table.
 
-    layouts  those of a line with a decision and of one without; all files must be of one
+    schemas  those of a line with a decision and of one without; all files must be of one
     allowed  the evaluation's queries: a file about any other is a problem; None: every query is welcome
 
     Raises FileRejected at once for what no honest archive holds: links, devices, absolute paths, paths that lead out,
     archives within, and more than the caps allow.
     """
     seen: dict[str, str] = {}
-    layout: Layout | None = None
+    schema: Schema | None = None
     try:
         with tarfile.open(fileobj=text, mode="r|", tarinfo=_Entry) as archive:
             for place, entry in enumerate(archive):
@@ -83,10 +80,10 @@ def read_archive(
                     problems.add(0, f"query {shown(query)} is not in this evaluation")
                 seen[query] = entry.name
                 for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
-                    layout = layout or _layout(piece, layouts)
-                    yield layout, read_piece(piece, layout, limits, problems.part)
-                nothing = SlowRows(layout or layouts[0], limits, problems.part).table()
-                yield layout or layouts[0], nothing  # so that a query counts that returned nothing
+                    schema = schema or schema_of_width(len(next(piece.lines()).split()), schemas)
+                    yield read_piece(piece, schema, limits, problems.part)
+                # An empty table, so that a query counts that returned nothing.
+                yield SlowRows(schema or schemas[0], limits, problems.part).table()
             _read_end(archive)
     except tarfile.TarError as error:
         raise refuse(problems.name, f"is a damaged archive ({error}); make it again") from None
@@ -147,10 +144,6 @@ def _pieces(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[
             lines = lines.without_first()
         if lines.size:
             yield lines
-
-
-def _layout(piece: Piece, layouts: Sequence[Layout]) -> Layout:
-    return layouts[0] if len(next(piece.lines()).split()) == layouts[0].width else layouts[1]
 
 
 def _is_header(piece: Piece, query: str) -> bool:

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from leaderboard.formats import values
-from leaderboard.formats.blocks import Piece
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
-from leaderboard.formats.layouts import Kind, Layout, Table, Values
-from leaderboard.formats.limits import GRADE_LIMIT, Limits
-from leaderboard.formats.line_by_line import read_line_by_line
+from leaderboard.formats.opening import GRADE_LIMIT, Limits
+from leaderboard.formats.pieces import Piece
 from leaderboard.formats.problems import WHOLE, Part
+from leaderboard.formats.tables import Kind, Schema, SlowRows, Table, Values
 from leaderboard.formats.texts import Codes, Places, cut_out, keys
 
 __all__ = ["read_piece"]
@@ -28,35 +27,35 @@ class Doubt(Exception):  # no error: it leads to the slow reader
     """A piece may hold something wrong."""
 
 
-def read_piece(piece: Piece, layout: Layout, limits: Limits, part: Part = WHOLE) -> Table:
+def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:
     """The piece's rows, and what is wrong with those that can't be read."""
     try:
-        return _read_fast(piece, layout, limits, part)
+        return _read_fast(piece, schema, limits, part)
     except Doubt:
         pass
     piece = piece.without_comments()
     try:
-        return _read_fast(piece, layout, limits, part)
+        return _read_fast(piece, schema, limits, part)
     except Doubt:
-        return read_line_by_line(piece, layout, limits, part)
+        return _read_line_by_line(piece, schema, limits, part)
 
 
-def _read_fast(piece: Piece, layout: Layout, limits: Limits, part: Part) -> Table:
+def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
     """The piece's rows. Raises Doubt."""
     codes = piece.codes
-    width = layout.width
-    if layout.open_end:
+    width = schema.width
+    if schema.open_end:
         width = max(width, len(next(piece.lines(), b"").split()))
-    fields = find_fields(codes, width, [0, *(place for place, _ in layout.read)])
+    fields = find_fields(codes, width, [0, *(place for place, _ in schema.read)])
     if fields is None or (codes[fields[0][0]] == COMMENT).any():
         raise Doubt
     if codes.max() >= DELETE:
         _require_sound(piece.text)
     columns = {
         column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
-        for (_, column), (start, length) in zip(layout.read, fields[1:], strict=True)
+        for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True)
     }
-    return Table(columns, keys(columns["document"]), len(fields[0][0]), piece.first, piece.numbers, part)
+    return Table(schema, columns, keys(columns["document"]), len(fields[0][0]), piece.first, piece.numbers, part)
 
 
 def _require_sound(text: bytes) -> None:
@@ -105,3 +104,27 @@ FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], Values]] = {
     "grade": _grades,
     "decision": _decisions,
 }
+
+
+def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
+    """The piece's rows, and what is wrong with each of the others."""
+    rows = SlowRows(schema, limits, part)
+    for row, text in enumerate(piece.lines()):
+        line = piece.line(row)
+        try:
+            rows.add(line, _fields(text, schema))
+        except ValueError as error:
+            rows.tell(line, str(error))
+    return rows.table()
+
+
+def _fields(text: bytes, schema: Schema) -> list[str]:
+    """The texts of the columns that are read."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8") from None
+    fields = text.split()
+    if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
+        raise ValueError(f"expected {schema.width} columns, found {len(fields)} ({schema})")
+    return [fields[place].decode() for place, _ in schema.read]

@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.ids import Ids
-from leaderboard.formats.layouts import Column, Layout
-from leaderboard.formats.limits import Limits
-from leaderboard.formats.plain import ByteSource
-from leaderboard.formats.reading import Forms, read_rows
-from leaderboard.formats.repeats import repeated_rows
+from leaderboard.formats.opening import ByteSource, Limits
+from leaderboard.formats.reading import Schemas, read_rows
+from leaderboard.formats.rows import repeated_rows
+from leaderboard.formats.tables import Column, Schema
+from leaderboard.formats.texts import Ids
 
 __all__ = ["Judgments", "read_judgments"]
 
@@ -20,8 +19,9 @@ QUERY = Column("query", "id")
 DOCUMENT = Column("document", "id")
 GRADE = Column("grade", "grade")
 
-QRELS = Layout("query iteration document grade", (QUERY, Column("iteration"), DOCUMENT, GRADE))
-FORMS = Forms(lambda _: QRELS, (Layout("query document grade", (QUERY, DOCUMENT, GRADE)),))
+QRELS = Schema((QUERY, Column("iteration"), DOCUMENT, GRADE))
+BY_NAME = (Schema((QUERY, DOCUMENT, GRADE)),)
+FORMATS: Schemas = {"columns": (QRELS,), "csv": BY_NAME, "json": BY_NAME}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def read_judgments(
     Raises FileRejected with the first problems by line and their full count. Two lines that judge one document for
     one query differently are a problem; a line that repeats another one is counted and left out.
     """
-    rows = read_rows(source, FORMS, queries=queries, name=name, limits=limits)
+    rows = read_rows(source, FORMATS, queries=queries, name=name, limits=limits)
     grade = rows.column("grade")
     later, first = repeated_rows(rows.query, rows.key, rows.document)
     other = grade[later] != grade[first]

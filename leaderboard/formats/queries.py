@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.formats import values
-from leaderboard.formats.limits import Limits
-from leaderboard.formats.plain import ByteSource, open_plain, refuse
+from leaderboard.formats.opening import ByteSource, Limits, open_plain, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.reading import source_name
 

@@ -1,41 +1,29 @@
-"""Reads a whole file of rows, in whichever of its forms it comes."""
+"""Reads a whole file of rows, in whichever format it comes: the one table of readers."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from leaderboard.formats.blocks import Piece, cut
 from leaderboard.formats.columns import read_piece
-from leaderboard.formats.layouts import Layout, Table
-from leaderboard.formats.limits import MIB, Limits
-from leaderboard.formats.plain import ByteSource, CappedReader, open_plain, refuse
+from leaderboard.formats.opening import MIB, ByteSource, CappedReader, Limits, is_archive, open_plain, refuse
+from leaderboard.formats.pieces import Piece, cut, side_by_side
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.rows import Rows
-from leaderboard.formats.side_by_side import side_by_side
-from leaderboard.formats.sniffing import RecordKind, is_archive, record_kind
+from leaderboard.formats.tables import Schema, Table, our_name, schema_of_width
 
-__all__ = ["Forms", "read_rows", "source_name"]
+__all__ = ["READERS", "FileFormat", "Schemas", "read_rows", "source_name"]
 
-HEAD_BYTES = 4096  # what tells one form from another
+FileFormat = Literal["archive", "json", "csv", "columns"]
+# Which formats a kind of file may have, and which columns in each.
+Schemas = Mapping[FileFormat, Sequence[Schema]]
+
+HEAD_BYTES = 4096  # what tells one format from another
 KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
 ROOM = 1.05  # lines may get a little shorter later in a file
-
-
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """What a kind of file may look like.
-
-    columns  gives the layout of a text in columns from the fields of its first line
-    records  layouts of CSV and JSON lines, the richest first; none: a text in columns it must be
-    archive  layouts of the files in an archive, one file a query: with decisions and without; none: no archives
-    """
-
-    columns: Callable[[list[str]], Layout]
-    records: Sequence[Layout] = ()
-    archive: Sequence[Layout] = ()
 
 
 def source_name(source: Path | ByteSource, name: str | None) -> str:
@@ -45,7 +33,7 @@ def source_name(source: Path | ByteSource, name: str | None) -> str:
 
 def read_rows(
     source: Path | ByteSource,
-    forms: Forms,
+    schemas: Schemas,
     *,
     queries: Collection[str] | None,
     name: str | None,
@@ -53,21 +41,27 @@ def read_rows(
 ) -> Rows:
     """Reads a whole file.
 
+    schemas  the formats that this kind of file may have, each with what its rows hold, the richest first
+
     Raises FileRejected at once for an empty file and for what makes reading on pointless (caps, compression); all
     other problems are in the rows' `problems`.
     """
     limits = limits or Limits()
     _keep_freed_memory()
     problems = Problems(source_name(source, name), limits.problems)
-    rows = Rows(problems, None if queries is None else frozenset(queries))
+    file_bytes = source.stat().st_size if isinstance(source, Path) else 0
+    rows = Rows(problems, None if queries is None else frozenset(queries), file_bytes)
     with open_plain(source, limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
-        if is_archive(head):
-            _read_archive(text, forms, limits, rows)
-        elif forms.records and (kind := record_kind(head)):
-            _read_records(text, kind, forms, limits, rows)
-        else:
-            _read_columns(text, forms.columns, limits, rows, source.stat().st_size if isinstance(source, Path) else 0)
+        file_format, reader = next(
+            (file_format, reader)
+            for file_format, reader in READERS.items()
+            if reader.recognises(head) and (file_format in schemas or reader.refusal)
+        )
+        if file_format not in schemas:
+            raise refuse(problems.name, reader.refusal)
+        for table in reader.read(text, schemas[file_format], limits, rows):
+            rows.add(table)
     return rows
 
 
@@ -78,41 +72,49 @@ def _keep_freed_memory() -> None:
     np.empty(KEPT_BYTES, np.uint8)
 
 
-def _read_archive(text: CappedReader, forms: Forms, limits: Limits, rows: Rows) -> None:
+def _read_archive(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
     from leaderboard.formats.archive import read_archive  # few files are archives: tarfile takes long to import
 
-    if not forms.archive:
-        raise refuse(rows.problems.name, "is an archive; give the file itself, plain or gzipped")
-    for layout, table in read_archive(text, forms.archive, limits, rows.problems, rows.allowed):
-        rows.add(layout, table)
+    return read_archive(text, schemas, limits, rows.problems, rows.allowed)
 
 
-def _read_records(text: CappedReader, kind: RecordKind, forms: Forms, limits: Limits, rows: Rows) -> None:
-    from leaderboard.formats.records import read_records  # as above, for csv and json
-
-    for layout, table in read_records(text, kind, forms.records, limits, rows.problems):
-        rows.add(layout, table)
+def _starts_json(head: bytes) -> bool:
+    return head.decode(errors="replace").lstrip().startswith("{")
 
 
-def _read_columns(
-    text: CappedReader, choose: Callable[[list[str]], Layout], limits: Limits, rows: Rows, size: int
-) -> None:
-    """Adds every line of a text in columns. `size` is that of the file, in bytes; 0: not known."""
+def _read_json(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
+    from leaderboard.formats.records import read_records  # as above, for json and csv
+
+    return read_records(text, "json", schemas, limits, rows.problems)
+
+
+def _starts_csv(head: bytes) -> bool:
+    """Whether the first line is a CSV header that names a query and a document."""
+    first = head.decode(errors="replace").lstrip().partition("\n")[0]
+    return {"query", "document"} <= {our_name(name.strip().strip('"')) for name in first.split(",")}
+
+
+def _read_csv(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
+    from leaderboard.formats.records import read_records
+
+    return read_records(text, "csv", schemas, limits, rows.problems)
+
+
+def _read_columns(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
     pieces = cut(text, limits, rows.problems.name)
     start = next(((piece, fields) for piece in pieces if (fields := _first_fields(piece))), None)
     if start is None:
         raise refuse(rows.problems.name, "is empty")
-    piece, fields = start
-    layout = choose(fields)
+    first, fields = start
+    schema = schema_of_width(len(fields), schemas)
 
-    def read(piece: Piece) -> tuple[Table, list[str]]:
-        return read_piece(piece, layout, limits), _last_fields(piece)
+    def read(piece: Piece) -> Table:
+        return replace(read_piece(piece, schema, limits), end=_last_fields(piece))
 
-    for place, (table, end) in enumerate(side_by_side(read, chain([piece], pieces))):
-        if place == 0:
-            rows.reserve(int(ROOM * table.rows * size / piece.size))
-        rows.add(layout, table)
-        rows.end = end or rows.end
+    for table in side_by_side(read, chain([first], pieces)):
+        if not len(rows):
+            rows.reserve(int(ROOM * table.rows * rows.file_bytes / first.size))
+        yield table
 
 
 def _first_fields(piece: Piece) -> list[str]:
@@ -127,3 +129,26 @@ def _last_fields(piece: Piece) -> list[str]:
 def _fields(line: bytes) -> list[str]:
     fields = [field.decode(errors="replace") for field in line.split()]
     return [] if fields and fields[0].startswith("#") else fields
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One file format.
+
+    recognises  whether a file that starts with these bytes has this format
+    read        gives all rows of a text in this format, table by table, with what is wrong with others
+    refusal     what is said where this kind of file may not have the format; "": it is then read as columns
+    """
+
+    recognises: Callable[[bytes], bool]
+    read: Callable[[CappedReader, Sequence[Schema], Limits, Rows], Iterator[Table]]
+    refusal: str = ""
+
+
+# In the order in which they are tried.
+READERS: Mapping[FileFormat, Reader] = {
+    "archive": Reader(is_archive, _read_archive, "is an archive; give the file itself, plain or gzipped"),
+    "json": Reader(_starts_json, _read_json),
+    "csv": Reader(_starts_csv, _read_csv),
+    "columns": Reader(lambda _: True, _read_columns),
+}

@@ -4,65 +4,63 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from leaderboard.formats.layouts import Column, Layout, Table
-from leaderboard.formats.limits import Limits
-from leaderboard.formats.line_by_line import SlowRows
-from leaderboard.formats.plain import CappedReader, refuse
+from leaderboard.formats.opening import CappedReader, Limits, refuse
 from leaderboard.formats.problems import Problems
-from leaderboard.formats.sniffing import RecordKind, our_name
+from leaderboard.formats.tables import Column, Schema, SlowRows, Table, our_name
 from leaderboard.formats.values import shown
 
 __all__ = ["read_records"]
 
 ROWS_AT_ONCE = 1 << 16
 
+RecordKind = Literal["csv", "json"]
 Record = Sequence[tuple[str, Any]]  # the columns of a record and their values
 
 
 def read_records(
-    text: CappedReader, kind: RecordKind, layouts: Sequence[Layout], limits: Limits, problems: Problems
-) -> Iterator[tuple[Layout, Table]]:
+    text: CappedReader, kind: RecordKind, schemas: Sequence[Schema], limits: Limits, problems: Problems
+) -> Iterator[Table]:
     """The rows of a CSV file with a header, or of a file with one JSON object a line.
 
-    layouts  what the records may hold, the richest first: the first one whose columns the first record has, holds.
+    schemas  what the records may hold, the richest first: the first one whose columns the first record has, holds.
              Columns that we don't know are left alone.
     """
     records = _csv_records(text, limits, problems) if kind == "csv" else _json_records(text, limits, problems)
-    layout: Layout | None = None
+    schema: Schema | None = None
     rows: SlowRows | None = None
     for line, record in records:
-        if layout is None or rows is None:
-            layout = _layout(record, layouts, problems.name, line)
-            rows = SlowRows(layout, limits)
+        if schema is None or rows is None:
+            schema = _schema(record, schemas, problems.name, line)
+            rows = SlowRows(schema, limits)
         try:
-            rows.add(line, _texts(record, layout, kind))
+            rows.add(line, _texts(record, schema, kind))
         except ValueError as error:
             rows.tell(line, str(error))
         if len(rows) >= ROWS_AT_ONCE:
-            yield layout, rows.table()
-    if layout is None or rows is None:
+            yield rows.table()
+    if schema is None or rows is None:
         problems.raise_if_any()
         raise refuse(problems.name, "is empty")
-    yield layout, rows.table()
+    yield rows.table()
 
 
-def _layout(record: Record, layouts: Sequence[Layout], name: str, line: int) -> Layout:
+def _schema(record: Record, schemas: Sequence[Schema], name: str, line: int) -> Schema:
     names = [column for column, _ in record]
-    for layout in layouts:
-        if all(column.name in names for _, column in layout.read):
-            return layout
-    raise refuse(name, f"expected the columns {layouts[-1].form}, found {shown(', '.join(names)) or 'none'}", line)
+    for schema in schemas:
+        if all(column.name in names for _, column in schema.read):
+            return schema
+    raise refuse(name, f"expected the columns {schemas[-1]}, found {shown(', '.join(names)) or 'none'}", line)
 
 
-def _texts(record: Record, layout: Layout, kind: RecordKind) -> list[str]:
+def _texts(record: Record, schema: Schema, kind: RecordKind) -> list[str]:
     """The texts of the columns that are read. Raises ValueError where one is missing, doubled or of another kind."""
     given = dict(record)
-    columns = [column for _, column in layout.read]
+    columns = [column for _, column in schema.read]
     missing = [column.name for column in columns if column.name not in given]
     if missing:
-        raise ValueError(f"no {' and no '.join(missing)} ({layout.form})")
+        raise ValueError(f"no {' and no '.join(missing)} ({schema})")
     if len(record) > len(given):
         names = [name for name, _ in record]
         twice = [column.name for column in columns if names.count(column.name) > 1]

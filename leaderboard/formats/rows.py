@@ -1,23 +1,29 @@
 """The rows of one file as they are read, and where each of them stands."""
 
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.growing import Growing
-from leaderboard.formats.ids import Ids
-from leaderboard.formats.layouts import Layout, Table
-from leaderboard.formats.numbering import Numbering
 from leaderboard.formats.problems import Part, Problems
-from leaderboard.formats.texts import Keys
+from leaderboard.formats.tables import Schema, Table
+from leaderboard.formats.texts import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
 from leaderboard.formats.values import shown
 
-__all__ = ["Rows"]
+__all__ = ["Growing", "Numbering", "Rows", "repeated_rows"]
 
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+FIRST_ROWS = 1 << 14
+MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
+SLOTS_PER_QUERY = 64  # of the table: one query in so many shares its slot and is looked up the slow way
+MOST_BITS = 20
+GROWTH = 1.25
+ROWS_AT_ONCE = 1 << 16  # what sorts within the processor's cache
 NO_KEYS = np.empty(0, np.uint64)
 
 
@@ -26,15 +32,17 @@ class Rows:
 
     problems  everything wrong so far; raise it when all checks are done
     allowed   the evaluation's queries: any other is a problem; None: every query is welcome
-    layout    what its lines hold; of the last rows added
+    file_bytes  size of the file; 0: not known
+    schema    which columns it has
     end       the fields of its last line, of a text in columns
     """
 
-    def __init__(self, problems: Problems, allowed: frozenset[str] | None) -> None:
+    def __init__(self, problems: Problems, allowed: frozenset[str] | None, file_bytes: int = 0) -> None:
         self.problems = problems
         self.allowed = allowed
-        self.layout: Layout | None = None
-        self.end: list[str] = []
+        self.file_bytes = file_bytes
+        self.schema: Schema | None = None
+        self.end: Sequence[str] = ()
         self._numbering = Numbering()
         self._unknown = Growing(np.bool_)  # which of the queries are not allowed
         self._query = Growing(np.uint32)
@@ -80,9 +88,10 @@ class Rows:
         for column in columns:
             column.reserve(rows)
 
-    def add(self, layout: Layout, table: Table) -> None:
+    def add(self, table: Table) -> None:
         """Appends rows, and notes what is wrong with others."""
-        self.layout = layout
+        self.schema = table.schema
+        self.end = table.end or self.end
         if self.allowed is not None:
             self.problems.extend((line, _unknown(query)) for line, query in table.lost if query not in self.allowed)
         self.problems.extend(table.wrong, part=table.part)
@@ -132,3 +141,128 @@ class Rows:
 
 def _unknown(query: str) -> str:
     return f"query {shown(query)} is not in this evaluation"
+
+
+class Growing(Generic[Scalar]):
+    """Values appended one block after the other. Room that is never written to costs no memory."""
+
+    def __init__(self, kind: type[Scalar]) -> None:
+        self._values: NDArray[Scalar] = np.empty(FIRST_ROWS, kind)
+        self._size = 0
+
+    def reserve(self, size: int) -> None:
+        """Makes room for so many values in all, so that appending them copies nothing."""
+        if size > len(self._values):
+            larger = np.empty(size, self._values.dtype)
+            larger[: self._size] = self.values
+            self._values = larger
+
+    def extend(self, values: NDArray[Scalar]) -> None:
+        size = self._size + len(values)
+        if size > len(self._values):
+            self.reserve(2 * size)
+        self._values[self._size : size] = values
+        self._size = size
+
+    @property
+    def values(self) -> NDArray[Scalar]:
+        """What was appended so far; a view."""
+        return self._values[: self._size]
+
+
+class Numbering:
+    """Query ids in the order of their first appearance, and each row's index among them."""
+
+    def __init__(self) -> None:
+        self._index: dict[str, int] = {}
+        self._ids: list[str] = []
+        self._texts = as_texts([""])  # of the table: the ids that were known when it was made
+        self._slots = np.zeros(2, np.uint32)  # by the highest bits of an id's hash, its index
+
+    @property
+    def ids(self) -> Sequence[str]:
+        return self._ids
+
+    def number(self, query: str) -> int:
+        """A query's index, given now if it had none."""
+        index = self._index.setdefault(query, len(self._ids))
+        if index == len(self._ids):
+            self._ids.append(query)
+        return index
+
+    def encode(self, queries: Texts) -> NDArray[np.uint32]:
+        """uint32[rows]: each row's query as its index in `ids`."""
+        changes = np.flatnonzero(queries[1:] != queries[:-1]) + 1
+        starts = np.concatenate((np.zeros(min(len(queries), 1), np.int64), changes))
+        if len(starts) * MOSTLY_GROUPED <= len(queries):
+            return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
+        bits = len(self._slots).bit_length() - 1
+        codes = self._slots.take((keys(queries) >> np.uint64(64 - bits)).view(np.int64))
+        rest = np.flatnonzero(self._texts.take(codes) != queries)
+        if len(rest):
+            codes[rest] = self._encode_slowly(queries[rest])
+            self._make_table()
+        return codes
+
+    def _encode_slowly(self, queries: Texts) -> NDArray[np.uint32]:
+        found, first, place = np.unique(queries, return_index=True, return_inverse=True)
+        codes = np.empty(len(found), np.uint32)
+        by_appearance = np.argsort(first)
+        codes[by_appearance] = self._number_each(found[by_appearance])
+        return codes[place]
+
+    def _number_each(self, queries: Texts) -> NDArray[np.uint32]:
+        return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)
+
+    def _make_table(self) -> None:
+        """Makes the table anew once many ids are missing from it: not for each few, or many ids would take for ever."""
+        if len(self._ids) < len(self._texts) * GROWTH:
+            return
+        self._texts = as_texts(self._ids)
+        bits = min((len(self._ids) * SLOTS_PER_QUERY).bit_length(), MOST_BITS)
+        self._slots = np.zeros(1 << bits, np.uint32)
+        self._slots[keys(self._texts) >> np.uint64(64 - bits)] = np.arange(len(self._texts))
+
+
+def repeated_rows(query: NDArray[np.uint32], key: Keys, document: Ids) -> tuple[Places, Places]:
+    """(int64[n], int64[n]): the rows whose query and document an earlier row has too, in order, and the first such row.
+
+    query     uint32[L]
+    key       uint64[L], a hash of each document id
+    document  L ids
+    """
+    rows = np.concatenate([np.empty(0, np.int64), *_suspects(query, key)])
+    documents = document.take(rows)
+    order = np.lexsort((rows, documents, query[rows]))
+    rows, documents = rows[order], documents[order]
+    same = (query[rows[1:]] == query[rows[:-1]]) & (documents[1:] == documents[:-1])
+    starts = np.flatnonzero(np.concatenate((np.ones(min(len(rows), 1), np.bool_), ~same)))
+    first = np.repeat(rows[starts], np.diff(starts, append=len(rows)))
+    later = np.flatnonzero(rows > first)
+    later = later[np.argsort(rows[later])]
+    return rows[later], first[later]
+
+
+def _suspects(query: NDArray[np.uint32], key: Keys) -> Iterator[Places]:
+    """Rows whose query and hash some other row has too, in order."""
+    for start, end in _stretches(query):
+        pair = pair_keys(query[start:end], key[start:end])
+        ordered = np.sort(pair)
+        again = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(again):
+            yield start + np.flatnonzero(np.isin(pair, again))
+
+
+def _stretches(query: NDArray[np.uint32]) -> Iterator[tuple[int, int]]:
+    """Parts [start, end) that hold whole queries: one of all rows unless the queries come one after the other."""
+    size = len(query)
+    if not (query[1:] >= query[:-1]).all():
+        yield 0, size
+        return
+    start = 0
+    while start < size:
+        end = min(start + ROWS_AT_ONCE, size)
+        if end < size:
+            end = int(np.searchsorted(query, query[end - 1], side="right"))
+        yield start, end
+        start = end

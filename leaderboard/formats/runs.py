@@ -8,13 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.ids import Ids
-from leaderboard.formats.layouts import Column, Layout
-from leaderboard.formats.limits import Limits
-from leaderboard.formats.plain import ByteSource
-from leaderboard.formats.reading import Forms, read_rows
-from leaderboard.formats.repeats import repeated_rows
-from leaderboard.formats.texts import Keys
+from leaderboard.formats.opening import ByteSource, Limits
+from leaderboard.formats.reading import Schemas, read_rows
+from leaderboard.formats.rows import repeated_rows
+from leaderboard.formats.tables import Column, Schema
+from leaderboard.formats.texts import Ids, Keys
 
 __all__ = ["Run", "RunFormat", "read_run"]
 
@@ -25,14 +23,18 @@ DOCUMENT = Column("document", "id")
 SCORE = Column("score", "score")
 DECISION = Column("decision", "decision")
 
-TREC = Layout("query Q0 document rank score tag", (QUERY, Column("Q0"), DOCUMENT, Column("rank"), SCORE, Column("tag")))
+TREC = Schema((QUERY, Column("Q0"), DOCUMENT, Column("rank"), SCORE, Column("tag")))
 TREC_EVAL = replace(TREC, open_end=True)
-DECISIONS = Layout("query document Y|N score", (QUERY, DOCUMENT, DECISION, SCORE))
-SCORES = Layout("query document score", (QUERY, DOCUMENT, SCORE))  # by name only: CSV and JSON lines
-OF_ONE_QUERY = (
-    Layout("document Y|N score", (DOCUMENT, DECISION, SCORE)),
-    Layout("document score", (DOCUMENT, SCORE)),
-)
+DECISIONS = Schema((QUERY, DOCUMENT, DECISION, SCORE))
+SCORES = Schema((QUERY, DOCUMENT, SCORE))  # by name only: CSV and JSON lines
+OF_ONE_QUERY = (Schema((DOCUMENT, DECISION, SCORE)), Schema((DOCUMENT, SCORE)))
+BY_NAME = (DECISIONS, SCORES)
+FORMATS: Mapping[RunFormat, Schemas] = {
+    "auto": {"columns": (DECISIONS, TREC), "csv": BY_NAME, "json": BY_NAME, "archive": OF_ONE_QUERY},
+    "trec": {"columns": (TREC,)},
+    "trec_eval": {"columns": (TREC_EVAL,), "csv": BY_NAME, "json": BY_NAME, "archive": OF_ONE_QUERY},
+    "decisions": {"columns": (DECISIONS,)},
+}
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,8 @@ def read_run(
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
     """
-    rows = read_rows(source, FORMS[format], queries=queries, name=name, limits=limits)
-    decided = rows.layout is not None and DECISION in rows.layout.columns
+    rows = read_rows(source, FORMATS[format], queries=queries, name=name, limits=limits)
+    decided = rows.schema is not None and DECISION in rows.schema.columns
     run = Run(
         queries=rows.queries,
         query=rows.query,
@@ -95,15 +97,3 @@ def read_run(
     rows.tell(*repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
     return run
-
-
-def _by_width(start: list[str]) -> Layout:
-    return DECISIONS if len(start) == DECISIONS.width else TREC
-
-
-FORMS: Mapping[RunFormat, Forms] = {
-    "auto": Forms(_by_width, (DECISIONS, SCORES), OF_ONE_QUERY),
-    "trec": Forms(lambda _: TREC),
-    "trec_eval": Forms(lambda _: TREC_EVAL, (DECISIONS, SCORES), OF_ONE_QUERY),
-    "decisions": Forms(lambda _: DECISIONS),
-}

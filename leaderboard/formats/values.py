@@ -3,7 +3,7 @@
 import math
 import re
 
-from leaderboard.formats.limits import GRADE_LIMIT
+from leaderboard.formats.opening import GRADE_LIMIT
 
 __all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "is_number", "score", "shown"]
 

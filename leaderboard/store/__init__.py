@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from leaderboard.errors import BadInput, Unavailable
-from leaderboard.formats.plain import ByteSource
+from leaderboard.formats import ByteSource
 from leaderboard.store import columns
 from leaderboard.store.folder import Folder, Place
 from leaderboard.store.receiving import Caps, Received, receive

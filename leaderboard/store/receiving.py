@@ -7,8 +7,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 
 from leaderboard.errors import FileRejected, TooLarge, Unavailable
-from leaderboard.formats import Limits, open_plain
-from leaderboard.formats.plain import ByteSource
+from leaderboard.formats import ByteSource, Limits, open_plain
 
 __all__ = ["Caps", "Received", "receive"]
 

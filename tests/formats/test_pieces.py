@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import Limits
-from leaderboard.formats.blocks import cut
-from leaderboard.formats.plain import CappedReader
-from leaderboard.formats.side_by_side import side_by_side
+from leaderboard.formats.opening import CappedReader
+from leaderboard.formats.pieces import cut, side_by_side
 
 
 class Drop(io.BytesIO):

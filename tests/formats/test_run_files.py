@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, Run, read_run
-from leaderboard.formats.blocks import PIECE_BYTES
+from leaderboard.formats.pieces import PIECE_BYTES
 from tests.formats.files import problems_of, text
 
 SIX = "query Q0 document rank score tag"

@@ -4,10 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.formats.ids import Ids
-from leaderboard.formats.repeats import repeated_rows
-from leaderboard.formats.texts import WORD, as_texts, cut_out, keys, rising_words
-from tests.formats.collisions import with_equal_keys
+from leaderboard.formats.texts import WORD, Ids, as_texts, cut_out, keys, rising_words
 
 ids = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs"]), min_size=1, max_size=30)
 
@@ -47,31 +44,3 @@ def test_ids_held_in_parts_are_taken_in_any_order(parts: list[list[str]], data: 
 def test_one_long_id_widens_its_own_part_only() -> None:
     column = Ids([as_texts(["d1", "d2"]), as_texts(["d" * 200])])
     assert column.take(np.array([0, 1])).dtype.itemsize == WORD
-
-
-@given(
-    rows=st.lists(
-        st.tuples(
-            st.integers(0, 3), st.sampled_from(["a", "b", "ab", "a document of more words", "a document of more"])
-        ),
-        max_size=40,
-    ),
-    grouped=st.booleans(),
-)
-def test_repeats_are_those_that_a_dictionary_finds(
-    rows: list[tuple[int, str]], grouped: bool
-) -> None:  # hypothesis passes by name
-    rows = sorted(rows, key=lambda row: row[0]) if grouped else rows
-    seen: dict[tuple[int, str], int] = {}
-    expected = [(place, seen[row]) for place, row in enumerate(rows) if seen.setdefault(row, place) != place]
-    documents = as_texts([document for _, document in rows])
-    query = np.array([query for query, _ in rows], np.uint32)
-    later, first = repeated_rows(query, keys(documents), Ids([documents]))
-    assert list(zip(later.tolist(), first.tolist(), strict=True)) == expected
-
-
-def test_documents_of_one_hash_are_no_repeats() -> None:
-    one, other = with_equal_keys()
-    documents = np.array([one, other, one])
-    later, first = repeated_rows(np.zeros(3, np.uint32), keys(documents), Ids([documents]))
-    assert (later.tolist(), first.tolist()) == ([2], [0])

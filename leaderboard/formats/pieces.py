@@ -1,22 +1,30 @@
 """Cuts a text into pieces of whole lines."""
 
 import io
-from collections.abc import Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.limits import MIB, Limits
-from leaderboard.formats.plain import CappedReader, refuse
+from leaderboard.formats.opening import MIB, CappedReader, Limits, refuse
 from leaderboard.formats.texts import WORD, Codes
 
-__all__ = ["PIECE_BYTES", "Lines", "Piece", "cut"]
+__all__ = ["PIECE_BYTES", "Lines", "Piece", "cut", "side_by_side"]
 
 PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
 NEWLINE = 10
+MOST_AT_ONCE = 4  # each piece costs memory
 
 Lines = NDArray[np.int64]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +125,22 @@ def _last_line_end(codes: Codes) -> int:
         if len(newlines):
             return max(len(codes) - back, 0) + int(newlines[-1]) + 1
     return 0
+
+
+def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:
+    """work(item) for each item, in order; so many at once, or as many as there are processors, up to a few.
+
+    Threads, since numpy lets go of the interpreter while it works. Without items no thread is started.
+    """
+    first = next(items, None)
+    if first is None:
+        return
+    at_once = at_once or min(os.cpu_count() or 1, MOST_AT_ONCE)
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(at_once) as pool:
+        for item in chain([first], items):
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > at_once:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()

@@ -5,13 +5,27 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.limits import MIB, Limits
 
-__all__ = ["ByteSource", "CappedReader", "foreign_start", "open_plain", "refuse"]
+__all__ = [
+    "ARCHIVE_START",
+    "GRADE_LIMIT",
+    "MIB",
+    "ByteSource",
+    "CappedReader",
+    "Limits",
+    "foreign_start",
+    "is_archive",
+    "open_plain",
+    "refuse",
+]
+
+MIB = 1024 * 1024
+GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -27,9 +41,31 @@ FOREIGN_STARTS = {
 }
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
+TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
+ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
 
 A = TypeVar("A")
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps on one file. The defaults fit the largest public runs (7 million lines) several times over.
+
+    expanded_bytes  bytes of text, after decompression
+    lines           lines of text
+    line_bytes      bytes of one line; in columns, lines up to a piece (1 MiB) are taken whatever it says
+    id_bytes        bytes of a query's or a document's id
+    members         files in an archive
+    problems        problems that are told one by one; the rest is counted
+    """
+
+    expanded_bytes: int = 4096 * MIB
+    lines: int = 50_000_000
+    line_bytes: int = MIB
+    id_bytes: int = 255
+    members: int = 100_000
+    problems: int = 50
 
 
 class ByteSource(Protocol):
@@ -127,6 +163,16 @@ def open_plain(
 def foreign_start(start: bytes) -> str:
     """What is wrong with a file that starts so: another compression, another encoding; "" when nothing is."""
     return next((message for magic, message in FOREIGN_STARTS.items() if start.startswith(magic)), "")
+
+
+def is_archive(start: bytes) -> bool:
+    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs.
+
+    Its first header has the magic and, unlike any text, NULs before it.
+    """
+    before = start[:TAR_MAGIC_AT]
+    empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
+    return empty or (b"\0" in before and start[TAR_MAGIC_AT:].startswith(TAR_MAGIC))
 
 
 def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:
