@@ -43,7 +43,7 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, outpu
     lists. Below two of them a correlation is undefined (–) and left out of the mean; in the row all, n is the number of
     queries that the mean is over. TauAP takes RUN_A as the reference. `leaderboard score --explain RBO` has more.
     """
-    from leaderboard.cli.progress import reading
+    from leaderboard.cli.progress_bar import progress_bar
     from leaderboard.errors import BadInput
     from leaderboard.formats import read_run
     from leaderboard.metrics import parse_agreements
@@ -51,7 +51,7 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, outpu
     asked = parse_agreements(measures)
     if not asked:
         raise click.UsageError(f"--measures names none; expected some of {USUAL}")
-    with reading([first, second]) as opened:
+    with progress_bar([first, second]) as opened:
         one, other = (_lists(read_run(opened(path), name=str(path)), depth) for path in (first, second))
     shared = [query for query in one if query in other]
     if not shared:

@@ -6,9 +6,9 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.finding import find_campaign, find_user
-from leaderboard.cli.kinds import OneOf, OrNone, given
-from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.options import OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
 from leaderboard.metrics import parse_all
 from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, NoRelevant, RunChoice, User

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
-from leaderboard.cli.kinds import FILE, JUDGING, LEVEL, QUERIES
+from leaderboard.cli.options import FILE, JUDGING, LEVEL, QUERIES
 
 if TYPE_CHECKING:
     import polars as pl

@@ -4,20 +4,24 @@ import datetime as dt
 import fcntl
 import os
 import secrets
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import FrameType
 
 import click
 import sqlalchemy as sa
 
 from leaderboard import migrate, seeding
-from leaderboard.cli.children import Child, stop_asked
 from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -25,11 +29,15 @@ from leaderboard.errors import BadInput, Conflict, Unavailable
 from leaderboard.models import Scoring, State
 from leaderboard.store import RunStore
 
-__all__ = ["demo"]
+__all__ = ["RESTARTS", "demo"]
 
 FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # between two looks at whether all is well
+STOP_SECONDS = 20.0  # to end by itself, before it is killed
+RESTARTS = 3  # one after the other, before something is taken to be wrong
+WELL_SECONDS = 60.0  # after which a program that ends has been well, and its restarts count anew
+LAST_LINES = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +52,78 @@ class _Demonstration:
         return {**os.environ, **settings}
 
 
+class _Process:
+    """`leaderboard ARGUMENTS` in a process of its own. Ends when the block ends."""
+
+    def __init__(
+        self, arguments: Sequence[str], environment: Mapping[str, str], log: Path, keep_open: Sequence[int] = ()
+    ) -> None:
+        self.name = arguments[0]
+        self._arguments = arguments
+        self._environment = dict(environment)
+        self._log = log
+        self._restarts = 0
+        log.write_bytes(b"")
+        self._start(keep_open)
+
+    def _start(self, keep_open: Sequence[int] = ()) -> None:
+        self._started = time.monotonic()
+        with self._log.open("ab") as output:
+            self._process = subprocess.Popen(  # noqa: S603  # our own program with our own arguments
+                [sys.executable, "-m", "leaderboard", *self._arguments],
+                env=self._environment,
+                cwd=self._log.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=keep_open,
+                # Ctrl-C goes to every process of the terminal's group: in a session of its own only we stop it.
+                start_new_session=True,
+            )
+
+    def revive(self) -> str | None:
+        """Starts it again when it has ended by itself; what to say of that, None while it runs.
+
+        Raises Unavailable once it has ended a few times in a row. Not for a program that was given open files.
+        """
+        status = self._process.poll()
+        if status is None:
+            return None
+        if time.monotonic() - self._started > WELL_SECONDS:
+            self._restarts = 0
+        if self._restarts == RESTARTS:
+            self.require_alive()
+        self._restarts += 1
+        self._start()
+        return f"`leaderboard {self.name}` ended with status {status}; started it again"
+
+    def require_alive(self) -> None:
+        """Raises Unavailable with the end of its log when it has ended."""
+        status = self._process.poll()
+        if status is not None:
+            lines = self._log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+            said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
+            raise Unavailable(f"`leaderboard {self.name}` ended with status {status}; {self._log} ends with\n{said}")
+
+    def stop(self) -> None:
+        """Asks it to end, and makes it after a while."""
+        if self._process.poll() is None:
+            self._process.terminate()
+
+    def wait(self) -> None:
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
 @dataclass(frozen=True, slots=True)
-class _Children:
+class _Processes:
     """The two processes of an installation."""
 
-    site: Child
-    worker: Child
+    site: _Process
+    worker: _Process
 
     def look_after(self) -> None:
         """Starts a worker that died again. Raises Unavailable where that does not help, or when the site has ended."""
@@ -77,7 +151,7 @@ def demo(port: int, folder: Path) -> None:
     """
     listener = listen("127.0.0.1", port)
     address = address_of(listener)
-    with _held(folder.resolve()), stop_asked() as stop:
+    with _held(folder.resolve()), _stop_asked() as stop:
         _bring_up(_set_up(folder.resolve()), listener, address, stop)
     click.echo("stopped")
 
@@ -85,17 +159,17 @@ def demo(port: int, folder: Path) -> None:
 def _bring_up(demonstration: _Demonstration, listener: socket.socket, address: str, stop: threading.Event) -> None:
     """Sets up and starts everything, and keeps it going until it is to stop."""
     click.echo(f"setting up the demonstration in {demonstration.folder} …")
-    with _running(demonstration, listener) as children:
+    with _running(demonstration, listener) as processes:
         # The worker scores the first runs while the others are still being drawn.
         seeded = _load(demonstration.config)
         sample = demonstration.folder / seeded.sample.name
         sample.write_bytes(seeded.sample.text)
-        _wait_for_site(address, children, stop)
-        _wait_for_scores(demonstration.config, children, stop)
+        _wait_for_site(address, processes, stop)
+        _wait_for_scores(demonstration.config, processes, stop)
         if not stop.is_set():
             _announce(address, seeded, sample, demonstration.folder)
         while not stop.wait(LOOK_SECONDS):
-            children.look_after()
+            processes.look_after()
 
 
 @contextmanager
@@ -149,28 +223,28 @@ def _load(config: Config) -> seeding.Seeded:
 
 
 @contextmanager
-def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator[_Children]:
+def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator[_Processes]:
     """The site on the open socket and a worker, stopped when the block ends."""
     folder, environment = demonstration.folder, demonstration.environment
     descriptor = listener.fileno()
     started = [
-        Child(["serve", "--fd", str(descriptor), "--workers", "1"], environment, folder / "site.log", [descriptor])
+        _Process(["serve", "--fd", str(descriptor), "--workers", "1"], environment, folder / "site.log", [descriptor])
     ]
     try:
         listener.close()  # from here on nobody else keeps the port
-        started.append(Child(["worker"], environment, folder / "worker.log"))
-        yield _Children(*started)
+        started.append(_Process(["worker"], environment, folder / "worker.log"))
+        yield _Processes(*started)
     finally:
-        for child in started:
-            child.stop()
-        for child in started:
-            child.wait()
+        for process in started:
+            process.stop()
+        for process in started:
+            process.wait()
 
 
-def _wait_for_site(address: str, children: _Children, stop: threading.Event) -> None:
+def _wait_for_site(address: str, processes: _Processes, stop: threading.Event) -> None:
     deadline = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=START_SECONDS)
     while not stop.is_set():
-        children.look_after()
+        processes.look_after()
         try:
             with urllib.request.urlopen(f"{address}/healthz", timeout=LOOK_SECONDS):  # noqa: S310  # our own address
                 return
@@ -182,13 +256,13 @@ def _wait_for_site(address: str, children: _Children, stop: threading.Event) -> 
             stop.wait(LOOK_SECONDS / 5)
 
 
-def _wait_for_scores(config: Config, children: _Children, stop: threading.Event) -> None:
+def _wait_for_scores(config: Config, processes: _Processes, stop: threading.Event) -> None:
     """Until nothing waits to be scored: seconds, and the first page then shows finished boards."""
     waiting = sa.select(sa.exists().where(Scoring.state.in_([State.QUEUED, State.SCORING])))
     database = Database.connect(config.database_url)
     try:
         while not stop.is_set():
-            children.look_after()
+            processes.look_after()
             with database.read() as session:
                 if not session.scalar(waiting):
                     return
@@ -215,3 +289,20 @@ def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) 
 
 def _setting(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+@contextmanager
+def _stop_asked() -> Iterator[threading.Event]:
+    """An event that Ctrl-C, SIGTERM and the closing of the terminal set while the block runs."""
+    asked = threading.Event()
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, ask) for number in numbers}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

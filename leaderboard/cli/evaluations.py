@@ -7,9 +7,9 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.finding import find_campaign, find_evaluation, split_place
-from leaderboard.cli.kinds import MOMENT, OneOf, OrNone, given
-from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.options import MOMENT, OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
 from leaderboard.models import Campaign, Evaluation, Judging, Opening, Query, Submission
 from leaderboard.services import evaluations

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.kinds import FILE, JUDGING, LEVEL, QUERIES
+from leaderboard.cli.options import FILE, JUDGING, LEVEL, QUERIES
 
 if TYPE_CHECKING:
     from leaderboard.cli.score_output import ScoredRun
@@ -101,7 +101,7 @@ def _score(
 ) -> None:
     from leaderboard import formats, metrics, scoring
     from leaderboard.cli import score_output as show
-    from leaderboard.cli.progress import reading
+    from leaderboard.cli.progress_bar import progress_bar
     from leaderboard.cli.trec_output import printed_under_own_names, trec_lines
     from leaderboard.errors import BadInput
 
@@ -129,7 +129,7 @@ def _score(
         raise BadInput(f"{judgments}: none of the queries has judgments")
     scored = []
     cut: Any = {"threshold": threshold, "depth": depth, "judged_only": judged_only}
-    with reading(paths) as opened:
+    with progress_bar(paths) as opened:
         for path in paths:
             run = formats.read_run(opened(path), name=str(path))
             figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
@@ -137,7 +137,7 @@ def _score(
     for each in scored:
         _report(each)
     if baseline is not None:
-        from leaderboard.cli.comparison import FORMATS
+        from leaderboard.cli.comparison_output import FORMATS
 
         click.echo(FORMATS[output](scored, wanted, baseline, seed=seed), nl=False)
     elif output == "trec_eval":
@@ -163,7 +163,7 @@ def _baseline(
         raise click.UsageError(
             "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
         )
-    from leaderboard.cli.comparison import baseline_among
+    from leaderboard.cli.comparison_output import baseline_among
 
     return baseline_among(paths, compare)
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
-from leaderboard.cli.opening import require_up_to_date
+from leaderboard.cli.database import require_up_to_date
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app

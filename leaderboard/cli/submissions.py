@@ -8,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, actor_of
+from leaderboard.cli.database import up_to_date
 from leaderboard.cli.finding import find_evaluation, find_system, find_team, find_user
-from leaderboard.cli.kinds import FILE, OneOf
-from leaderboard.cli.opening import up_to_date
+from leaderboard.cli.options import FILE, OneOf
 from leaderboard.config import Config
 from leaderboard.models import Scoring, ScoringSet, Standing, State, System
 from leaderboard.services.scoring_sets import make_set

@@ -4,9 +4,9 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.finding import find_team, find_user
-from leaderboard.cli.kinds import OneOf
-from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.options import OneOf
 from leaderboard.cli.tables import print_table
 from leaderboard.models import Membership, Role, Team, User
 from leaderboard.services import teams

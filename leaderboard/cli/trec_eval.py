@@ -5,7 +5,7 @@ from typing import Literal, cast
 
 import click
 
-from leaderboard.cli.kinds import FILE, LEVEL
+from leaderboard.cli.options import FILE, LEVEL
 
 __all__ = ["trec_eval"]
 
@@ -44,7 +44,7 @@ def trec_eval(
     there: preference judgments, judgment groups (-R, -T) and z-scores (-Z). Files may be gzipped; CSV and JSON lines
     are read too, and for a run an archive of one file of decisions a query.
     """
-    from leaderboard.cli.progress import reading
+    from leaderboard.cli.progress_bar import progress_bar
     from leaderboard.cli.trec_output import read_request, trec_lines
     from leaderboard.errors import BadInput
     from leaderboard.formats import read_judgments, read_run
@@ -54,7 +54,7 @@ def trec_eval(
     version = cast("Literal[9, 10]", int(compat))
     request = read_request(wanted, version)
     qrels = read_judgments(judgments, name=str(judgments))
-    with reading([run]) as opened:
+    with progress_bar([run]) as opened:
         lists = read_run(opened(run), name=str(run), format="trec_eval")
     both = set(qrels.queries) & set(lists.queries)
     if not both:

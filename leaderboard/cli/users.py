@@ -6,8 +6,8 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.finding import find_user
-from leaderboard.cli.opening import reading, writing
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.models import User

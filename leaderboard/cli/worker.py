@@ -4,7 +4,7 @@ import logging
 
 import click
 
-from leaderboard.cli.opening import require_up_to_date
+from leaderboard.cli.database import require_up_to_date
 from leaderboard.config import Config
 from leaderboard.worker import run
 

@@ -10,10 +10,10 @@ from leaderboard.config import folder
 from leaderboard.db import Database
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.seeding.accounts import Account, load_accounts, read_accounts
-from leaderboard.seeding.described import read_campaign
 from leaderboard.seeding.harbour import Harbour, SampleRun
 from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.seeding.plans import CampaignPlan
+from leaderboard.seeding.worked_examples import read_campaign
 from leaderboard.store import RunStore
 
 __all__ = ["Harbour", "Seeded", "load", "worked_examples"]

@@ -1,4 +1,4 @@
-"""The simulated campaign: the made-up field of `seeds/harbour/` turned into a plan for the loader."""
+"""The simulated campaign: the made-up campaign of `seeds/harbour/` turned into a plan for the loader."""
 
 import datetime as dt
 import gzip
@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from leaderboard.formats import QueryRow, read_queries
-from leaderboard.seeding.field import Condition, Episode, Field, Sample, System, Team
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
+from leaderboard.seeding.scenario import Condition, Episode, Sample, Scenario, System, Team
 from leaderboard.seeding.simulation import (
     Listing,
     Pool,
@@ -54,41 +54,41 @@ class Harbour:
     now: dt.datetime
 
     @cached_property
-    def field(self) -> Field:
-        return Field.read(self.folder / "field.toml")
+    def scenario(self) -> Scenario:
+        return Scenario.read(self.folder / "scenario.toml")
 
     @cached_property
     def _questions(self) -> tuple[QueryRow, ...]:
         """All questions, shuffled, so that every year gets some of each domain."""
         rows = read_queries(self.folder / "queries.tsv")
-        order = np.random.default_rng(self.field.seed).permutation(len(rows))
+        order = np.random.default_rng(self.scenario.seed).permutation(len(rows))
         return tuple(rows[place] for place in order)
 
     def plan(self) -> CampaignPlan:
         return CampaignPlan(
             slug=self.SLUG,
-            settings={**self.field.campaign, "simulated": True},
-            teams=tuple(_team_plan(team) for team in self.field.teams),
+            settings={**self.scenario.campaign, "simulated": True},
+            teams=tuple(_team_plan(team) for team in self.scenario.teams),
             evaluations=tuple(
                 self._evaluation(year, condition)
-                for year in range(1, self.field.years + 1)
-                for condition in self.field.conditions
+                for year in range(1, self.scenario.years + 1)
+                for condition in self.scenario.conditions
             ),
         )
 
     def sample(self) -> SampleRun:
-        sample: Sample = self.field.sample
-        condition = next(condition for condition in self.field.conditions if condition.slug == sample.condition)
-        year = self.field.years
+        sample: Sample = self.scenario.sample
+        condition = next(condition for condition in self.scenario.conditions if condition.slug == sample.condition)
+        year = self.scenario.years
         system = System(slug=sample.name, name="", description="", format="decisions", scale="probability", quality={})
-        drawing = _Drawing(self.field, self._pool(year, condition), year, self._calendar_year(year), condition)
+        drawing = _Drawing(self.scenario, self._pool(year, condition), year, self._calendar_year(year), condition)
         content = drawing.write(system, sample.quality)
         return SampleRun(
             sample.name, gzip.decompress(content), self._slug(year, condition), self._title(year, condition)
         )
 
     def _calendar_year(self, year: int) -> int:
-        return self.latest - self.field.years + year
+        return self.latest - self.scenario.years + year
 
     def _slug(self, year: int, condition: Condition) -> str:
         return f"{self._calendar_year(year)}-{condition.slug}"
@@ -98,7 +98,7 @@ class Harbour:
 
     def _evaluation(self, year: int, condition: Condition) -> EvaluationPlan:
         calendar = self._calendar_year(year)
-        newest = year == self.field.years
+        newest = year == self.scenario.years
         if newest:
             midnight = self.now.replace(hour=0, minute=0, second=0, microsecond=0)
             opens_at = midnight - dt.timedelta(days=OPENED_DAYS_AGO)
@@ -134,23 +134,23 @@ class Harbour:
 
     def _pool(self, year: int, condition: Condition) -> Pool:
         """The years share no question; the conditions of a year share all."""
-        calendar, size = self._calendar_year(year), self.field.queries.a_year
+        calendar, size = self._calendar_year(year), self.scenario.queries.a_year
         queries = tuple(
             QueryRow(f"h{calendar % 100:02d}-{number:02d}", row.text, row.tags)
             for number, row in enumerate(self._questions[(year - 1) * size : year * size], 1)
         )
-        rng = _rng(self.field, year, condition, "pool")
+        rng = _rng(self.scenario, year, condition, "pool")
         prefix = f"{condition.slug}-{calendar}-"
-        return make_pool(rng, queries, self.field.queries, condition.documents, prefix)
+        return make_pool(rng, queries, self.scenario.queries, condition.documents, prefix)
 
     def _runs(self, pool: Pool, year: int, condition: Condition) -> Iterator[RunPlan]:
-        drawing = _Drawing(self.field, pool, year, self._calendar_year(year), condition)
-        for team in self.field.teams:
+        drawing = _Drawing(self.scenario, pool, year, self._calendar_year(year), condition)
+        for team in self.scenario.teams:
             standing = "primary"
             for system in team.systems:
                 if year not in system.quality or (system.conditions and condition.slug not in system.conditions):
                     continue
-                episodes = self.field.happened(system, year, condition)
+                episodes = self.scenario.happened(system, year, condition)
                 usual = next((episode for episode in episodes if not episode.label), None)
                 yield drawing.plan(team, system, usual, standing)
                 standing = "contrastive"
@@ -163,7 +163,7 @@ class Harbour:
 class _Drawing:
     """The runs of one evaluation."""
 
-    field: Field
+    scenario: Scenario
     pool: Pool
     year: int
     calendar: int
@@ -195,9 +195,9 @@ class _Drawing:
 
     def _listing(self, system: System, quality: float, episode: Episode | None) -> Listing:
         if episode is not None and episode.same_as:
-            system = self.field.system(episode.same_as)
+            system = self.scenario.system(episode.same_as)
             quality = self._quality(system)
-        rng = _rng(self.field, self.year, self.condition, system.slug)
+        rng = _rng(self.scenario, self.year, self.condition, system.slug)
         missing = episode.missing if episode is not None else 0
         return list_documents(rng, self.pool, quality, conceptual=system.conceptual, missing=missing)
 
@@ -207,10 +207,10 @@ class _Drawing:
     def _threshold(self, quality: float, episode: Episode | None) -> float:
         """On the hidden values. `same_as` takes the other system's, so that the decisions are the same too."""
         if episode is not None and episode.same_as:
-            quality = self._quality(self.field.system(episode.same_as))
-        campaign = self.field.campaign
+            quality = self._quality(self.scenario.system(episode.same_as))
+        campaign = self.scenario.campaign
         beta = campaign["cost"] / campaign["value"] * (1 / campaign["prior"] - 1)
-        best = best_threshold(quality, self.field.queries, 1 / (beta * campaign["prior"]))
+        best = best_threshold(quality, self.scenario.queries, 1 / (beta * campaign["prior"]))
         return best + (episode.threshold if episode is not None else 0.0)
 
     def _after_opening(self, label: str) -> dt.timedelta:
@@ -220,8 +220,10 @@ class _Drawing:
         return dt.timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes)
 
 
-def _rng(field: Field, year: int, condition: Condition, subject: str) -> np.random.Generator:
-    return np.random.default_rng([field.seed, year, zlib.crc32(condition.slug.encode()), zlib.crc32(subject.encode())])
+def _rng(scenario: Scenario, year: int, condition: Condition, subject: str) -> np.random.Generator:
+    return np.random.default_rng(
+        [scenario.seed, year, zlib.crc32(condition.slug.encode()), zlib.crc32(subject.encode())]
+    )
 
 
 def _team_plan(team: Team) -> TeamPlan:

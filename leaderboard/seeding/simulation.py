@@ -13,7 +13,7 @@ import numpy as np
 
 from leaderboard.formats import Ids, Judgments, QueryRow
 from leaderboard.metrics.ranking import Bools, Floats, Ints
-from leaderboard.seeding.field import Queries
+from leaderboard.seeding.scenario import Queries
 
 __all__ = ["Listing", "Pool", "best_threshold", "damage", "list_documents", "make_pool", "threshold_score", "write_run"]
 

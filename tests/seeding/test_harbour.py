@@ -21,7 +21,7 @@ from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan
 from leaderboard.services.submissions import NewSystem, submit
 from leaderboard.store import RunStore
 from leaderboard.worker import drain
-from tests.seeds.conftest import LOADED, Installation
+from tests.seeding.conftest import LOADED, Installation
 
 HARBOUR = seeding.Harbour(folder("seeds") / "harbour", 2026, LOADED)
 DAMAGED = "heron-draft"

@@ -12,7 +12,7 @@ from leaderboard.access import VISITOR
 from leaderboard.metrics import parse
 from leaderboard.models import Score, Scoring, Submission, Subset, System
 from leaderboard.reads.boards import board
-from tests.seeds.conftest import LOADED, Installation
+from tests.seeding.conftest import LOADED, Installation
 
 DIGITS = 5e-7  # the table gives six digits
 

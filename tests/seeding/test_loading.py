@@ -11,7 +11,7 @@ from leaderboard.models import Campaign, Evaluation, Opening, Scoring, State, Su
 from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.services.people import authenticate
 from leaderboard.store import RunStore
-from tests.seeds.conftest import LOADED, Installation
+from tests.seeding.conftest import LOADED, Installation
 
 
 def _rows(database: Database) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-__all__ = ["Open", "reading"]
+__all__ = ["Open", "progress_bar"]
 
 LONG_BYTES = 64 << 20  # below that it is done before a bar can be read
 
@@ -36,7 +36,7 @@ class _Watched(FileIO):
 
 
 @contextmanager
-def reading(paths: Sequence[Path]) -> Iterator[Open]:
+def progress_bar(paths: Sequence[Path]) -> Iterator[Open]:
     """How to open each of these files: as it is, or watched by one bar over all of them."""
     total = sum(path.stat().st_size for path in paths)
     if total < LONG_BYTES or not sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""Reads the description of the simulated campaign: `seeds/harbour/field.toml`."""
+"""Reads the description of the simulated campaign: `seeds/harbour/scenario.toml`."""
 
 import tomllib
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Condition", "Episode", "Field", "Queries", "Sample", "System", "Team"]
+__all__ = ["Condition", "Episode", "Queries", "Sample", "Scenario", "System", "Team"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Scenario:
     seed: int
     campaign: Mapping[str, Any]
     queries: Queries
@@ -90,7 +90,7 @@ class Field:
     sample: Sample
 
     @classmethod
-    def read(cls, path: Path) -> "Field":
+    def read(cls, path: Path) -> "Scenario":
         given = tomllib.loads(path.read_text(encoding="utf-8"))
         return cls(
             seed=given["seed"],

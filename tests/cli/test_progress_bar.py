@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.cli import progress
-from leaderboard.cli.progress import reading
+from leaderboard.cli import progress_bar as module
+from leaderboard.cli.progress_bar import progress_bar
 from leaderboard.formats import read_run
 
 RUN = b"q Q0 d 1 2 t\nq Q0 e 2 1 t\n"
@@ -26,8 +26,8 @@ def run(tmp_path: Path) -> Path:
 def test_a_long_file_moves_a_bar_on_a_terminal(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(progress, "LONG_BYTES", len(RUN))
-    with reading([run]) as opened:
+    monkeypatch.setattr(module, "LONG_BYTES", len(RUN))
+    with progress_bar([run]) as opened:
         assert read_run(opened(run)).document.to_list() == ["d", "e"]
     assert "Reading" in screen.getvalue()
     assert "100%" in screen.getvalue()
@@ -36,7 +36,7 @@ def test_a_long_file_moves_a_bar_on_a_terminal(run: Path, monkeypatch: pytest.Mo
 def test_a_short_file_moves_none(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    with reading([run]) as opened:
+    with progress_bar([run]) as opened:
         assert opened(run) == run
     assert screen.getvalue() == ""
 
@@ -44,7 +44,7 @@ def test_a_short_file_moves_none(run: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_nobody_looking_means_no_bar(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(progress, "LONG_BYTES", 1)
-    with reading([run]) as opened:
+    monkeypatch.setattr(module, "LONG_BYTES", 1)
+    with progress_bar([run]) as opened:
         assert opened(run) == run
     assert capsys.readouterr().err == ""

@@ -6,9 +6,9 @@ import click
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.finding import find_evaluation
-from leaderboard.cli.kinds import FILE
-from leaderboard.cli.opening import reading, writing
+from leaderboard.cli.options import FILE
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.models import Query, Split
 from leaderboard.services.judgments import import_judgments

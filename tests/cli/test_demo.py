@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.cli.children import RESTARTS
+from leaderboard.cli.demo import RESTARTS
 from leaderboard.db import Base, Database
 from leaderboard.models import Board, Campaign, Scoring, State
 from tests.support.processes import Process
