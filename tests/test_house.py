@@ -10,8 +10,6 @@ import pytest
 from tests.support.shared import REPOSITORY
 
 LARGEST_KIB = 700
-LONGEST_LINES = 300
-LONGEST_TEST_LINES = 450  # a list of cases reads on
 
 # Written so that this file does not name what it looks for.
 FOLDERS = ("home", "opt", "private", "root", "tmp", "Users", "work")
@@ -77,14 +75,6 @@ def test_every_exception_to_a_check_names_the_check_and_the_reason() -> None:
 def test_no_file_is_large() -> None:
     sizes = {path.relative_to(REPOSITORY): path.stat().st_size for path in _tracked()}
     assert {path: size for path, size in sizes.items() if size > LARGEST_KIB * 1024} == {}
-
-
-def test_every_module_has_one_subject() -> None:
-    # A migration is a record of what was done, not code to be read on.
-    modules = _tracked("*.py", ":!migrations/versions")
-    lengths = {path.relative_to(REPOSITORY): len(path.read_text().splitlines()) for path in modules}
-    longest = {path: LONGEST_TEST_LINES if path.parts[0] == "tests" else LONGEST_LINES for path in lengths}
-    assert {path: length for path, length in lengths.items() if length > longest[path]} == {}
 
 
 def test_every_module_says_what_it_is_for() -> None:
