@@ -13,8 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from leaderboard.formats import Run
-    from leaderboard.metrics.agreement import Agreed, Items
-    from leaderboard.metrics.agreements import Comparison
+    from leaderboard.metrics.families.agreement import Agreed, Agreement, Items
 
 __all__ = ["agreement"]
 
@@ -82,7 +81,7 @@ def _lists(run: "Run", depth: int | None) -> "dict[str, Items]":
 
 
 def _mean(values: "Sequence[Agreed]") -> "Agreed":
-    from leaderboard.metrics.agreement import Agreed
+    from leaderboard.metrics.families.agreement import Agreed
 
     defined = [each.value for each in values if not math.isnan(each.value)]
     return Agreed(math.fsum(defined) / len(defined) if defined else math.nan, len(defined))
@@ -99,7 +98,7 @@ def _report(path: Path, alone: Sequence[str]) -> None:
         )
 
 
-def _table(asked: "Sequence[Comparison]", rows: Sequence[Row]) -> str:
+def _table(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
     head = ["query", *(part for each in asked for part in (str(each), "n"))]
     cells = [
         [
@@ -119,7 +118,7 @@ def _table(asked: "Sequence[Comparison]", rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _csv(asked: "Sequence[Comparison]", rows: Sequence[Row]) -> str:
+def _csv(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["query", *(part for each in asked for part in (str(each), f"n of {each}"))])
@@ -130,7 +129,7 @@ def _csv(asked: "Sequence[Comparison]", rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def _json(asked: "Sequence[Comparison]", rows: Sequence[Row]) -> str:
+def _json(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
     names = [str(each) for each in asked]
     *queries, total = [
         {name: (None if math.isnan(value) else value, n) for name, (value, n) in zip(names, row.agreed, strict=True)}

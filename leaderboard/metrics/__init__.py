@@ -6,21 +6,21 @@ evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .m
 """
 
 from leaderboard.metrics.aggregation import Aggregation, Columns
+from leaderboard.metrics.families.sweep import Oracle, Sweep, oracles, sweep
 from leaderboard.metrics.measure import Evaluated, Family, Measure
 from leaderboard.metrics.names import explain, parse, parse_agreements, parse_all
+from leaderboard.metrics.parameters import GRADE_LIMIT
 from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting
 from leaderboard.metrics.reference import Reference
-from leaderboard.metrics.registry import families, family
-from leaderboard.metrics.sweep import Oracle, Sweep, oracles, sweep
+from leaderboard.metrics.registry import families
 from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
-from leaderboard.metrics.values import GRADE_LIMIT
 
 __all__ = [
     "ALL_TREC",
     "BUNDLES",
     "GRADE_LIMIT",
+    "MEASURES_VERSION",
     "NEW_IN_10",
-    "VERSION",
     "Aggregation",
     "Bools",
     "Columns",
@@ -38,7 +38,6 @@ __all__ = [
     "Sweep",
     "explain",
     "families",
-    "family",
     "oracles",
     "parse",
     "parse_agreements",
@@ -47,4 +46,4 @@ __all__ = [
     "sweep",
 ]
 
-VERSION = "1.0"
+MEASURES_VERSION = "1.0"

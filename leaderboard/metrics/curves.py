@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard.metrics.families.recall_levels import ELEVEN, interpolated
 from leaderboard.metrics.ranking import Ranking
-from leaderboard.metrics.recall_levels import ELEVEN, interpolated
 from leaderboard.metrics.segments import Floats, Ints, share
 
 __all__ = ["OverRank", "OverRecall", "over_rank", "over_recall"]

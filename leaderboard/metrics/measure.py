@@ -9,13 +9,22 @@ import numpy as np
 
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
-from leaderboard.metrics.parameters import Given, canonical, described, read_arguments, read_cutoff
+from leaderboard.metrics.parameters import (
+    GRADE_LIMIT,
+    Given,
+    Parameter,
+    Value,
+    canonical,
+    described,
+    read_arguments,
+    read_cutoff,
+    read_value,
+)
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Floats
-from leaderboard.metrics.values import GRADE_LIMIT, Parameter, Value, read_value
 
-__all__ = ["COUNT", "LEVEL", "RATIO", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval"]
+__all__ = ["COUNT", "RATIO", "REL", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval"]
 
 Direction = Literal["higher", "lower", "none"]
 Need = Literal["documents", "beta", "scores", "known"]
@@ -24,7 +33,7 @@ Range = tuple[float, float]
 RATIO: Range = (0.0, 1.0)
 COUNT: Range = (0.0, math.inf)
 
-LEVEL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
+REL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
 
 NEEDED: Mapping[Need, str] = {
     "documents": "the number of documents in the collection",
@@ -102,11 +111,6 @@ class Family:
 
     def __repr__(self) -> str:
         return f"<Family {self.name}>"
-
-    def __reduce__(self) -> tuple[Callable[[str], "Family"], tuple[str]]:
-        from leaderboard.metrics.registry import family  # the registry imports this module
-
-        return family, (self.name,)
 
     @property
     def text(self) -> str:
@@ -222,12 +226,12 @@ class Measure:
         span = self.family.span
         return span(setting or Setting(), self) if callable(span) else span
 
-    def at_relevance(self, level: int) -> "Measure":
-        """With rel=level written in, when the measure takes rel and does not name it."""
+    def at_relevance(self, rel: int) -> "Measure":
+        """With this relevance level written in, when the measure takes rel and does not name it."""
         takes = any(parameter.name == "rel" for parameter in self.family.parameters)
         if not takes or "rel" in dict(self.given):
             return self
-        return self.family(cutoff=self.cutoff, **dict(self.given), rel=level)
+        return self.family(cutoff=self.cutoff, **dict(self.given), rel=rel)
 
     def evaluate(self, ranking: Ranking) -> Evaluated:
         """The measure on one run, all queries at once. Raises BadInput when the evaluation lacks what it needs."""

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.measure import Measure
-from leaderboard.metrics.nearest import nearest
-from leaderboard.metrics.registry import families, find
+from leaderboard.metrics.parameters import Value, read_value
+from leaderboard.metrics.registry import families, find, nearest
 from leaderboard.metrics.trec_names import BUNDLES, FORMS, expand
-from leaderboard.metrics.values import Value, read_value
 
 if TYPE_CHECKING:
-    from leaderboard.metrics.agreements import Comparison
+    from leaderboard.metrics.families.agreement import Agreement
 
 __all__ = ["explain", "parse", "parse_agreements", "parse_all"]
 
@@ -70,15 +69,15 @@ def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
     return tuple(measures)
 
 
-def parse_agreements(text: str) -> tuple["Comparison", ...]:
+def parse_agreements(text: str) -> tuple["Agreement", ...]:
     """Agreements separated by blanks or commas, doubles dropped. Raises UnknownMeasure as parse_all does.
 
     >>> [str(each) for each in parse_agreements("KendallTau, RBO(p=0.95) KendallDistance@10")]
     ['KendallTau', 'RBO(p=0.95)', 'KendallDistance@10']
     """
-    from leaderboard.metrics.agreements import AGREEMENTS, find_agreement  # not for those who only score
+    from leaderboard.metrics.families.agreement import AGREEMENTS, find_agreement  # not for those who only score
 
-    comparisons: dict[Comparison, None] = {}
+    agreements: dict[Agreement, None] = {}
     problems: dict[str, None] = {}
     for part in _split(text):
         match = re.match(OURS, part, re.DOTALL)
@@ -88,12 +87,12 @@ def parse_agreements(text: str) -> tuple["Comparison", ...]:
                 listed = ", ".join(each.name for each in AGREEMENTS)
                 raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
             inside = dict(_parameters(match["inside"] or "", part))
-            comparisons[agreement(cutoff=_cutoff(match["cutoff"], part), **inside)] = None
+            agreements[agreement(cutoff=_cutoff(match["cutoff"], part), **inside)] = None
         except UnknownMeasure as unknown:
             problems[unknown.message] = None
     if problems:
         raise UnknownMeasure("\n".join(problems))
-    return tuple(comparisons)
+    return tuple(agreements)
 
 
 def explain(name: str) -> str:
@@ -102,11 +101,11 @@ def explain(name: str) -> str:
     >>> explain("RBO(p=0.95)").splitlines()[0]
     'RBO: Rank-biased overlap'
     """
-    from leaderboard.metrics.agreements import AGREEMENTS, find_agreement  # not for those who only score
+    from leaderboard.metrics.families.agreement import AGREEMENTS, find_agreement  # not for those who only score
 
     word = re.split(r"[(@]", name.strip(), maxsplit=1)[0].strip()
     if find_agreement(word):
-        return parse_agreements(name)[0].agreement.text
+        return parse_agreements(name)[0].family.text
     try:
         return parse(name).doc
     except UnknownMeasure as unknown:

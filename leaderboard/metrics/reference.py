@@ -1,15 +1,18 @@
 """What is said about a measure: once, beside its code, for the reference page and for `--explain`."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 
-__all__ = ["HEADINGS", "Reference"]
+__all__ = ["HEADINGS", "Reference", "mathml"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     """Everything that a reader may ask of a measure, one field per heading; all are given for every measure.
 
-    formula is in the notation that `leaderboard.metrics.formula` turns into MathML.
+    formula is in the plain notation that `mathml` turns into MathML.
     """
 
     formula: str
@@ -28,8 +31,6 @@ class Reference:
     @property
     def mathml(self) -> str:
         """The formula as a <math> element."""
-        from leaderboard.metrics.formula import mathml  # only a page needs it, not every import of the measures
-
         return mathml(self.formula)
 
     def sections(self) -> tuple[tuple[str, str], ...]:
@@ -55,3 +56,133 @@ HEADINGS = {
     "elsewhere": "trec_eval and ir_measures",
     "source": "Source",
 }
+
+
+PIECE = r"\s+|\d+(?:\.\d+)?|[^\W\d_]\w*?(?=_|\W|$)|\W|_"
+LIMITED = {"sum": "∑", "prod": "∏", "max": "max", "min": "min"}
+CLOSING = {"(": ")", "{": "}", "|": "|", "⌈": "⌉"}
+
+
+def mathml(formula: str) -> str:
+    """The formula as one <math> element, with the plain notation as its alternative text.
+
+        AP@k = (sum_{i=1}^{k} rel_i · P@i) / R
+
+    `a / b` is a fraction (brackets around a side only group it and are not shown), `_` and `^` take one symbol or {…},
+    sum, prod, max and min carry their limits above and below, a name right before ( or { is a function.
+    """
+    pieces = re.findall(PIECE, formula)
+    body = _Reader(pieces).row("")
+    return (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block" '
+        f'alttext="{escape(formula, quote=True)}">{body}</math>'
+    )
+
+
+class _Reader:
+    """Reads pieces from left to right; each method returns the markup of what it has read."""
+
+    def __init__(self, pieces: list[str]) -> None:
+        self._pieces = pieces
+        self._place = 0
+
+    def _next(self) -> str:
+        return self._pieces[self._place] if self._place < len(self._pieces) else ""
+
+    def _take(self) -> str:
+        piece = self._next()
+        self._place += 1
+        return piece
+
+    def _skip_blanks(self) -> None:
+        while self._next().isspace():
+            self._place += 1
+
+    def row(self, end: str) -> str:
+        """Everything up to `end`, which is taken too."""
+        return "".join(self._items(end))
+
+    def _items(self, end: str) -> Iterator[str]:
+        word_before = False
+        while True:
+            self._skip_blanks()
+            if self._next() in {end, ""}:
+                self._take()
+                return
+            is_word = self._next()[0].isalpha()
+            if is_word and word_before:
+                yield '<mspace width="0.3em"/>'
+            word_before = is_word
+            yield self._term()
+
+    def _term(self) -> str:
+        bare, shown = self._operand()
+        blanks = self._place
+        self._skip_blanks()
+        if self._next() != "/":
+            self._place = blanks
+            return shown
+        self._take()
+        self._skip_blanks()
+        below, _ = self._operand()
+        return f"<mfrac><mrow>{bare}</mrow><mrow>{below}</mrow></mfrac>"
+
+    def _operand(self) -> tuple[str, str]:
+        """(without its brackets, as it stands)."""
+        piece = self._take()
+        if piece == "(":
+            inside = self.row(")")
+            return inside, f"<mrow><mo>(</mo>{inside}<mo>)</mo></mrow>"
+        if piece in CLOSING:
+            whole = self._bracketed(piece)
+        elif piece[0].isalpha():
+            whole = self._name(piece)
+        elif piece[0].isdigit():
+            whole = self._scripts(f"<mn>{piece}</mn>", limited=False)
+        else:
+            whole = f"<mo>{escape(piece)}</mo>"
+        return whole, whole
+
+    def _bracketed(self, opening: str) -> str:
+        inside = self.row(CLOSING[opening])
+        return f"<mrow><mo>{opening}</mo>{inside}<mo>{CLOSING[opening]}</mo></mrow>"
+
+    def _name(self, name: str) -> str:
+        limited = name in LIMITED
+        big = name in {"sum", "prod"}
+        symbol = f"<mo>{LIMITED[name]}</mo>" if big else f"<mi>{escape(name)}</mi>"
+        markup = self._scripts(symbol, limited=limited)
+        if self._next() == "@":
+            self._take()
+            markup = f"<mrow>{markup}<mo>@</mo>{self._name_or_number()}</mrow>"
+        if not big and self._next() in {"(", "{"}:
+            markup = f"<mrow>{markup}{self._bracketed(self._take())}</mrow>"
+        return markup
+
+    def _name_or_number(self) -> str:
+        if self._next() in CLOSING:
+            return self._bracketed(self._take())
+        piece = self._take()
+        symbol = f"<mn>{piece}</mn>" if piece[:1].isdigit() else f"<mi>{escape(piece)}</mi>"
+        return self._scripts(symbol, limited=False)
+
+    def _scripts(self, base: str, *, limited: bool) -> str:
+        below = self._script("_")
+        above = self._script("^")
+        tag = ("munder", "mover") if limited else ("msub", "msup")
+        if below and above:
+            both = "munderover" if limited else "msubsup"
+            return f"<{both}>{base}{below}{above}</{both}>"
+        if below:
+            return f"<{tag[0]}>{base}{below}</{tag[0]}>"
+        return f"<{tag[1]}>{base}{above}</{tag[1]}>" if above else base
+
+    def _script(self, sign: str) -> str:
+        if self._next() != sign:
+            return ""
+        self._take()
+        if self._next() == "{":
+            self._take()
+            return f"<mrow>{self.row('}')}</mrow>"
+        piece = self._take()
+        return f"<mn>{piece}</mn>" if piece[:1].isdigit() else f"<mi>{escape(piece)}</mi>"

@@ -1,48 +1,70 @@
-"""Every measure, in the order of the reference page. A new one is written in its room and listed there."""
+"""Every measure, in the order of the reference page, and how one is found by its name.
 
-from leaderboard.metrics.binary import BINARY
-from leaderboard.metrics.cascade import CASCADE
-from leaderboard.metrics.counts import COUNTS
-from leaderboard.metrics.detection import DETECTION
-from leaderboard.metrics.gain_variants import GAIN_VARIANTS
-from leaderboard.metrics.graded import GRADED
-from leaderboard.metrics.incomplete import INCOMPLETE
-from leaderboard.metrics.known import KNOWN
+A new measure is written in a module of `families` and listed in that module's FAMILIES.
+"""
+
+from collections.abc import Mapping
+
+from leaderboard.metrics.families import (
+    binary,
+    cascade,
+    counts,
+    detection,
+    gain_variants,
+    graded,
+    incomplete,
+    rank_biased,
+    recall_levels,
+    sets,
+    sweep,
+)
 from leaderboard.metrics.measure import Family
-from leaderboard.metrics.rank_biased import RANK_BIASED
-from leaderboard.metrics.recall_levels import RECALL_LEVELS
-from leaderboard.metrics.sets import SET_MEASURES
-from leaderboard.metrics.sweep import SWEEPS
 
-__all__ = ["families", "family", "find"]
+__all__ = ["families", "find", "nearest"]
 
 _FAMILIES: tuple[Family, ...] = (
-    *DETECTION,
-    *SWEEPS,
-    *BINARY,
-    *RECALL_LEVELS,
-    *RANK_BIASED,
-    *GRADED,
-    *CASCADE,
-    *GAIN_VARIANTS,
-    *INCOMPLETE,
-    *SET_MEASURES,
-    *KNOWN,
-    *COUNTS,
+    *detection.FAMILIES,
+    *sweep.FAMILIES,
+    *binary.FAMILIES,
+    *recall_levels.FAMILIES,
+    *rank_biased.FAMILIES,
+    *graded.FAMILIES,
+    *cascade.FAMILIES,
+    *gain_variants.FAMILIES,
+    *incomplete.FAMILIES,
+    *sets.FAMILIES,
+    *counts.FAMILIES,
 )
 _BY_NAME = {each.name: each for each in _FAMILIES}
 
 
 def families() -> tuple[Family, ...]:
-    """Every measure, in the order of the reference page."""
+    """Every measure, in the order of the reference page.
+
+    >>> [family.name for family in families()][:3]
+    ['AQWV', 'Value', 'Pmiss']
+    """
     return _FAMILIES
 
 
-def family(name: str) -> Family:
-    """The family of this name. Raises KeyError."""
-    return _BY_NAME[name]
-
-
 def find(name: str) -> Family | None:
-    """The family of this name, or None."""
+    """The family of this name (upper and lower case as written there), or None.
+
+    >>> find("nDCG"), find("ndcg")
+    (<Family nDCG>, None)
+    """
     return _BY_NAME.get(name)
+
+
+def nearest(word: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """At most four names that resemble a word, for the message that says the word names nothing; the closest first.
+
+    names: what the word is compared with, in lower case -> the name to show.
+
+    >>> nearest("recal", {"recall": "R", "rbp": "RBP"})
+    ('R',)
+    """
+    from difflib import get_close_matches  # slow to import, and only a wrong name needs it
+
+    close = get_close_matches(word.casefold(), names, n=4, cutoff=0.5)
+    return tuple(dict.fromkeys(names[each] for each in close))

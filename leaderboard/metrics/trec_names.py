@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.measure import Family, Measure, TrecEval
-from leaderboard.metrics.nearest import nearest
-from leaderboard.metrics.registry import families
-from leaderboard.metrics.values import Value, read_value
+from leaderboard.metrics.parameters import Value, read_value
+from leaderboard.metrics.registry import families, nearest
 
-__all__ = ["ALL_TREC", "BUNDLES", "NEW_IN_10", "Printed", "expand", "requested", "trec_eval_names"]
+__all__ = ["ALL_TREC", "BUNDLES", "NEW_IN_10", "Printed", "expand", "requested"]
 
 # The order in which trec_eval prints, whatever the order of its -m.
 ALL_TREC = (
@@ -93,11 +92,6 @@ def _forms() -> dict[str, tuple[Family, TrecEval]]:
 FORMS = _forms()
 
 
-def trec_eval_names() -> tuple[str, ...]:
-    """Every name that trec_eval's -m takes and we compute, without bundles."""
-    return tuple(FORMS)
-
-
 def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
     """What trec_eval prints for these -m arguments, in its order. Raises UnknownMeasure.
 
@@ -162,8 +156,3 @@ def _number(name: str, text: str) -> float:
     if not isinstance(value, (int, float)):
         raise UnknownMeasure(f"trec_eval's {name} takes numbers, not {text!r}")
     return value
-
-
-def numbers(text: str) -> tuple[float, ...]:
-    """The numbers of a comma-separated list. Raises UnknownMeasure."""
-    return tuple(_number(text, part) for part in text.split(","))

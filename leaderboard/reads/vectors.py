@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.metrics.ranking import Floats, Ints
-from leaderboard.metrics.rebuilding import rebuilt
+from leaderboard.metrics.stored import columns_from_values
 from leaderboard.models import NoRelevant, Score, Subset
 from leaderboard.reads.entries import Figure
 
@@ -63,7 +63,7 @@ def figures_over(
     figures = {}
     for name in measures:
         measure = metrics.parse(name)
-        columns = rebuilt(measure, vectors, no_relevant=no_relevant.value, beta=beta)
+        columns = columns_from_values(measure, vectors, no_relevant=no_relevant.value, beta=beta)
         if columns is None:
             figures[name] = Figure(None)
             continue

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics, statistics
 from leaderboard.db import Database, clock
 from leaderboard.metrics import Columns, Floats, Measure
-from leaderboard.metrics.rebuilding import parts, rebuilt
+from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Score, Scoring, Subset
 from leaderboard.services.lineups import Lineup, best_means, lineups_of, standing_runs, terms_of_current_sets
 from leaderboard.services.rows import insert_unless_there, locked
@@ -122,13 +122,15 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     measure = metrics.parse(wanted.measure)
     settings = terms.settings
     queries = max(1, settings["queries"])
-    names = [wanted.measure, *map(str, parts(measure, settings["no_relevant"]))]
+    names = [wanted.measure, *map(str, measures_beside(measure, settings["no_relevant"]))]
     works = []
     for subset in terms.subsets:
         lineup = lineups[wanted.measure, subset]
         vectors, ends = _vectors(session, wanted, subset, names)
         columns = {
-            run: rebuilt(measure, vectors.get(run, {}), no_relevant=settings["no_relevant"], beta=settings["beta"])
+            run: columns_from_values(
+                measure, vectors.get(run, {}), no_relevant=settings["no_relevant"], beta=settings["beta"]
+            )
             for run in (*lineup.ranked, *lineup.others)
         }
         works.append(

@@ -42,7 +42,7 @@ def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
         .where(
             Scoring.state == State.QUEUED,
             ScoringSet.state != SetState.SUPERSEDED,
-            ScoringSet.metric_version == metrics.VERSION,  # another one's figures are not ours to work out
+            ScoringSet.metric_version == metrics.MEASURES_VERSION,  # another one's figures are not ours to work out
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
         )
         .order_by(Scoring.priority.desc(), Scoring.id)

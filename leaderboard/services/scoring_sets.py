@@ -122,7 +122,7 @@ def ready_sets(session: Session) -> list[ScoringSet]:
 def of_older_version(session: Session) -> list[int]:
     """Evaluations without a set of this metric version that a worker could score in: its figures could differ."""
     newest = sa.select(ScoringSet.evaluation_id).where(
-        ScoringSet.state != SetState.SUPERSEDED, ScoringSet.metric_version == metrics.VERSION
+        ScoringSet.state != SetState.SUPERSEDED, ScoringSet.metric_version == metrics.MEASURES_VERSION
     )
     return list(
         session.scalars(
@@ -143,7 +143,7 @@ def _find_or_add(
         sa.select(ScoringSet).where(
             ScoringSet.evaluation_id == evaluation.id,
             ScoringSet.revision_id == revision.id,
-            ScoringSet.metric_version == metrics.VERSION,
+            ScoringSet.metric_version == metrics.MEASURES_VERSION,
             ScoringSet.settings_hash == settings_hash,
         )
     )
@@ -152,7 +152,7 @@ def _find_or_add(
     made = ScoringSet(
         evaluation_id=evaluation.id,
         revision_id=revision.id,
-        metric_version=metrics.VERSION,
+        metric_version=metrics.MEASURES_VERSION,
         settings=settings,
         settings_hash=settings_hash,
         state=SetState.BUILDING,

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.errors import InvalidFields
-from leaderboard.metrics.rebuilding import parts
+from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, Split
 
 __all__ = ["settings_of"]
@@ -23,7 +23,12 @@ def settings_of(
     queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
     measures = [metrics.parse(name).at_relevance(evaluation.relevance_level) for name in _primary_first(campaign)]
     _require_needs(session, campaign, evaluation, revision, measures)
-    kept = [part for measure in measures for part in parts(measure, campaign.no_relevant.value) if part not in measures]
+    kept = [
+        part
+        for measure in measures
+        for part in measures_beside(measure, campaign.no_relevant.value)
+        if part not in measures
+    ]
     settings = {
         "beta": campaign.beta,
         "no_relevant": campaign.no_relevant.value,

@@ -5,19 +5,18 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from leaderboard.errors import NotFound, UnknownMeasure
-from leaderboard.metrics import VERSION, Family, families, parse
-from leaderboard.metrics.agreements import AGREEMENTS, Agreement
-from leaderboard.metrics.formula import mathml
+from leaderboard.metrics import MEASURES_VERSION, Family, families, parse
+from leaderboard.metrics.families.agreement import AGREEMENTS, AgreementFamily
 
 blueprint = Blueprint("measures", __name__, url_prefix="/measures")
 
 
 @blueprint.get("/")
 def index() -> ResponseReturnValue:
-    groups: dict[str, list[Family | Agreement]] = {}
+    groups: dict[str, list[Family | AgreementFamily]] = {}
     for each in _listed():
         groups.setdefault(each.group, []).append(each)
-    return render_template("measures/index.html", groups=groups, metric_version=VERSION)
+    return render_template("measures/index.html", groups=groups, metric_version=MEASURES_VERSION)
 
 
 @blueprint.get("/<name>")
@@ -29,7 +28,7 @@ def show(name: str) -> ResponseReturnValue:
     names = list(listed)
     place = names.index(name)
     before, after = names[place - 1] if place else None, names[place + 1] if place + 1 < len(names) else None
-    formula = Markup(mathml(found.reference.formula))  # noqa: S704  # made of our own registry's text, and escaped
+    formula = Markup(found.reference.mathml)  # noqa: S704  # made of our own registry's text, and escaped
     return render_template("measures/show.html", family=found, formula=formula, before=before, after=after)
 
 
@@ -41,6 +40,6 @@ def _family_of(name: str) -> str:
         raise NotFound(error.message) from None
 
 
-def _listed() -> tuple[Family | Agreement, ...]:
+def _listed() -> tuple[Family | AgreementFamily, ...]:
     """Measures of a run, then agreements between two rankings, in the order of the page."""
     return (*families(), *AGREEMENTS)

@@ -8,14 +8,14 @@ from scipy import stats
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics import explain, parse_agreements
-from leaderboard.metrics.agreement import (
+from leaderboard.metrics.families.agreement import (
+    AGREEMENTS,
     kendall_distance,
     kendall_tau,
     rank_biased_overlap,
     spearman_rho,
     tau_ap,
 )
-from leaderboard.metrics.agreements import AGREEMENTS
 
 quick = settings(deadline=None)  # the machine may be busy
 orders = st.integers(2, 30).flatmap(lambda n: st.permutations(range(n)))

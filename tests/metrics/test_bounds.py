@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics import GRADE_LIMIT, Family, Measure, Ranking, Setting, families, parse, parse_all, requested
-from leaderboard.metrics.values import LARGEST, SMALLEST, Parameter
+from leaderboard.metrics.parameters import LARGEST, SMALLEST, Parameter
 from tests.metrics.rankings import Query, of_grades, ranking_of
 
 quick = settings(deadline=None, max_examples=100)

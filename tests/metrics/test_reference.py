@@ -3,8 +3,7 @@ from xml.etree import ElementTree
 import pytest
 
 from leaderboard.metrics import families
-from leaderboard.metrics.formula import mathml
-from leaderboard.metrics.reference import HEADINGS, Reference
+from leaderboard.metrics.reference import HEADINGS, Reference, mathml
 
 FAMILIES = pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
 

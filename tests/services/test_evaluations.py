@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotAllowed
 from leaderboard.formats import QueryRow
-from leaderboard.metrics import VERSION
+from leaderboard.metrics import MEASURES_VERSION
 from leaderboard.models import (
     Evaluation,
     Judgment,
@@ -219,7 +219,7 @@ def test_an_upgrade_that_changes_figures_scores_everything_again(world: World) -
     renew_sets(world.database)
     assert [(made.metric_version, made.state) for made in _sets(world)] == [
         ("0.9", SetState.CURRENT),
-        (VERSION, SetState.BUILDING),
+        (MEASURES_VERSION, SetState.BUILDING),
     ]
     world.drain()
     assert [made.state for made in _sets(world)] == [SetState.SUPERSEDED, SetState.CURRENT]

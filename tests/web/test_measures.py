@@ -3,7 +3,7 @@
 import pytest
 
 from leaderboard.metrics import families
-from leaderboard.metrics.agreements import AGREEMENTS
+from leaderboard.metrics.families.agreement import AGREEMENTS
 from tests.web.conftest import Reader
 
 

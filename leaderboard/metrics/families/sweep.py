@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, WHOLE_RUN, Columns
-from leaderboard.metrics.detection import AQWV, losses, value_range, weighted_losses
-from leaderboard.metrics.measure import LEVEL, Evaluated, Family, Measure, Range
+from leaderboard.metrics.families.detection import AQWV, losses, value_range, weighted_losses
+from leaderboard.metrics.measure import REL, Evaluated, Family, Measure, Range
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints
 from leaderboard.metrics.wording import SWEEP_TIES
 
-__all__ = ["MQWV", "OQWV", "SWEEPS", "Oracle", "Sweep", "oracles", "sweep"]
+__all__ = ["FAMILIES", "MQWV", "OQWV", "Oracle", "Sweep", "oracles", "sweep"]
 
 GROUP = "Detection"
 
@@ -179,7 +179,7 @@ MQWV = Family(
     summary="AQWV at the best single threshold over all queries: what better calibration alone would have brought.",
     group=GROUP,
     compute=maximum,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     unit="value",
     aggregation=WHOLE_RUN,
     needs=frozenset({"documents", "beta", "scores"}),
@@ -199,7 +199,7 @@ OQWV = Family(
     summary=f"AQWV with the best threshold for each query by itself: no choice of θ does better. {OQWV_CHOICE}",
     group=GROUP,
     compute=oracle,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=oracle_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
@@ -211,4 +211,4 @@ OQWV = Family(
     ),
 )
 
-SWEEPS = (MQWV, OQWV)
+FAMILIES = (MQWV, OQWV)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from leaderboard.errors import BadInput, UnknownMeasure
-from leaderboard.metrics.detection import found_returned
-from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.families.detection import found_returned
+from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
-from leaderboard.metrics.segments import Floats, share
-from leaderboard.metrics.values import Parameter, Value, read_value, write
+from leaderboard.metrics.segments import Floats, Ints, count, share
 from leaderboard.metrics.wording import LOWER, SETS, TREC_EVAL
 
-__all__ = ["SET_MEASURES"]
+__all__ = ["FAMILIES"]
 
 GROUP = "Sets"
 
@@ -103,7 +103,7 @@ SET_P = Family(
     summary="The share of the returned documents that is relevant.",
     group=GROUP,
     compute=precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("set_P"),),
     reference=replace(SETS, formula="SetP = TP / (TP + FP)", no_relevant="0, and the query counts."),
 )
@@ -113,7 +113,7 @@ SET_R = Family(
     summary="The share of the relevant documents that is returned.",
     group=GROUP,
     compute=recall,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("set_recall"),),
     reference=replace(SETS, formula="SetR = TP / (TP + FN)"),
 )
@@ -124,7 +124,7 @@ SET_F = Family(
     group=GROUP,
     compute=f_measure,
     parameters=(
-        LEVEL,
+        REL,
         Parameter("alpha", "float", 0.5, low=0.0, high=1.0, meaning="weight of precision"),
         Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
     ),
@@ -145,7 +145,7 @@ SET_AP = Family(
     summary="Precision times recall: average precision as if the set had no order.",
     group=GROUP,
     compute=set_average_precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("set_map"),),
     reference=replace(SETS, formula="SetAP = TP^2 / ((TP + FP) · (TP + FN))", source=TREC_EVAL),
 )
@@ -155,7 +155,7 @@ SET_REL_P = Family(
     summary="Precision as a share of the best precision that a set of this size can have.",
     group=GROUP,
     compute=set_relative_precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("set_relative_P"),),
     reference=replace(SETS, formula="SetRelP = TP / min(TP + FP, TP + FN)", source=TREC_EVAL),
 )
@@ -165,7 +165,7 @@ FALLOUT = Family(
     summary="The share of the collection's documents that are not relevant, and are returned all the same.",
     group=GROUP,
     compute=fallout,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     direction="lower",
     needs=frozenset({"documents"}),
     reference=replace(
@@ -185,7 +185,7 @@ UTILITY = Family(
     group=GROUP,
     compute=utility,
     parameters=(
-        LEVEL,
+        REL,
         Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
         Parameter("b", "float", -1.0, meaning="worth of another document returned"),
         Parameter("c", "float", 0.0, meaning="worth of a relevant document not returned"),
@@ -209,4 +209,64 @@ UTILITY = Family(
     ),
 )
 
-SET_MEASURES = (SET_P, SET_R, SET_F, SET_AP, SET_REL_P, FALLOUT, UTILITY)
+
+def known_and_found(ranking: Ranking, rel: int) -> Ints:
+    """int64[Q]: relevant documents that are returned and known to the user. Needs the known documents' columns."""
+    is_known = np.zeros(len(ranking.query), dtype=bool) if ranking.is_known is None else ranking.is_known
+    return count(ranking.query[ranking.is_returned & is_known & (ranking.grade >= rel)], ranking.queries)
+
+
+def coverage(ranking: Ranking, *, rel: int) -> Floats:
+    """Relevant, returned and known / relevant and known, float64[Q] in [0, 1]; 0 where nothing relevant is known."""
+    start = np.zeros(ranking.queries + 1, dtype=np.int64) if ranking.known_start is None else ranking.known_start
+    grade = np.zeros(0, dtype=np.int64) if ranking.known_grade is None else ranking.known_grade
+    query = np.repeat(np.arange(ranking.queries), np.diff(start))
+    return share(known_and_found(ranking, rel), count(query[grade >= rel], ranking.queries))
+
+
+def novelty(ranking: Ranking, *, rel: int) -> Floats:
+    """Relevant, returned and unknown / relevant and returned, float64[Q] in [0, 1]; 0 where that is nothing."""
+    found = found_returned(ranking, rel)
+    return share(found - known_and_found(ranking, rel), found)
+
+
+BAEZA = "R. Baeza-Yates, B. Ribeiro-Neto: Modern Information Retrieval, Addison-Wesley, 1999, section 3.2.2"
+BASE = replace(
+    SETS,
+    where="known are the documents that the evaluation lists as known to the user who asked.",
+    elsewhere="Neither has it.",
+    source=f"{BAEZA}",
+)
+
+COVERAGE = Family(
+    name="Coverage",
+    title="Coverage",
+    summary="The share of the relevant documents known to the user that is returned.",
+    group=GROUP,
+    compute=coverage,
+    parameters=(REL,),
+    needs=frozenset({"known"}),
+    reference=replace(
+        BASE,
+        formula="Coverage = |returned ∩ relevant ∩ known| / |relevant ∩ known|",
+        no_relevant="0, and the query counts; so too where no relevant document is known.",
+        source=BAEZA,
+    ),
+)
+NOVELTY = Family(
+    name="Novelty",
+    title="Novelty",
+    summary="The share of the relevant documents returned that the user did not know.",
+    group=GROUP,
+    compute=novelty,
+    parameters=(REL,),
+    needs=frozenset({"known"}),
+    reference=replace(
+        BASE,
+        formula="Novelty = |(returned ∩ relevant) − known| / |returned ∩ relevant|",
+        no_relevant="0, and the query counts; so too where nothing relevant is returned.",
+        source=BAEZA,
+    ),
+)
+
+FAMILIES = (SET_P, SET_R, SET_F, SET_AP, SET_REL_P, FALLOUT, UTILITY, COVERAGE, NOVELTY)

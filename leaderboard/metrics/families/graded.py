@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.metrics.binary import RANK, TREC_CUTOFFS
+from leaderboard.metrics.families.binary import RANK, TREC_CUTOFFS
 from leaderboard.metrics.measure import COUNT, Family, Measure, Range, TrecEval
+from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, share, total
-from leaderboard.metrics.values import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.wording import RANKED
 
-__all__ = ["GRADED", "Gained", "gain_of", "gained", "ideal"]
+__all__ = ["FAMILIES", "Gained", "gain_of", "gained", "ideal"]
 
 GROUP = "Ranks, graded"
 
@@ -254,4 +254,4 @@ NCG = Family(
     ),
 )
 
-GRADED = (NDCG, DCG, NCG, CG)
+FAMILIES = (NDCG, DCG, NCG, CG)

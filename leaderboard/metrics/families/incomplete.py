@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.binary import RANK_NEEDED
-from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.families.binary import RANK_NEEDED
+from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share, total
 from leaderboard.metrics.wording import HIGHER, LOWER, NO_CUTOFF, RANKED, TREC_EVAL
 
-__all__ = ["INCOMPLETE", "judged_within"]
+__all__ = ["FAMILIES", "judged_within"]
 
 GROUP = "Ranks, incomplete judgments"
 
@@ -83,7 +83,7 @@ BPREF = Family(
     summary="How seldom documents judged not relevant stand above relevant ones; unjudged documents do not matter.",
     group=GROUP,
     compute=binary_preference,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("bpref"),),
     reference=replace(
         BASE,
@@ -101,7 +101,7 @@ GM_BPREF = Family(
     summary="Bpref with a geometric mean over queries, so that the worst queries weigh most.",
     group=GROUP,
     compute=binary_preference,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     aggregation=GEOMETRIC_MEAN,
     trec_eval=(TrecEval("gm_bpref"),),
     reference=replace(
@@ -119,7 +119,7 @@ INF_AP = Family(
     summary="Average precision estimated from judgments of a random part of the pool.",
     group=GROUP,
     compute=inferred_average_precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("infAP"),),
     reference=replace(
         BASE,
@@ -178,4 +178,4 @@ UNJUDGED = Family(
     ),
 )
 
-INCOMPLETE = (BPREF, GM_BPREF, INF_AP, JUDGED, UNJUDGED)
+FAMILIES = (BPREF, GM_BPREF, INF_AP, JUDGED, UNJUDGED)

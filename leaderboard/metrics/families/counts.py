@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import SUM
-from leaderboard.metrics.detection import found_returned
-from leaderboard.metrics.measure import COUNT, LEVEL, Family, TrecEval
+from leaderboard.metrics.families.detection import found_returned
+from leaderboard.metrics.measure import COUNT, REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, count
 from leaderboard.metrics.wording import (
@@ -20,7 +20,7 @@ from leaderboard.metrics.wording import (
     TREC_EVAL,
 )
 
-__all__ = ["COUNTS"]
+__all__ = ["FAMILIES"]
 
 GROUP = "Counts"
 
@@ -84,7 +84,7 @@ TP = Family(
     summary=f"Documents returned and relevant. {ADDED}",
     group=GROUP,
     compute=true_positives,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     aggregation=SUM,
@@ -96,7 +96,7 @@ FP = Family(
     summary=f"Documents returned and not relevant. {ADDED}",
     group=GROUP,
     compute=false_positives,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     direction="lower",
@@ -115,7 +115,7 @@ TN = Family(
     summary=f"Documents of the collection neither returned nor relevant. {ADDED}",
     group=GROUP,
     compute=true_negatives,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     aggregation=SUM,
@@ -133,7 +133,7 @@ FN = Family(
     summary=f"Documents relevant and not returned. {ADDED}",
     group=GROUP,
     compute=false_negatives,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     direction="lower",
@@ -197,7 +197,7 @@ NUM_REL = Family(
     summary=f"Documents judged relevant, returned or not. {ADDED}",
     group=GROUP,
     compute=relevant,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     direction="none",
@@ -218,7 +218,7 @@ NUM_REL_RET = Family(
     summary=f"Documents returned and relevant: TP under trec_eval's name. {ADDED}",
     group=GROUP,
     compute=true_positives,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     aggregation=SUM,
@@ -237,7 +237,7 @@ NUM_NONREL_JUDGED_RET = Family(
     summary=f"Documents returned and judged, but not relevant: unjudged ones are left out. {ADDED}",
     group=GROUP,
     compute=judged_not_relevant,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=COUNT,
     unit="documents",
     direction="lower",
@@ -254,4 +254,4 @@ NUM_NONREL_JUDGED_RET = Family(
     ),
 )
 
-COUNTS = (TP, FP, TN, FN, NUM_Q, NUM_RET, NUM_REL, NUM_REL_RET, NUM_NONREL_JUDGED_RET)
+FAMILIES = (TP, FP, TN, FN, NUM_Q, NUM_RET, NUM_REL, NUM_REL_RET, NUM_NONREL_JUDGED_RET)

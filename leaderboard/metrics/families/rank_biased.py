@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from leaderboard.errors import UnknownMeasure
-from leaderboard.metrics.binary import RANK
-from leaderboard.metrics.graded import GAINS, gained
-from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.families.binary import RANK
+from leaderboard.metrics.families.graded import GAINS, gained
+from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, total
-from leaderboard.metrics.values import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.wording import LOWER, NO_CUTOFF, RANKED
 
-__all__ = ["RANK_BIASED"]
+__all__ = ["FAMILIES"]
 
 GROUP = "Ranks, binary"
 
@@ -110,7 +110,7 @@ RBP = Family(
     group=GROUP,
     compute=rank_biased_precision,
     parameters=(
-        LEVEL,
+        REL,
         Parameter("p", "float", 0.8, low=0.0, high=1.0, meaning=PERSISTENCE),
         Parameter(
             "gain",
@@ -159,4 +159,4 @@ RBP_RESIDUAL = Family(
     ),
 )
 
-RANK_BIASED = (RBP, RBP_RESIDUAL)
+FAMILIES = (RBP, RBP_RESIDUAL)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, Columns
-from leaderboard.metrics.measure import LEVEL, Family, Measure, Range
+from leaderboard.metrics.measure import REL, Family, Measure, Range
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Floats, Ints, count
 from leaderboard.metrics.wording import HIGHER, LOWER, NO_CUTOFF_SET, NO_ORDER, NOT_RELEVANT, SHARE
 
-__all__ = ["AQWV", "DETECTION", "PFA", "PMISS", "VALUE", "losses", "value_range", "weighted_losses"]
+__all__ = ["AQWV", "FAMILIES", "PFA", "PMISS", "VALUE", "losses", "value_range", "weighted_losses"]
 
 GROUP = "Detection"
 
@@ -113,7 +113,7 @@ VALUE = Family(
     summary=f"What the decisions on a query are worth: found documents less false alarms. {RETURNED}",
     group=GROUP,
     compute=value,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=value_range,
     unit="value",
     needs=frozenset({"documents", "beta"}),
@@ -125,7 +125,7 @@ AQWV = Family(
     summary=f"The value of the system's own decisions over all queries. {RETURNED}",
     group=GROUP,
     compute=actual,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     span=value_range,
     unit="value",
     aggregation=VALUE_OF_MEANS,
@@ -138,7 +138,7 @@ PMISS = Family(
     summary=f"The share of the relevant documents that is not returned. {RETURNED}",
     group=GROUP,
     compute=miss,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     direction="lower",
     reference=replace(
         BASE,
@@ -156,7 +156,7 @@ PFA = Family(
     summary=f"The share of the collection's other documents that is returned. {RETURNED}",
     group=GROUP,
     compute=false_alarm,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     direction="lower",
     needs=frozenset({"documents"}),
     reference=replace(
@@ -170,4 +170,4 @@ PFA = Family(
     ),
 )
 
-DETECTION = (AQWV, VALUE, PMISS, PFA)
+FAMILIES = (AQWV, VALUE, PMISS, PFA)

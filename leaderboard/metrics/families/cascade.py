@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.metrics.binary import RANK
-from leaderboard.metrics.measure import LEVEL, Family
+from leaderboard.metrics.families.binary import RANK
+from leaderboard.metrics.measure import REL, Family
+from leaderboard.metrics.parameters import GRADE_LIMIT, Parameter
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, running, share, total
-from leaderboard.metrics.values import GRADE_LIMIT, Parameter
 from leaderboard.metrics.wording import NO_CUTOFF, RANKED
 
-__all__ = ["CASCADE"]
+__all__ = ["FAMILIES"]
 
 GROUP = "Ranks, graded"
 
@@ -76,7 +76,7 @@ ADR = Family(
     summary="Recall at each rank against the documents that the ideal list could have shown by then.",
     group=GROUP,
     compute=average_dynamic_recall,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     reference=replace(
         RANKED,
         formula="ADR = (1 / R) · sum_{i=1}^{R} |top_i ∩ {d : g_d ≥ ideal_i}| / i",
@@ -90,4 +90,4 @@ ADR = Family(
     ),
 )
 
-CASCADE = (ERR, ADR)
+FAMILIES = (ERR, ADR)

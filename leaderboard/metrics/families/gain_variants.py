@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.metrics.graded import BASE, GAINS, discounted, gained, ideal, read_gains, write_gains
-from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.families.graded import BASE, GAINS, discounted, gained, ideal, read_gains, write_gains
+from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.parameters import Gains
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share, starts, total
-from leaderboard.metrics.values import Gains
 from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL
 
-__all__ = ["GAIN_VARIANTS", "Climb"]
+__all__ = ["FAMILIES", "Climb"]
 
 GROUP = "Ranks, graded"
 
@@ -122,7 +122,7 @@ RNDCG = Family(
     summary="nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.",
     group=GROUP,
     compute=at_levels,
-    parameters=(LEVEL, GAINS),
+    parameters=(REL, GAINS),
     trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
     reference=replace(
         VARIANT,
@@ -154,7 +154,7 @@ BIN_G = Family(
     summary="G with gains of 0 and 1: each relevant document discounted by the others ranked before it.",
     group=GROUP,
     compute=binary_gain,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     trec_eval=(TrecEval("binG"),),
     reference=replace(
         VARIANT,
@@ -165,4 +165,4 @@ BIN_G = Family(
     ),
 )
 
-GAIN_VARIANTS = (NDCG_REL, RNDCG, G, BIN_G)
+FAMILIES = (NDCG_REL, RNDCG, G, BIN_G)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.parameters import Parameter
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, share, total
-from leaderboard.metrics.values import Parameter
 from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL
 
-__all__ = ["AP", "BINARY", "RANK", "RANK_NEEDED", "TREC_CUTOFFS"]
+__all__ = ["AP", "FAMILIES", "RANK", "RANK_NEEDED", "TREC_CUTOFFS"]
 
 GROUP = "Ranks, binary"
 
@@ -77,7 +77,7 @@ P = Family(
     summary="The share of the first k ranks that holds relevant documents.",
     group=GROUP,
     compute=precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("P", takes="cutoff", values=TREC_CUTOFFS),),
     reference=replace(RANKED, formula="P@k = (sum_{i=1}^{k} rel_i) / k"),
@@ -88,7 +88,7 @@ R = Family(
     summary="The share of all relevant documents that is in the first k ranks.",
     group=GROUP,
     compute=recall,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("recall", takes="cutoff", values=TREC_CUTOFFS),),
     reference=replace(RANKED, formula="R@k = (sum_{i=1}^{k} rel_i) / R"),
@@ -99,7 +99,7 @@ SUCCESS = Family(
     summary="Whether a relevant document is in the first k ranks; its mean is the share of the queries where one is.",
     group=GROUP,
     compute=success,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("success", takes="cutoff", values=(1, 5, 10)),),
     reference=replace(
@@ -115,7 +115,7 @@ RR = Family(
     summary="One over the rank of the first relevant document; its mean is known as MRR.",
     group=GROUP,
     compute=reciprocal_rank,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     cutoff=RANK,
     trec_eval=(TrecEval("recip_rank"),),
     reference=replace(
@@ -133,7 +133,7 @@ AP = Family(
     group=GROUP,
     compute=average_precision,
     parameters=(
-        LEVEL,
+        REL,
         Parameter(
             "norm",
             "choice",
@@ -159,7 +159,7 @@ GMAP = Family(
     summary="AP with a geometric mean over queries, so that the worst queries weigh most.",
     group=GROUP,
     compute=average_precision_of_all,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     aggregation=GEOMETRIC_MEAN,
     trec_eval=(TrecEval("gm_map"),),
     reference=replace(
@@ -173,4 +173,4 @@ GMAP = Family(
     ),
 )
 
-BINARY = (AP, GMAP, RR, P, R, SUCCESS)
+FAMILIES = (AP, GMAP, RR, P, R, SUCCESS)

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.metrics.binary import RANK_NEEDED, TREC_CUTOFFS
-from leaderboard.metrics.measure import LEVEL, Family, TrecEval
+from leaderboard.metrics.families.binary import RANK_NEEDED, TREC_CUTOFFS
+from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share
-from leaderboard.metrics.values import Parameter, Value, read_value, write
 from leaderboard.metrics.wording import RANKED, TREC_EVAL
 
-__all__ = ["RECALL_LEVELS", "interpolated"]
+__all__ = ["FAMILIES", "interpolated"]
 
 GROUP = "Ranks, binary"
 
@@ -99,7 +99,7 @@ RPREC = Family(
     group=GROUP,
     compute=r_precision,
     parameters=(
-        LEVEL,
+        REL,
         Parameter("mult", "float", 1.0, low=0.0, above=True, meaning="at this multiple of the relevant documents"),
     ),
     trec_eval=(
@@ -119,7 +119,7 @@ IPREC = Family(
     summary="The highest precision at any rank with at least this recall.",
     group=GROUP,
     compute=interpolated_precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     cutoff=Parameter(
         "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
     ),
@@ -141,7 +141,7 @@ IPREC11 = Family(
     summary="The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.",
     group=GROUP,
     compute=average_interpolated,
-    parameters=(LEVEL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
+    parameters=(REL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
     trec_eval=(TrecEval("11pt_avg", read=read_points, write=write_points),),
     reference=replace(
         RANKED,
@@ -157,7 +157,7 @@ REL_P = Family(
     summary="Precision at k as a share of the best that is possible there.",
     group=GROUP,
     compute=relative_precision,
-    parameters=(LEVEL,),
+    parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("relative_P", takes="cutoff", values=TREC_CUTOFFS),),
     reference=replace(
@@ -190,7 +190,7 @@ FIRST_TIER = Family(
     summary="The share of hits among as many ranks as there are relevant documents.",
     group=GROUP,
     compute=first_tier,
-    parameters=(LEVEL, TIER_NORM),
+    parameters=(REL, TIER_NORM),
     reference=replace(TIERS, formula="FirstTier = (sum_{i=1}^{d} rel_i) / d, d = min(|retrieved|, R)"),
 )
 SECOND_TIER = Family(
@@ -199,8 +199,8 @@ SECOND_TIER = Family(
     summary="The share of hits among twice as many ranks as there are relevant documents.",
     group=GROUP,
     compute=second_tier,
-    parameters=(LEVEL, TIER_NORM),
+    parameters=(REL, TIER_NORM),
     reference=replace(TIERS, formula="SecondTier = (sum_{i=1}^{d} rel_i) / d, d = min(|retrieved|, 2 · R)"),
 )
 
-RECALL_LEVELS = (RPREC, IPREC, IPREC11, REL_P, FIRST_TIER, SECOND_TIER)
+FAMILIES = (RPREC, IPREC, IPREC11, REL_P, FIRST_TIER, SECOND_TIER)
