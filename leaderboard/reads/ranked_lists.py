@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 import sqlalchemy as sa
@@ -17,6 +18,7 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_facts import QueryHeading, closed_details, neighbours, per_query_columns, query_heading
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_slices
+from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RunStore
 
 __all__ = ["PAGE", "ListedDocument", "MissedDocument", "RankedListPage", "ranked_list"]
@@ -61,7 +63,7 @@ class RankedListPage:
     columns: tuple[Column, ...]
     values: tuple[float | None, ...]
     threshold: float | None
-    returned_by: str
+    returned_by: ReturnedBy
     lines: tuple[ListedDocument, ...]
     paging: Paging
     retrieved: int
@@ -104,7 +106,7 @@ def ranked_list(
     level = scoring_set.settings["relevance_level"]
     grades = _grades(session, scoring_set, found)
     listed = store.ranked_lines(run.id, scoring_set.settings["compat"], found.position)
-    lines, returned_by = _lines(listed, grades, level, run.threshold)
+    lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings["compat"])
     documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
@@ -124,7 +126,7 @@ def ranked_list(
         columns=columns,
         values=tuple(values.get((scoring.id, one.name)) for one in columns),
         threshold=run.threshold,
-        returned_by=returned_by,
+        returned_by=decided_by,
         lines=shown,
         paging=paging,
         retrieved=len(lines),
@@ -150,15 +152,15 @@ def _grades(session: Session, scoring_set: ScoringSet, found: Query) -> dict[str
 
 
 def _lines(
-    listed: pl.DataFrame, grades: dict[str, int], level: int, threshold: float | None
-) -> tuple[tuple[ListedDocument, ...], str]:
+    listed: pl.DataFrame, grades: dict[str, int], level: int, threshold: float | None, compat: Literal[9, 10]
+) -> tuple[tuple[ListedDocument, ...], ReturnedBy]:
     """The lines with their grades, and what decides which of them are returned."""
-    decided = listed.height > 0 and listed["decision"].null_count() < listed.height
-    by = "decisions" if decided else "threshold" if threshold is not None else "all"
+    decision = None if listed["decision"].has_nulls() or not listed.height else listed["decision"].to_numpy()
+    is_returned = returned(listed["score"].to_numpy(), decision, threshold, compat)
     lines = []
-    for rank, document, score, decision in listed.select("rank", "document", "score", "decision").iter_rows():
+    for (rank, document, score), here in zip(
+        listed.select("rank", "document", "score").iter_rows(), is_returned.tolist(), strict=True
+    ):
         grade = grades.get(document)
-        over = threshold is None or score >= threshold
-        returned = bool(decision) if by == "decisions" else over
-        lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, returned))
-    return tuple(lines), by
+        lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, here))
+    return tuple(lines), returned_by(decision, threshold)

@@ -14,8 +14,22 @@ from leaderboard.scoring.collection_size import require_fit
 from leaderboard.scoring.joined_run import JoinedRun, join
 from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
 from leaderboard.scoring.order import RankedLines, ranked_lines
+from leaderboard.scoring.returned import ReturnedBy, returned, returned_by
 
-__all__ = ["JoinedRun", "JudgedQueries", "Judging", "RankedLines", "Scored", "join", "prepare", "ranked_lines", "score"]
+__all__ = [
+    "JoinedRun",
+    "JudgedQueries",
+    "Judging",
+    "RankedLines",
+    "ReturnedBy",
+    "Scored",
+    "join",
+    "prepare",
+    "ranked_lines",
+    "returned",
+    "returned_by",
+    "score",
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 Figures of the detection family would come out negative or beyond their range, without a word.
 """
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,15 +11,9 @@ from leaderboard.errors import BadInput, FileRejected, Problem
 from leaderboard.metrics import Bools, Ints, Measure, Ranking
 from leaderboard.scoring.judged_queries import JudgedQueries
 
-__all__ = ["require_fit", "require_threshold"]
+__all__ = ["require_fit"]
 
 NAMED = 10  # queries that a message names
-
-
-def require_threshold(threshold: float | None) -> None:
-    """Raises BadInput for a θ that is no finite number."""
-    if threshold is not None and not math.isfinite(threshold):
-        raise BadInput(f"the threshold θ can't be {threshold}; expected a finite number")
 
 
 def require_fit(ranking: Ranking, judged: JudgedQueries, measures: Sequence[Measure], name: str) -> None:

@@ -1,14 +1,15 @@
 """A run joined with its judgments: the columnar value that every measure is computed from."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
-from leaderboard.scoring.collection_size import require_threshold
 from leaderboard.scoring.judged_queries import JudgedQueries
 from leaderboard.scoring.order import Order, order, places_in
+from leaderboard.scoring.returned import require_threshold, returned, returned_by
 
 __all__ = ["JoinedRun", "join"]
 
@@ -47,7 +48,7 @@ def join(
     setting = setting or Setting()
     places = order(run, setting.compat)
     numbers = np.array([judged.number.get(query, -1) for query in run.queries], np.int64)
-    lists = _Lists(run, places, numbers, len(judged.queries), threshold, depth)
+    lists = _Lists(run, places, numbers, len(judged.queries), threshold, setting.compat, depth)
     hits = _find(run, judged, numbers, places)
     if depth is not None:
         hits = hits.where(hits.rank <= depth)
@@ -120,11 +121,19 @@ class _Lists:
     """What each query that counts lists, cut at `depth`: how many, how many of them returned, and their scores."""
 
     def __init__(
-        self, run: Run, places: Order, numbers: Ints, queries: int, threshold: float | None, depth: int | None
+        self,
+        run: Run,
+        places: Order,
+        numbers: Ints,
+        queries: int,
+        threshold: float | None,
+        compat: Literal[9, 10],
+        depth: int | None,
     ) -> None:
         self._run = run
         self._places = places
-        self._threshold = None if threshold is None else places.score.dtype.type(threshold)
+        self._threshold = threshold
+        self._compat = compat
         self._depth = depth
         self._queries = queries
         self._counted = np.flatnonzero(numbers >= 0)
@@ -146,14 +155,16 @@ class _Lists:
     def _count_returned(self) -> Ints:
         """int64[run queries]."""
         start = self._places.start
-        if self._run.decision is not None:
-            rows = np.arange(len(self._run)) if self._depth is None else self._first_rows(self._depth)
-            returned = self._run.query[rows[self._run.decision[rows]]]
-            return np.bincount(returned, minlength=len(start) - 1)
-        if self._threshold is not None:
-            above = self._run.query[self._places.score >= self._threshold]
-            return self._cut(np.bincount(above, minlength=len(start) - 1))
-        return self._cut(np.diff(start))
+        by = returned_by(self._run.decision, self._threshold)
+        if by == "all":
+            return self._cut(np.diff(start))
+        if by == "decisions" and self._depth is not None:
+            lines = self._first_rows(self._depth)
+            lines = lines[self.is_returned(lines)]
+        else:
+            lines = np.flatnonzero(self.is_returned(slice(None)))
+        counts = np.bincount(self._run.query[lines], minlength=len(start) - 1)
+        return self._cut(counts)  # the documents with the highest scores are the first
 
     def _first_rows(self, depth: int) -> Ints:
         """The lines of the file that are among the first `depth` of their query."""
@@ -165,13 +176,10 @@ class _Lists:
         """float64[n]: the scores of some lines of the file, as precise as the compatibility rule holds them."""
         return self._places.score[line].astype(np.float64)
 
-    def is_returned(self, line: Ints) -> Bools:
-        """bool[n]: whether some lines of the file count as returned."""
-        if self._run.decision is not None:
-            return self._run.decision[line]
-        if self._threshold is not None:
-            return np.asarray(self._places.score[line] >= self._threshold, np.bool_)
-        return np.ones(len(line), np.bool_)
+    def is_returned(self, lines: Ints | slice) -> Bools:
+        """bool[n]: whether these lines of the file count as returned."""
+        decision = None if self._run.decision is None else self._run.decision[lines]
+        return returned(self._places.score[lines], decision, self._threshold, self._compat)
 
     def scores(self) -> Floats:
         """float64[L]: every line's score in rank order, query after query as they count."""

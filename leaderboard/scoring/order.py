@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from leaderboard.formats import Run, Texts, rising_words
 from leaderboard.metrics import Bools, Floats, Ints
 
-__all__ = ["Order", "RankedLines", "order", "places_in", "ranked_lines"]
+__all__ = ["Order", "RankedLines", "Scores", "compared_scores", "order", "places_in", "ranked_lines"]
 
 Scores = NDArray[np.float64] | NDArray[np.float32]
 Keys = NDArray[np.uint64]
@@ -167,8 +167,13 @@ class OutOfOrder(Order):
 
 def order(run: Run, compat: Literal[9, 10] = 10) -> Order:
     """The order of a run's lines under trec_eval's version 10 (64-bit scores) or 9 (32-bit)."""
-    score: Scores = run.score if compat == 10 else _in_32_bits(run.score)
+    score = compared_scores(run.score, compat)
     return InOrder(run, score) if _is_in_order(run.query, score) else OutOfOrder(run, score)
+
+
+def compared_scores(score: Scores, compat: Literal[9, 10]) -> Scores:
+    """Scores as trec_eval's version compares them: 10 as 64-bit numbers, 9 as 32-bit ones, float[n]."""
+    return score if compat == 10 else _in_32_bits(score)
 
 
 def _is_in_order(query: NDArray[np.uint32], score: Scores) -> bool:
@@ -182,7 +187,7 @@ def _is_in_order(query: NDArray[np.uint32], score: Scores) -> bool:
 def _in_32_bits(score: Scores) -> NDArray[np.float32]:
     """What is too large becomes infinite, as in trec_eval 9."""
     with np.errstate(over="ignore"):
-        return score.astype(np.float32)
+        return score.astype(np.float32, copy=False)
 
 
 def _falling_bits(score: NDArray[np.float32]) -> Keys:

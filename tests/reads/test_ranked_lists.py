@@ -7,6 +7,7 @@ from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.models import Evaluation, Judging, Opening
 from leaderboard.reads import ranked_lists
 from leaderboard.reads.ranked_lists import RankedListPage, ranked_list
+from leaderboard.services import campaigns
 from leaderboard.services.events import present
 from tests.support.world import World
 
@@ -50,6 +51,19 @@ def test_a_threshold_says_what_is_returned(opened: World) -> None:
     opened.drain()
     page = read(opened, run, "q1")
     assert (page.returned_by, page.returned) == ("threshold", 2)
+
+
+def test_a_threshold_returns_the_same_documents_on_the_page_and_in_its_figure(opened: World) -> None:
+    """Under compatibility 9 scores and θ are 32-bit numbers: 0.3 reaches a θ that is larger in 64 bits only."""
+    with opened.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, compat=9)
+    run = opened.submit("q1 Q0 d1 1 0.3 t\nq1 Q0 d2 2 0.2 t\n", threshold=0.3 + 1e-9)
+    opened.drain()
+    page = read(opened, run, "q1")
+    figures = {column.name: value for column, value in zip(page.columns, page.values, strict=True)}
+    assert figures["AQWV"] == 0.5  # d1 of the two relevant documents is returned, and no other
+    assert [(line.document, line.returned) for line in page.lines] == [("d1", True), ("d2", False)]
+    assert page.returned == 1
 
 
 def test_decisions_say_what_is_returned(opened: World) -> None:

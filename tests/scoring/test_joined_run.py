@@ -120,16 +120,27 @@ def test_returned_is_what_was_decided(
 
 
 @settings(deadline=None)
-@given(lines=lists, grades=grades, threshold=st.sampled_from(SCORES), depth=st.none() | st.integers(0, 6))
+@given(
+    lines=lists,
+    grades=grades,
+    threshold=st.sampled_from(SCORES),
+    compat=compats,
+    depth=st.none() | st.integers(0, 6),
+)
 def test_without_decisions_the_threshold_says_what_is_returned(
-    lines: tuple[Line, ...], grades: dict[tuple[str, str], int], threshold: float, depth: int | None
+    lines: tuple[Line, ...],
+    grades: dict[tuple[str, str], int],
+    threshold: float,
+    compat: Literal[9, 10],
+    depth: int | None,
 ) -> None:
+    held = np.float32 if compat == 9 else np.float64
     judged = prepare(judgments_of(grades))
-    ranking = join(run_of(lines), judged, threshold=threshold, depth=depth).ranking
-    own = [ranked(lines, query)[:depth] for query in judged.queries]
-    assert ranking.returned.tolist() == [sum(line.score >= threshold for line in each) for each in own]
+    ranking = join(run_of(lines), judged, Setting(compat=compat), threshold=threshold, depth=depth).ranking
+    own = [ranked(lines, query, compat)[:depth] for query in judged.queries]
+    assert ranking.returned.tolist() == [sum(held(line.score) >= held(threshold) for line in each) for each in own]
     assert ranking.is_returned.tolist() == [
-        line.score >= threshold
+        held(line.score) >= held(threshold)
         for query, each in zip(judged.queries, own, strict=True)
         for line in each
         if (query, line.document) in grades

@@ -1,0 +1,38 @@
+import numpy as np
+import pytest
+
+from leaderboard.errors import BadInput
+from leaderboard.scoring import join, prepare, returned, returned_by
+from tests.scoring.obvious import Line, judgments_of, run_of
+
+SCORES = np.array([0.9, 0.3, 0.3 - 1e-9])
+YES_NO = np.array([False, True, True])
+
+
+def test_decisions_come_before_the_threshold_and_the_threshold_before_the_whole_list() -> None:
+    assert returned(SCORES, YES_NO, threshold=0.5).tolist() == [False, True, True]
+    assert returned(SCORES, None, threshold=0.5).tolist() == [True, False, False]
+    assert returned(SCORES, None).tolist() == [True, True, True]
+    assert [returned_by(YES_NO, 0.5), returned_by(None, 0.5), returned_by(None, None)] == [
+        "decisions",
+        "threshold",
+        "all",
+    ]
+
+
+def test_a_score_equal_to_the_threshold_is_returned() -> None:
+    assert returned(SCORES, None, threshold=0.3).tolist() == [True, True, False]
+
+
+def test_version_9_compares_score_and_threshold_as_32_bit_numbers() -> None:
+    assert returned(SCORES, None, threshold=0.3, compat=9).tolist() == [True, True, True]
+
+
+def test_a_threshold_beyond_32_bits_returns_only_scores_that_are_beyond_too() -> None:
+    assert returned(np.array([1e300, 1.0]), None, threshold=1e301, compat=9).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_a_threshold_that_is_no_finite_number_is_refused(threshold: float) -> None:
+    with pytest.raises(BadInput, match="finite number"):
+        join(run_of([Line("q", "a", 1.0)]), prepare(judgments_of({("q", "a"): 1})), threshold=threshold)
