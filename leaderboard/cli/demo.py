@@ -53,7 +53,7 @@ class _Demonstration:
 
 
 class _Process:
-    """`leaderboard ARGUMENTS` in a process of its own. Ends when the block ends."""
+    """`leaderboard ARGUMENTS` in a process of its own, which ends when this one does, however that ends."""
 
     def __init__(
         self, arguments: Sequence[str], environment: Mapping[str, str], log: Path, keep_open: Sequence[int] = ()
@@ -70,10 +70,10 @@ class _Process:
         self._started = time.monotonic()
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(  # noqa: S603  # our own program with our own arguments
-                [sys.executable, "-m", "leaderboard", *self._arguments],
+                [sys.executable, "-m", "leaderboard", *self._arguments, "--until-stdin-closes"],
                 env=self._environment,
                 cwd=self._log.parent,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,  # held open by this process alone, so that the kernel closes it if we are killed
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 pass_fds=keep_open,
@@ -94,6 +94,7 @@ class _Process:
         if self._restarts == RESTARTS:
             self.require_alive()
         self._restarts += 1
+        self._close_stdin()
         self._start()
         return f"`leaderboard {self.name}` ended with status {status}; started it again"
 
@@ -116,6 +117,11 @@ class _Process:
         except subprocess.TimeoutExpired:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+        self._close_stdin()
+
+    def _close_stdin(self) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +234,12 @@ def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator
     folder, environment = demonstration.folder, demonstration.environment
     descriptor = listener.fileno()
     started = [
-        _Process(["serve", "--fd", str(descriptor), "--workers", "1"], environment, folder / "site.log", [descriptor])
+        _Process(
+            ["serve", "--fd", str(descriptor), "--workers", "1", "--setting-up"],
+            environment,
+            folder / "site.log",
+            [descriptor],
+        )
     ]
     try:
         listener.close()  # from here on nobody else keeps the port

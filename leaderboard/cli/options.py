@@ -1,13 +1,17 @@
-"""Kinds of values that options and arguments take."""
+"""Options that several commands have, and the types of their values."""
 
 import datetime as dt
+import os
+import signal
+import sys
+import threading
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FILE", "JUDGING", "LEVEL", "MOMENT", "QUERIES", "OneOf", "OrNone", "given"]
+__all__ = ["FILE", "JUDGING", "LEVEL", "MOMENT", "QUERIES", "UNTIL_STDIN_CLOSES", "OneOf", "OrNone", "given"]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 LEVEL = click.IntRange(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
@@ -21,6 +25,27 @@ JUDGING = click.option(
 )
 QUERIES = click.option(
     "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
+)
+
+
+def _stop_when_stdin_closes(_context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Sends this process SIGTERM once its standard input has ended."""
+
+    def wait() -> None:
+        while os.read(sys.stdin.fileno(), 1024):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if wanted:
+        threading.Thread(target=wait, daemon=True).start()
+
+
+UNTIL_STDIN_CLOSES = click.option(
+    "--until-stdin-closes",
+    is_flag=True,
+    expose_value=False,
+    callback=_stop_when_stdin_closes,
+    help="Stop when standard input closes too: the pipe of a program that started this one closes however it ends.",
 )
 
 Kind = TypeVar("Kind", bound=StrEnum)

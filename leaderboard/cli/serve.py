@@ -8,6 +8,7 @@ import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
 from leaderboard.cli.database import require_up_to_date
+from leaderboard.cli.options import UNTIL_STDIN_CLOSES
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app
@@ -20,8 +21,9 @@ NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """The site of one installation. Its processes make the app after the fork, each for itself."""
 
-    def __init__(self, config: Config, **settings: Any) -> None:
+    def __init__(self, config: Config, setting_up: bool, **settings: Any) -> None:
         self._config = config
+        self._setting_up = setting_up
         self._settings = settings
         super().__init__()
 
@@ -30,7 +32,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return create_app(self._config)
+        return create_app(self._config, setting_up=self._setting_up)
 
 
 @click.command()
@@ -41,7 +43,11 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
 @click.option("--threads", type=click.IntRange(1), default=4, show_default=True, help="Requests at once in each.")
 @click.option("--fd", type=int, help="Listen on this open socket instead, as a supervisor hands it over.")
-def serve(host: str, port: int, workers: int, threads: int, fd: int | None) -> None:
+@click.option(
+    "--setting-up", is_flag=True, help="While the front page is empty, say there that the demonstration is being set up."
+)
+@UNTIL_STDIN_CLOSES
+def serve(host: str, port: int, workers: int, threads: int, fd: int | None, setting_up: bool) -> None:
     """Serve the site. SIGTERM lets requests end first.
 
     \b
@@ -59,6 +65,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None) -> N
     click.echo(f"the site listens at {address_of(listener)}")
     _Site(
         config,
+        setting_up,
         bind=f"fd://{listener.detach()}",
         worker_class="gthread",
         workers=workers,

@@ -5,6 +5,7 @@ import logging
 import click
 
 from leaderboard.cli.database import require_up_to_date
+from leaderboard.cli.options import UNTIL_STDIN_CLOSES
 from leaderboard.config import Config
 from leaderboard.worker import run
 
@@ -13,6 +14,7 @@ __all__ = ["worker"]
 
 @click.command()
 @click.option("--once", is_flag=True, help="End when nothing waits any more.")
+@UNTIL_STDIN_CLOSES
 def worker(once: bool) -> None:
     """Score what is submitted, until SIGTERM or Ctrl-C; the job at hand is handed back. Start as many as you like.
 

@@ -19,8 +19,10 @@ __all__ = ["create_app"]
 FORM_BYTES = 2**20  # a form without a file; the submission form sets the upload's own cap
 
 
-def create_app(config: Config) -> Flask:
+def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     """The site of one installation, for gunicorn: `gunicorn 'leaderboard.web:create_app(...)'`.
+
+    setting_up  campaigns are being loaded: a front page that has none yet says so, and reloads itself
 
     Raises BadInput when there is no secret key to sign sessions with.
     """
@@ -36,6 +38,7 @@ def create_app(config: Config) -> Flask:
         SESSION_COOKIE_SAMESITE="Lax",
         WTF_CSRF_TIME_LIMIT=None,  # a form stays good as long as its session
         BOOTSTRAP_SERVE_LOCAL=True,
+        SETTING_UP=setting_up,
     )
     app.extensions["config"] = config
     app.extensions["database"] = Database.connect(config.database_url)

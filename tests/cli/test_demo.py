@@ -111,6 +111,14 @@ def _rows(folder: Path) -> dict[str, int]:
         database.close()
 
 
+def _answers(address: str) -> bool:
+    try:
+        urllib.request.urlopen(address, timeout=10).close()
+    except urllib.error.URLError:
+        return False
+    return True
+
+
 def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -128,7 +136,9 @@ def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(s
         assert f"and submit {sample}\n" in said
         assert sample.read_text().count("\t") > 3
         with urllib.request.urlopen(demonstration.address, timeout=10) as response:
-            assert "Harbour cross-language track" in response.read().decode()
+            front = response.read().decode()
+        assert "Harbour cross-language track" in front
+        assert "being set up" not in front
         worker = demonstration.worker
         assert _is_running(worker)
         assert demonstration.process.terminate(seconds=STOP_SECONDS) == 0
@@ -173,6 +183,18 @@ def test_a_worker_that_dies_is_started_again_a_few_times_before_the_demonstratio
         assert str(elsewhere / "demo" / "worker.log") in demonstration.process.output
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(demonstration.address, timeout=10)
+
+
+def test_killed_outright_it_leaves_neither_site_nor_worker_behind(
+    start: Start, elsewhere: Path, seeded_folder: Path
+) -> None:
+    shutil.copytree(seeded_folder, elsewhere / "demo")
+    (elsewhere / "demo" / "worker.log").unlink()
+    with start() as demonstration:
+        os.kill(demonstration.process.pid, signal.SIGKILL)
+        log = elsewhere / "demo" / "worker.log"
+        wait_until(lambda: log.read_text().endswith(" stopped\n"), "the end of the worker", STOP_SECONDS)
+        wait_until(lambda: not _answers(demonstration.address), "the end of the site", STOP_SECONDS)
 
 
 def test_a_second_demonstration_in_the_same_folder_is_refused(

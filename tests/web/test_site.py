@@ -98,3 +98,16 @@ def test_the_chart_renderer_is_not_imported_with_the_site() -> None:
     # It hangs in a forked process when it was used, so nothing may load it before gunicorn forks.
     program = "import sys, leaderboard.web; sys.exit('vl_convert' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+@pytest.mark.parametrize("setting_up", [True, False])
+def test_an_empty_front_page_says_when_the_demonstration_is_being_set_up_and_reloads_itself(
+    setting_up: bool, database_url: str, tmp_path: object
+) -> None:
+    config = Config(database_url=database_url, store_url=f"{tmp_path}", secret_key="s")
+    app = create_app(config, setting_up=setting_up)
+    front = app.test_client().get("/").text
+    app.extensions["database"].close()
+    assert ("The demonstration is being set up" in front) == setting_up
+    assert ('<meta http-equiv="refresh"' in front) == setting_up
+    assert ("No campaign yet" in front) != setting_up
