@@ -51,9 +51,8 @@ def returned(
         case "decisions":
             return np.asarray(decision, np.bool_)
         case "threshold":
-            return np.asarray(
-                compared_scores(score, compat) >= compared_scores(np.float64(threshold), compat), np.bool_
-            )
+            at_least = compared_scores(np.array(threshold, np.float64), compat)
+            return np.asarray(compared_scores(score, compat) >= at_least, np.bool_)
         case "all":
             return np.ones(len(score), np.bool_)
 
