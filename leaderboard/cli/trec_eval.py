@@ -59,7 +59,7 @@ def trec_eval(
     both = set(qrels.queries) & set(lists.queries)
     if not both:
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
-    judged = prepare(qrels, sorted(qrels.queries if complete else both))
+    judged = prepare(qrels, qrels.queries if complete else both)
     measures = [printed.at(level) for printed in request.measures]
     setting = Setting(documents=documents, compat=version)
     scored = score(lists, judged, measures, setting, depth=depth, judged_only=judged_only)

@@ -5,7 +5,7 @@ measure = parse("nDCG@10")                # or trec_eval's ndcg_cut_10
 evaluated = measure.evaluate(ranking)     # .values (float64, one per query), .mean, .count, .columns
 """
 
-from leaderboard.metrics.aggregation import Aggregation, Columns
+from leaderboard.metrics.aggregation import Aggregation, Columns, query_order
 from leaderboard.metrics.families.sweep import Oracle, Sweep, oracles, sweep
 from leaderboard.metrics.measure import Evaluated, Family, Measure
 from leaderboard.metrics.names import explain, parse, parse_agreements, parse_all
@@ -42,6 +42,7 @@ __all__ = [
     "parse",
     "parse_agreements",
     "parse_all",
+    "query_order",
     "requested",
     "sweep",
 ]

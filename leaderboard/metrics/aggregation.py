@@ -2,18 +2,19 @@
 
 An aggregation takes columns (each float64[Q], NaN where a query has no value) and weights (float64[Q], how often each
 query counts; None: once), so that an interval over resampled queries calls the very same code as the board. Sums run
-in query order, one after the other, as trec_eval's do.
+one after the other over the queries as `query_order` has them, as trec_eval's do: another order may change the last
+digit of a mean that is printed, so columns are always given in this one.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.metrics.segments import Floats
 
-__all__ = ["GEOMETRIC_MEAN", "MEAN", "SUM", "VALUE_OF_MEANS", "WHOLE_RUN", "Aggregation", "Columns"]
+__all__ = ["GEOMETRIC_MEAN", "MEAN", "SUM", "VALUE_OF_MEANS", "WHOLE_RUN", "Aggregation", "Columns", "query_order"]
 
 Columns = tuple[Floats, ...]
 
@@ -29,6 +30,15 @@ class Aggregation:
     combine: Callable[[Columns, Floats | None], float]
     values: Callable[[Columns], Floats]
     has_interval: bool = True
+
+
+def query_order(queries: Iterable[str]) -> list[str]:
+    """Query ids in the one order in which values are added up everywhere: as UTF-8 bytes, rising.
+
+    >>> query_order(["q2", "q10", "Q1"])
+    ['Q1', 'q10', 'q2']
+    """
+    return sorted(queries)  # by code points, which sort as their UTF-8 bytes do
 
 
 def mean(column: Floats, weights: Floats | None = None) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard.metrics.aggregation import mean
 from leaderboard.metrics.families.recall_levels import ELEVEN, interpolated
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, share
@@ -35,8 +36,7 @@ class OverRank:
 def over_recall(ranking: Ranking, rel: int = 1, points: tuple[float, ...] = ELEVEN) -> OverRecall:
     """The interpolated precision–recall curve at these recall points; NaN without queries."""
     columns = [interpolated(ranking, rel, point) for point in points]
-    means = [column.sum() / ranking.queries if ranking.queries else np.nan for column in columns]
-    return OverRecall(np.array(points), np.array(means))
+    return OverRecall(np.array(points), np.array([mean(column) for column in columns]))
 
 
 def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> OverRank:

@@ -57,6 +57,8 @@ def figures_over(
 ) -> dict[str, Figure]:
     """One run's figures over the queries at `positions` only, by each measure's own aggregate.
 
+    positions: in the order in which values are added up (`metrics.query_order` of the queries' ids).
+
     vectors: measure -> float64[positions], those that one is rebuilt from too. What no per-query values give (MQWV has
     one threshold for all queries) has no figure there.
     """

@@ -1,6 +1,6 @@
 """Judgments made ready once for many runs: which queries count, in which order, and how a document is looked up."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from leaderboard.formats import Judgments, Keys, Texts, keys, pair_keys
-from leaderboard.metrics import Bools, Ints
+from leaderboard.metrics import Bools, Ints, query_order
 
 __all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
 
@@ -73,7 +73,7 @@ class JudgmentIndex:
 class JudgedQueries:
     """The queries that count and their judgments.
 
-    queries      ids of the Q queries that count, in order
+    queries      ids of the Q queries that count, in the order in which sums run (`metrics.query_order`)
     left_out     queries asked for that don't count: pooled judgments say nothing about them
     index        finds a document's judgment: its place in grade and known
     grade        int64[J]
@@ -99,19 +99,19 @@ class JudgedQueries:
 
 def prepare(
     judgments: Judgments,
-    queries: Sequence[str] | None = None,
+    queries: Iterable[str] | None = None,
     *,
     judging: Judging = "pooled",
     known: Judgments | None = None,
 ) -> JudgedQueries:
     """Makes an evaluation's judgments ready for any number of runs.
 
-    queries  the evaluation's queries in order; None: those with judgments, sorted as trec_eval prints them
+    queries  the evaluation's queries in any order (they are put into `metrics.query_order`); None: those with judgments
     judging  "pooled": queries without judgments are left out; "complete": all count, what is not listed is not relevant
     known    the documents known to the user, per query; their grades don't matter
     """
     judged = frozenset(judgments.queries)
-    asked = tuple(queries) if queries is not None else tuple(sorted(judged))
+    asked = tuple(query_order(judged if queries is None else queries))
     counted = asked if judging == "complete" else tuple(query for query in asked if query in judged)
     left_out = () if judging == "complete" else tuple(query for query in asked if query not in judged)
     place = {query: place for place, query in enumerate(counted)}

@@ -23,7 +23,7 @@ from leaderboard import metrics, statistics
 from leaderboard.db import Database, clock
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.stored import columns_from_values, measures_beside
-from leaderboard.models import Board, Score, Scoring, Subset
+from leaderboard.models import Board, Query, Score, Scoring, ScoringSet, Subset
 from leaderboard.services.lineups import Lineup, best_means, lineups_of, standing_runs, terms_of_current_sets
 from leaderboard.services.rows import insert_unless_there, locked
 
@@ -150,7 +150,11 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
 def _vectors(
     session: Session, wanted: Due, subset: Subset, names: Sequence[str]
 ) -> tuple[dict[int, dict[str, Floats]], dict[int, tuple[float | None, float | None]]]:
-    """(scoring -> measure -> float64[positions], scoring -> the interval that stands)."""
+    """(scoring -> measure -> float64[Q] in the order of `metrics.query_order`, scoring -> the interval that stands)."""
+    made = session.get_one(ScoringSet, wanted.scoring_set_id)
+    of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings["queries"])
+    positions = dict(session.execute(sa.select(Query.external_id, Query.position).where(*of_set)).all())
+    order = [positions[query] for query in metrics.query_order(positions)]
     rows = session.execute(
         sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high)
         .join(Scoring, Scoring.id == Score.scoring_id)
@@ -159,7 +163,7 @@ def _vectors(
     vectors: dict[int, dict[str, Floats]] = {}
     ends: dict[int, tuple[float | None, float | None]] = {}
     for scoring_id, measure, packed, low, high in rows:
-        vectors.setdefault(scoring_id, {})[measure] = np.frombuffer(packed, dtype="<f8")
+        vectors.setdefault(scoring_id, {})[measure] = np.frombuffer(packed, dtype="<f8")[order]
         if measure == wanted.measure:
             ends[scoring_id] = (low, high)
     return vectors, ends

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from leaderboard.metrics.aggregation import mean
 from leaderboard.metrics.ranking import Floats
 from leaderboard.statistics.pairs import NO_PAIRS, pair
 from leaderboard.statistics.parametric import spread
@@ -55,7 +56,7 @@ def effect_sizes(first: Floats, second: Floats, *, lower_is_better: bool = False
     above, below = int(np.count_nonzero(difference > 0)), int(np.count_nonzero(difference < 0))
     better, worse = (below, above) if lower_is_better else (above, below)
     return Effects(
-        difference=float(difference.mean()),
+        difference=mean(difference),
         d_z=_d_z(difference),
         dominance=(better - worse) / queries,
         better=better,

@@ -184,11 +184,11 @@ def test_pooled_judgments_leave_a_query_without_any_out_and_complete_ones_count_
     pooled = prepare(judgments, ["q2", "q1"], judging="pooled")
     assert (pooled.queries, pooled.left_out) == (("q1",), ("q2",))
     complete = prepare(judgments, ["q2", "q1"], judging="complete")
-    assert (complete.queries, complete.left_out) == (("q2", "q1"), ())
+    assert (complete.queries, complete.left_out) == (("q1", "q2"), ())
     ranking = join(run_of([Line("q2", "a", 1.0)]), complete).ranking
-    assert ranking.retrieved.tolist() == [1, 0]
-    assert ranking.in_run.tolist() == [True, False]
-    assert ranking.judged_start.tolist() == [0, 0, 1]
+    assert ranking.retrieved.tolist() == [0, 1]
+    assert ranking.in_run.tolist() == [False, True]
+    assert ranking.judged_start.tolist() == [0, 1, 1]
 
 
 def test_judged_grades_fall_within_a_query() -> None:

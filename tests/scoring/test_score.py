@@ -1,4 +1,8 @@
+from typing import Literal
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics import Setting, parse, parse_all
@@ -65,3 +69,33 @@ def test_one_preparation_serves_many_runs() -> None:
     second = score(run_of([Line("q", "a", 1.0), Line("q", "b", 2.0)]), judged, [parse("RR")])
     assert first.results[parse("RR")].mean == 1.0
     assert second.results[parse("RR")].mean == 0.5
+
+
+# Ids that sort otherwise as numbers, in lower case, or by their length.
+IDS = ["1", "10", "9", "Z", "a", "aa", "ä", "q-1", "q_1"]
+
+
+@given(
+    imported=st.permutations(IDS),
+    ranks=st.lists(st.integers(1, 7), min_size=len(IDS), max_size=len(IDS)),
+    judging=st.sampled_from(["pooled", "complete"]),
+)
+def test_every_order_of_import_gives_the_same_bits(
+    imported: list[str], ranks: list[int], judging: Literal["pooled", "complete"]
+) -> None:
+    lines = [
+        Line(query, "found" if place == rank else f"other {place}".replace(" ", "-"), float(-place))
+        for query, rank in zip(IDS, ranks, strict=True)
+        for place in range(1, rank + 1)
+    ]
+    grades = judgments_of({(query, "found"): 1 for query in imported})
+    setting = Setting(documents=1000, beta=20.0)
+    measures = parse_all("AP GMAP AQWV NumRet")
+    scored = score(run_of(lines), prepare(grades, imported, judging=judging), measures, setting)
+    in_order = [1 / ranks[IDS.index(query)] for query in sorted(IDS, key=str.encode)]
+    summed = 0.0
+    for value in in_order:
+        summed += value
+    assert scored.results[measures[0]].mean == summed / len(IDS)
+    usual = score(run_of(lines), prepare(grades), measures, setting)
+    assert [scored.results[each].mean for each in measures] == [usual.results[each].mean for each in measures]

@@ -8,8 +8,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.formats import QueryRow
-from leaderboard.models import Campaign, Event, Score, State, Submission, Subset
+from leaderboard.models import Campaign, Event, Opening, Score, State, Submission, Subset
+from leaderboard.reads.boards import board
 from leaderboard.services import evaluations, queries
+from leaderboard.services.events import present
 from tests.support.world import RUN, World
 
 # The collection has 1000 documents and β is 20. On q1 the run lists d1 (relevant) and d2 (judged not relevant): nothing
@@ -136,6 +138,24 @@ def test_runs_that_come_before_the_judgments_wait_for_them(world: World) -> None
     world.judge("q1 0 d1 1\nq2 0 d3 1\n")
     world.drain()
     assert world.scoring(run).state is State.SCORED
+
+
+def test_a_mean_has_the_same_digits_whatever_the_order_of_import(world: World) -> None:
+    """By query id AP is 1, 1 and 1/3; added up in the order of import the mean differs in its last bit."""
+    with world.organising() as (session, campaign, _):
+        imported = evaluations.create_evaluation(
+            session, CONSOLE, campaign, "2027", "2027", "2027", documents=10, details=Opening.ALWAYS
+        )
+        queries.import_queries(session, CONSOLE, imported, [QueryRow(f"q{n}", "", ("all",)) for n in (3, 2, 1)])
+    world.evaluation = imported.id
+    world.judge("q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
+    lines = ["q1 Q0 d1 1 1 t", "q2 Q0 d1 1 1 t", "q3 Q0 x 1 3 t", "q3 Q0 y 2 2 t", "q3 Q0 d1 3 1 t"]
+    run = world.submit("".join(f"{line}\n" for line in lines))
+    world.drain()
+    assert _scores(world, run)["AP", "all"].mean == (1 + 1 + 1 / 3) / 3 != (1 / 3 + 1 + 1) / 3
+    with world.database.read() as session:
+        page = board(session, CONSOLE, "small", "2027", present(), tag="all")
+    assert [row.entry.figures["AP"].mean for row in page.rows] == [(1 + 1 + 1 / 3) / 3]
 
 
 def test_every_outcome_is_in_the_audit_trail(world: World) -> None:
