@@ -44,7 +44,9 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 @click.option("--threads", type=click.IntRange(1), default=4, show_default=True, help="Requests at once in each.")
 @click.option("--fd", type=int, help="Listen on this open socket instead, as a supervisor hands it over.")
 @click.option(
-    "--setting-up", is_flag=True, help="While the front page is empty, say there that the demonstration is being set up."
+    "--setting-up",
+    is_flag=True,
+    help="While the front page is empty, say there that the demonstration is being set up.",
 )
 @UNTIL_STDIN_CLOSES
 def serve(host: str, port: int, workers: int, threads: int, fd: int | None, setting_up: bool) -> None:

@@ -38,8 +38,9 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
 
     Parameters
     ----------
-    means: float64[..., S], the systems along the last axis (each row of a matrix is a board of its own). NaN (undefined)
-        comes last and shares the last rank; a board that gives no rank to an undefined mean leaves it out first.
+    means: float64[..., S], the systems along the last axis (each row of a matrix is a board of its own). NaN
+        (undefined) comes last and shares the last rank; a board that gives no rank to an undefined mean leaves it out
+        first.
     direction: the measure's own, "higher" or "lower" (is better).
 
     Returns int64[..., S], 1 is best, in the order of `means`. Raises ValueError for the direction "none": where neither
