@@ -203,9 +203,9 @@ def _wrong_figures(world: World, number_of: dict[int, int]) -> Iterator[str]:
 
 
 def _listed(world: World, submission: int) -> int:
-    """How many lines of q1 the columnar copy has."""
+    """How many lines of q1 the stored list has."""
     try:
-        return world.store.ranked_lines(submission, 10, 0).height
+        return len(world.store.ranked_list(submission, 10, 0))
     except NotFound:
         return 0
 

@@ -1,6 +1,9 @@
 """`leaderboard curves`: a run's curves as columns, for plotting and for other programs. No database."""
 
+import csv
+import io
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -9,8 +12,6 @@ import click
 from leaderboard.cli.options import FILE, JUDGING, LEVEL, QUERIES
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from leaderboard.metrics import Ranking
     from leaderboard.scoring import Judging
 
@@ -99,17 +100,21 @@ def curves(
         ranking, names = ranking.of_query(judged.number[query]), (query,)
     points = _points(curve, ranking, names, level, depth)
     if output == "csv":
-        click.echo(points.write_csv(), nl=False)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(points)
+        writer.writerows(zip(*points.values(), strict=True))
+        click.echo(text.getvalue(), nl=False)
         return
     document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": given}
-    columns = {name: [_plain(each) for each in points[name]] for name in points.columns}
+    columns = {name: [None if each == math.inf else each for each in column] for name, column in points.items()}
     click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
 
 
-def _points(curve: str, ranking: "Ranking", queries: tuple[str, ...], level: int, depth: int | None) -> "pl.DataFrame":
-    """The curve's columns, null where undefined."""
-    import polars as pl
-
+def _points(
+    curve: str, ranking: "Ranking", queries: tuple[str, ...], level: int, depth: int | None
+) -> dict[str, list[Any]]:
+    """The curve's columns by name; None where a value is undefined."""
     from leaderboard.metrics import oracles, sweep
     from leaderboard.metrics.curves import over_rank, over_recall
 
@@ -126,9 +131,10 @@ def _points(curve: str, ranking: "Ranking", queries: tuple[str, ...], level: int
     else:
         along = over_rank(ranking, level, depth)
         columns = {"rank": along.rank, "precision": along.precision, "recall": along.recall}
-    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
+    listed = {name: column if isinstance(column, tuple) else column.tolist() for name, column in columns.items()}
+    return {name: [_or_none(each) for each in column] for name, column in listed.items()}
 
 
-def _plain(value: Any) -> Any:
-    """A cell as JSON has it, which knows no infinity."""
-    return None if value == float("inf") else value
+def _or_none(value: Any) -> Any:
+    """None for NaN, which stands for what is undefined."""
+    return None if isinstance(value, float) and math.isnan(value) else value

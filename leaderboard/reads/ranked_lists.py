@@ -4,7 +4,6 @@ import datetime as dt
 from dataclasses import dataclass
 from typing import Literal
 
-import polars as pl
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -19,7 +18,7 @@ from leaderboard.reads.query_facts import QueryHeading, closed_details, neighbou
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.reads.vectors import load_slices
 from leaderboard.scoring import ReturnedBy, returned, returned_by
-from leaderboard.store import RunStore
+from leaderboard.store import RankedList, RunStore
 
 __all__ = ["PAGE", "ListedDocument", "MissedDocument", "RankedListPage", "ranked_list"]
 
@@ -105,7 +104,7 @@ def ranked_list(
         raise NotFound(f"nothing is known of query {external_id} yet")
     level = scoring_set.settings["relevance_level"]
     grades = _grades(session, scoring_set, found)
-    listed = store.ranked_lines(run.id, scoring_set.settings["compat"], found.position)
+    listed = store.ranked_list(run.id, scoring_set.settings["compat"], found.position)
     lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings["compat"])
     documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
@@ -152,15 +151,14 @@ def _grades(session: Session, scoring_set: ScoringSet, found: Query) -> dict[str
 
 
 def _lines(
-    listed: pl.DataFrame, grades: dict[str, int], level: int, threshold: float | None, compat: Literal[9, 10]
+    listed: RankedList, grades: dict[str, int], level: int, threshold: float | None, compat: Literal[9, 10]
 ) -> tuple[tuple[ListedDocument, ...], ReturnedBy]:
     """The lines with their grades, and what decides which of them are returned."""
-    decision = None if listed["decision"].has_nulls() or not listed.height else listed["decision"].to_numpy()
-    is_returned = returned(listed["score"].to_numpy(), decision, threshold, compat)
+    is_returned = returned(listed.scores, listed.decisions, threshold, compat).tolist()
     lines = []
-    for (rank, document, score), here in zip(
-        listed.select("rank", "document", "score").iter_rows(), is_returned.tolist(), strict=True
+    for rank, (document, score, here) in enumerate(
+        zip(listed.documents, listed.scores.tolist(), is_returned, strict=True), 1
     ):
         grade = grades.get(document)
         lines.append(ListedDocument(rank, document, score, grade, grade is not None and grade >= level, here))
-    return tuple(lines), returned_by(decision, threshold)
+    return tuple(lines), returned_by(listed.decisions, threshold)

@@ -1,21 +1,19 @@
-"""Run files at rest: the bytes as received under their SHA-256, and a columnar copy of each run for drill-down."""
+"""Run files at rest: the bytes as received under their SHA-256, and each scored run's ranked lists, query by query."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import polars as pl
-
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.formats import ByteSource
-from leaderboard.store import columns
 from leaderboard.store.folder import Folder, Place
+from leaderboard.store.ranked_lists import RankedList, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, receive
 
-__all__ = ["Caps", "Received", "RunStore"]
+__all__ = ["Caps", "RankedList", "Received", "RunStore"]
 
 RUNS = "runs"
-COLUMNS = "columns"
+RANKED = "ranked"
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 
 
@@ -65,29 +63,31 @@ class RunStore:
         """Removes half-written files of processes that were killed."""
         self._place.sweep_incoming(ABANDONED_SECONDS)
 
-    def keep_columns(self, submission_id: int, compat: int, lines: pl.DataFrame) -> None:
-        """Keeps a run's ranked lines (position, rank, document, score, decision) for `ranked_lines`.
+    def keep_ranked_lists(
+        self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]
+    ) -> None:
+        """Keeps what a run lists, each list with its query's position in the evaluation, which has so many positions.
 
-        They depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes the
-        same again.
+        The lists depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes
+        the same again.
         """
         with self._place.incoming() as path:
-            columns.write(lines, path)
-            self._place.keep(path, _columns_key(submission_id, compat))
+            write_lists(path, positions, lists)
+            self._place.keep(path, _ranked_key(submission_id, compat))
 
-    def ranked_lines(self, submission_id: int, compat: int, position: int) -> pl.DataFrame:
-        """One query's lines of a scored run by rank: rank, document, score, decision (null where the run has none).
+    def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
+        """What a scored run lists for one query, by rank; empty when the run lacks the query.
 
-        `position` is the query's in its evaluation, `compat` the scoring set's; no rows when the run lacks the query.
-        Raises NotFound before the run was scored.
+        `position` is the query's in its evaluation, `compat` the scoring set's. Raises NotFound before the run was
+        scored, Unavailable when the copy is damaged.
         """
-        with self._place.local(_columns_key(submission_id, compat)) as path:
-            return columns.read_position(path, position)
+        with self._place.local(_ranked_key(submission_id, compat)) as path:
+            return read_list(path, position)
 
 
 def _run_key(sha256: str) -> str:
     return f"{RUNS}/{sha256[:2]}/{sha256}"
 
 
-def _columns_key(submission_id: int, compat: int) -> str:
-    return f"{COLUMNS}/{submission_id % 1000:03}/{submission_id}-{compat}.parquet"
+def _ranked_key(submission_id: int, compat: int) -> str:
+    return f"{RANKED}/{submission_id % 1000:03}/{submission_id}-{compat}"

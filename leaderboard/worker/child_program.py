@@ -5,7 +5,6 @@ has to live on to say so. Settings come first by standard input, then jobs; each
 standard input does, also in the middle of a job: then its worker has died.
 """
 
-import io
 import logging
 import os
 import queue
@@ -14,9 +13,6 @@ import sys
 import threading
 from pathlib import Path
 from typing import TextIO
-
-import numpy as np
-import polars as pl
 
 from leaderboard.db import Database
 from leaderboard.errors import FileRejected
@@ -41,7 +37,6 @@ def main() -> None:
     settings = Settings.read(sys.stdin.readline())
     jobs: queue.Queue[Job] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
-    _start_threads()
     _bound_memory(settings.job_bytes)
     run_scorer = RunScorer(
         Database.connect(settings.database_url),
@@ -52,12 +47,6 @@ def main() -> None:
     while True:
         job = jobs.get()
         _say(replies, write_reply(_answer(run_scorer, job, settings)))
-
-
-def _start_threads() -> None:
-    """Makes polars start its threads now: where the bound on memory refuses them, it hangs instead of failing."""
-    frame = pl.DataFrame({"key": np.arange(100_000) % 17})
-    frame.join(frame.unique(), on="key").sort("key").write_parquet(io.BytesIO())
 
 
 def _bound_memory(job_bytes: int) -> None:

@@ -1,12 +1,11 @@
-"""From a stored run and a scoring set to figures: read once, scored once, its columnar copy kept."""
+"""From a stored run and a scoring set to figures: read once, scored once, its ranked lists kept."""
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 import sqlalchemy as sa
 
 from leaderboard import scoring
@@ -15,7 +14,7 @@ from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, parse
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, Subset
 from leaderboard.services.outcomes import MeasureScore, RunScores
-from leaderboard.store import RunStore
+from leaderboard.store import RankedList, RunStore
 
 __all__ = ["RunScorer", "Stage"]
 
@@ -78,7 +77,9 @@ class RunScorer:
             for subset in Subset
         ]
         stage("keeping the ranked lists")
-        self._store.keep_columns(submission_id, prepared.setting.compat, _ranked(run, prepared))
+        self._store.keep_ranked_lists(
+            submission_id, prepared.setting.compat, prepared.size, _ranked_lists(run, prepared)
+        )
         return RunScores(
             figures=tuple(figures),
             missing=whole.missing,
@@ -172,15 +173,10 @@ def _figure(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: 
     )
 
 
-def _ranked(run: Run, prepared: _Prepared) -> pl.DataFrame:
-    """The run's ranked lines with each query's position in the place of its id."""
-    positions = np.array([prepared.positions[query] for query in run.queries], np.uint32)
+def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedList]]:
+    """What the run lists for each of its queries, with the query's position."""
     lines = scoring.ranked_lines(run, prepared.setting.compat)
-    return pl.DataFrame(
-        {
-            "position": positions[lines.query],
-            "rank": lines.rank,
-            "document": pl.Series(lines.document.tolist(), dtype=pl.Binary).cast(pl.String),
-            "score": lines.score,
-        }
-    ).with_columns(decision=pl.lit(None, pl.Boolean) if lines.decision is None else pl.Series(lines.decision))
+    for query, first, last in zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True):
+        documents = tuple(document.decode() for document in lines.document[first:last].tolist())
+        decisions = None if lines.decision is None else lines.decision[first:last]
+        yield prepared.positions[query], RankedList(documents, lines.score[first:last], decisions)

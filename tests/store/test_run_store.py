@@ -5,11 +5,11 @@ import os
 import time
 from pathlib import Path
 
-import polars as pl
+import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput, NotFound, TooLarge, Unavailable
-from leaderboard.store import Caps, RunStore
+from leaderboard.store import Caps, RankedList, RunStore
 
 TEXT = b"q1 Q0 d1 1 2.0 tag\nq1 Q0 d2 2 1.0 tag\n"
 DAY = 24 * 3600.0
@@ -147,7 +147,7 @@ def test_a_file_that_is_not_there_is_not_found(store: RunStore) -> None:
     with pytest.raises(NotFound), store.run_file(_sha256(b"nothing")):
         pass
     with pytest.raises(NotFound):
-        store.ranked_lines(1, 10, 0)
+        store.ranked_list(1, 10, 0)
 
 
 def test_only_old_files_are_candidates_and_a_file_received_again_is_young(store: RunStore) -> None:
@@ -175,31 +175,50 @@ def test_what_killed_processes_left_half_written_is_swept(store: RunStore) -> No
     assert [path.name for path in incoming.iterdir()] == ["young"]
 
 
+DOCUMENTS, SCORES = ("d1", "ä-2", "d" * 255), np.array([0.1, -0.0, -1e300])
+WITH_DECISIONS = RankedList(DOCUMENTS, SCORES, np.array([True, False, True]))
+
+
+@pytest.mark.parametrize(
+    "kept", [RankedList(DOCUMENTS, SCORES), WITH_DECISIONS, RankedList((), np.empty(0), np.empty(0, np.bool_))]
+)
+def test_a_ranked_list_is_read_as_it_was_kept(store: RunStore, kept: RankedList) -> None:
+    store.keep_ranked_lists(7, 10, 4, [(2, kept)])
+    found = store.ranked_list(7, 10, 2)
+    assert found.documents == kept.documents
+    assert found.scores.tobytes() == kept.scores.tobytes()
+    assert (found.decisions is None) == (kept.decisions is None)
+    assert found.decisions is None or found.decisions.tolist() == list(kept.decisions)
+
+
+def test_a_query_that_the_run_lacks_has_an_empty_list(store: RunStore) -> None:
+    store.keep_ranked_lists(7, 10, 3, [(1, WITH_DECISIONS)])
+    assert [len(store.ranked_list(7, 10, position)) for position in range(5)] == [0, 3, 0, 0, 0]
+    with pytest.raises(NotFound):
+        store.ranked_list(7, 9, 1)
+
+
 def test_one_query_is_read_without_the_rest(store: RunStore) -> None:
     queries, lines = 300, 500
-    frame = pl.DataFrame(
-        {
-            "position": [query for query in range(queries) for _ in range(lines)],
-            "rank": [rank for _ in range(queries) for rank in range(1, lines + 1)],
-            "document": [f"d{number}" for number in range(queries * lines)],
-            "score": [1.0 / (number + 1) for number in range(queries * lines)],
-            "decision": [None] * (queries * lines),
-        },
-        schema_overrides={"position": pl.UInt32, "rank": pl.UInt32, "decision": pl.Boolean},
-    )
-    store.keep_columns(7, 10, frame.sample(fraction=1.0, shuffle=True, seed=1))
-    found = store.ranked_lines(7, 10, 250)
-    assert found.columns == ["rank", "document", "score", "decision"]
-    assert found["rank"].to_list() == list(range(1, lines + 1))
-    assert found["document"].to_list() == [f"d{250 * lines + number}" for number in range(lines)]
-    assert store.ranked_lines(7, 10, queries).height == 0
-    with pytest.raises(NotFound):
-        store.ranked_lines(7, 9, 250)
-    # With everything before the middle of the file overwritten, a query at its end is still read whole.
+    lists = {
+        query: RankedList(tuple(f"d{query}-{rank}" for rank in range(lines)), np.arange(lines, 0.0, -1))
+        for query in range(queries)
+    }
+    store.keep_ranked_lists(7, 10, queries, lists.items())
     (file,) = _files(store)
     content = bytearray(file.read_bytes())
-    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    first_block = int.from_bytes(content[16:24], "little")
+    content[first_block : len(content) // 2] = bytes(len(content) // 2 - first_block)
     file.write_bytes(content)
-    assert store.ranked_lines(7, 10, 290)["document"].to_list()[0] == f"d{290 * lines}"
-    with pytest.raises(pl.exceptions.PolarsError):
-        store.ranked_lines(7, 10, 1)
+    assert store.ranked_list(7, 10, 290).documents == lists[290].documents
+    with pytest.raises(Unavailable, match="damaged"):
+        store.ranked_list(7, 10, 1)
+
+
+@pytest.mark.parametrize("size", [0, 7, 15, 20, 60])
+def test_a_copy_that_lost_its_end_is_said_to_be_damaged(store: RunStore, size: int) -> None:
+    store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
+    (file,) = _files(store)
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(Unavailable, match="score it again"):
+        store.ranked_list(7, 10, 1)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
-import polars as pl
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from flask import Flask
@@ -18,6 +18,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.models import NoRelevant, Opening, Role, Standing, State, SystemKind
 from leaderboard.reads.headings import find_campaign
 from leaderboard.services import campaigns, people, teams
+from leaderboard.store import RankedList
 from tests.support.field import DAY, NAN, NOW, Field
 
 Client = Callable[[str], FlaskClient]
@@ -175,7 +176,7 @@ STATES: dict[str, tuple[dict[str, Any], dict[str, tuple[int, int, int, int]]]] =
 def test_every_page_answers_every_reader_as_the_evaluation_allows(client: Client, field: Field, state: str) -> None:
     run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
     store = client("").application.extensions["store"]
-    store.keep_columns(run, 10, _columns())
+    store.keep_ranked_lists(run, 10, 1, ONE_LINE)
     settings, expected = STATES[state]
     field.change(**settings)
     for name, address in ADDRESSES.items():
@@ -184,22 +185,14 @@ def test_every_page_answers_every_reader_as_the_evaluation_allows(client: Client
             assert answer.status_code == status, (state, name, reader or "visitor")
 
 
-def _columns() -> pl.DataFrame:
-    """A run of one line on q1, as a worker would have kept it."""
-    return pl.DataFrame(
-        {"position": [0], "rank": [1], "document": ["d1"], "score": [0.5], "decision": [None]},
-        schema={
-            "position": pl.UInt32, "rank": pl.UInt32, "document": pl.String, "score": pl.Float64,
-            "decision": pl.Boolean,
-        },
-    )  # fmt: skip
+ONE_LINE = [(0, RankedList(("d1",), np.array([0.5])))]  # a run of one line on q1, as a worker would have kept it
 
 
 @pytest.mark.parametrize("address", [address for name, address in ADDRESSES.items() if name != "front"])
 @pytest.mark.parametrize("kind", ["csv", "json"])
 def test_every_table_is_a_file_at_the_same_address(client: Client, field: Field, address: str, kind: str) -> None:
     run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
-    client("").application.extensions["store"].keep_columns(run, 10, _columns())
+    client("").application.extensions["store"].keep_ranked_lists(run, 10, 1, ONE_LINE)
     answer = client("").get(f"{address.format(run=run)}.{kind}")
     assert answer.status_code == 200, answer.text
     assert answer.headers["Content-Disposition"].endswith(f'.{kind}"')
@@ -213,7 +206,7 @@ def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> Non
     run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
     field.run("Term matching", {"AP": [0.1] * 4}, kind=SystemKind.BASELINE)
     browser = client("")
-    browser.application.extensions["store"].keep_columns(run, 10, _columns())
+    browser.application.extensions["store"].keep_ranked_lists(run, 10, 1, ONE_LINE)
     seen: set[str] = set()
     waiting = ["/"]
     while waiting:

@@ -92,9 +92,9 @@ def test_the_ranked_lists_can_be_opened_query_by_query(world: World) -> None:
     run = world.submit(RUN + "q2 Q0 d9 2 1.0 a-run\n")
     world.drain()
     # Equal scores: the document whose id sorts last comes first.
-    assert world.store.ranked_lines(run, 10, 1)["document"].to_list() == ["d9", "d3"]
-    assert world.store.ranked_lines(run, 10, 0)["document"].to_list() == ["d2", "d1"]
-    assert world.store.ranked_lines(run, 10, 2).height == 0
+    assert world.store.ranked_list(run, 10, 1).documents == ("d9", "d3")
+    assert world.store.ranked_list(run, 10, 0).documents == ("d2", "d1")
+    assert len(world.store.ranked_list(run, 10, 2)) == 0
 
 
 def test_a_wrong_file_leaves_a_rejected_run_with_its_problems(world: World) -> None:

@@ -1,0 +1,111 @@
+"""Copies of scored runs, one block of bytes for each query, so that one query's list is read without the rest.
+
+A file begins with `MAGIC`, the number of positions (uint64) and for each position where its block starts and how many
+bytes it has (uint64 each; 0 and 0: the run has no list there). A block is compressed with zlib and holds the number of
+lines and whether there are decisions (uint64 each), the scores, the decisions and the ids, parted by newlines. Of the
+scores the first bytes come first, then the second ones and so on: they compress better so. Numbers are little-endian.
+"""
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.errors import Unavailable
+
+__all__ = ["RankedList", "read_list", "write_lists"]
+
+MAGIC = b"RANKED01"
+NUMBER = np.dtype("<u8")
+SCORE = np.dtype("<f8")
+PLACE = 2 * NUMBER.itemsize  # bytes of the start and the size of one block
+HEAD = len(MAGIC) + NUMBER.itemsize
+FAST = 1  # zlib's level: the next ones take twice the time for a few percent
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """What a run lists for one query, in rank order.
+
+    documents  n ids; none holds a newline
+    scores     float64[n]
+    decisions  bool[n], returned or not; None where the run holds no decisions
+    """
+
+    documents: tuple[str, ...]
+    scores: NDArray[np.float64]
+    decisions: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+NO_LIST = RankedList((), np.empty(0, SCORE))
+
+
+def write_lists(path: Path, positions: int, lists: Iterable[tuple[int, RankedList]]) -> None:
+    """Writes lists, each with its query's position (0 <= position < `positions`), in any order."""
+    index = np.zeros((positions, 2), NUMBER)
+    with path.open("wb") as file:
+        file.write(bytes(HEAD + index.nbytes))
+        for position, ranked in lists:
+            block = _block(ranked)
+            index[position] = file.tell(), len(block)
+            file.write(block)
+        file.seek(0)
+        file.write(MAGIC + np.array(positions, NUMBER).tobytes() + index.tobytes())
+
+
+def read_list(path: Path, position: int) -> RankedList:
+    """The list of the query at this position, empty where the run has none. Raises Unavailable for a damaged file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+            if head[: len(MAGIC)] != MAGIC:
+                raise ValueError("another kind of file")
+            (positions,) = _numbers(head[len(MAGIC) :])
+            if position >= positions:
+                return NO_LIST
+            file.seek(HEAD + PLACE * position)
+            start, size = _numbers(file.read(PLACE))
+            if not size:
+                return NO_LIST
+            file.seek(start)
+            return _list(zlib.decompress(file.read(size)))
+    except (zlib.error, ValueError) as error:
+        raise Unavailable(f"The ranked lists of this run are damaged ({path.name}); score it again.") from error
+
+
+def _block(ranked: RankedList) -> bytes:
+    decided = ranked.decisions is not None
+    content = [
+        np.array([len(ranked), decided], NUMBER).tobytes(),
+        _bytes_by_place(ranked.scores.astype(SCORE, copy=False).view(np.uint8).reshape(-1, SCORE.itemsize)),
+        ranked.decisions.tobytes() if ranked.decisions is not None else b"",
+        "\n".join(ranked.documents).encode(),
+    ]
+    return zlib.compress(b"".join(content), FAST)
+
+
+def _list(content: bytes) -> RankedList:
+    lines, decided = _numbers(content[:PLACE])
+    at = PLACE + SCORE.itemsize * lines
+    scores = np.frombuffer(
+        _bytes_by_place(np.frombuffer(content[PLACE:at], np.uint8).reshape(SCORE.itemsize, -1)), SCORE
+    )
+    decisions = np.frombuffer(content, np.bool_, lines, at) if decided else None
+    documents = content[at + lines * decided :].decode()
+    return RankedList(tuple(documents.split("\n")) if lines else (), scores, decisions)
+
+
+def _bytes_by_place(numbers: NDArray[np.uint8]) -> bytes:
+    """The bytes of a table, column after column."""
+    return numbers.T.tobytes()
+
+
+def _numbers(content: bytes) -> list[int]:
+    numbers: list[int] = np.frombuffer(content, NUMBER).tolist()
+    return numbers
