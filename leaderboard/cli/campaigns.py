@@ -7,9 +7,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_campaign, find_user
+from leaderboard.cli.finding import find_user
 from leaderboard.cli.options import OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
+from leaderboard.lookup import find_campaign
 from leaderboard.metrics import parse_all
 from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, NoRelevant, RunChoice, User
 from leaderboard.services import campaigns

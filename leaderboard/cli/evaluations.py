@@ -8,9 +8,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_campaign, find_evaluation, split_place
+from leaderboard.cli.finding import find_evaluation, split_place
 from leaderboard.cli.options import MOMENT, OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
+from leaderboard.lookup import find_campaign
 from leaderboard.models import Campaign, Evaluation, Judging, Opening, Query, Submission
 from leaderboard.services import evaluations
 

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, actor_of
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.finding import find_evaluation, find_system, find_team, find_user
+from leaderboard.cli.finding import find_evaluation, find_user
 from leaderboard.cli.options import FILE, OneOf
 from leaderboard.config import Config
+from leaderboard.lookup import find_system, find_team
 from leaderboard.models import Scoring, ScoringSet, Standing, State, System
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.submissions import NewSystem, retry

@@ -5,9 +5,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_team, find_user
+from leaderboard.cli.finding import find_user
 from leaderboard.cli.options import OneOf
 from leaderboard.cli.tables import print_table
+from leaderboard.lookup import find_team
 from leaderboard.models import Membership, Role, Team, User
 from leaderboard.services import teams
 

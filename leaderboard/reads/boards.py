@@ -2,37 +2,42 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
+from leaderboard.lookup import current_set, find_evaluation
+from leaderboard.metrics import query_order
 from leaderboard.models import (
+    Board,
     Evaluation,
+    NoRelevant,
+    Query,
     Scoring,
     ScoringSet,
     SetState,
+    Split,
     State,
     Submission,
+    Subset,
 )
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.derived import Derived, derived_figures
 from leaderboard.reads.entries import Entry, Figure, load_entries
 from leaderboard.reads.headings import (
     EvaluationHeading,
     Terms,
     campaign_measures,
-    current_set,
+    closed_details,
     evaluation_heading,
-    find_evaluation,
     terms,
 )
-from leaderboard.reads.query_facts import closed_details
+from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
-from leaderboard.reads.tags import over_tag, positions_by_tag
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -54,6 +59,20 @@ class BoardRow:
 class Tag:
     name: str
     queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """ranks: scoring -> the lowest and the highest rank that it takes in resamples of the queries; leaders: scorings
+    that can't be told apart from the first at `level`, itself included. permutations: those of the test that says so; 0
+    where it was not made."""
+
+    ranks: Mapping[int, tuple[int, int]]
+    leaders: frozenset[int]
+    level: float
+    resamples: int
+    permutations: int
+    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +275,67 @@ def _received(session: Session, evaluation: Evaluation) -> int:
         )
         or 0
     )
+
+
+def derived_figures(
+    session: Session, scoring_set_id: int, measure: str, subset: Subset, ranked: Collection[int]
+) -> Derived | None:
+    """None before the worker came to it.
+
+    Ranks and leaders are given only for exactly the scorings `ranked`: among other runs (a reader's own choice, or one
+    that has just been scored) they would be others.
+    """
+    figures = session.scalar(
+        sa.select(Board.figures).where(
+            Board.scoring_set_id == scoring_set_id, Board.measure == measure, Board.subset == subset
+        )
+    )
+    if figures is None:
+        return None
+    ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
+    fits = ranks.keys() == set(ranked)
+    return Derived(
+        ranks=ranks if fits else {},
+        leaders=frozenset(figures["leaders"] if fits else ()),
+        level=figures["level"],
+        resamples=figures["resamples"],
+        permutations=figures["tukey"]["resamples"] if fits and figures["tukey"] else 0,
+        seed=figures["seed"],
+    )
+
+
+def positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
+    """Tag -> positions of its queries that may count, in the order in which their values are added up.
+
+    Tags come in the order of their first query.
+    """
+    excluded = set(scoring_set.settings["excluded"])
+    rows = session.execute(
+        sa.select(Query.position, Query.tags, Query.external_id, Query.split)
+        .where(Query.evaluation_id == scoring_set.evaluation_id, Query.position < scoring_set.settings["queries"])
+        .order_by(Query.position)
+    )
+    positions: dict[str, dict[str, int]] = {}
+    for position, tags, external_id, split in rows:
+        if external_id in excluded or (split == Split.HIDDEN and subset == Subset.SHOWN):
+            continue
+        for tag in tags:
+            positions.setdefault(tag, {})[external_id] = position
+    return {tag: [own[query] for query in query_order(own)] for tag, own in positions.items()}
+
+
+def over_tag(
+    session: Session, scoring_set: ScoringSet, entries: Sequence[Entry], positions: Sequence[int], subset: Subset
+) -> list[Entry]:
+    """The same runs with figures over these positions only, reckoned here from the packed values."""
+    settings = scoring_set.settings
+    shown = settings["measures"]
+    names = [*shown, *settings.get("kept", ())]
+    vectors = load_vectors(session, [entry.scoring_id for entry in entries], names, subset)
+    where = np.array(positions, dtype=np.int64)
+    over = []
+    for entry in entries:
+        own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
+        figures = figures_over(own, where, shown, NoRelevant(settings["no_relevant"]), settings["beta"])
+        over.append(replace(entry, figures=figures))
+    return over

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
+from leaderboard.lookup import find_campaign
 from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, SetState, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, load_entries
@@ -17,7 +18,6 @@ from leaderboard.reads.headings import (
     Phase,
     campaign_heading,
     evaluation_heading,
-    find_campaign,
 )
 from leaderboard.reads.standings import Show, choose, ranks
 

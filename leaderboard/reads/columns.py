@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.measure import Direction
+from leaderboard.models import ScoringSet
 
-__all__ = ["Column", "column", "pick"]
+__all__ = ["Column", "column", "per_query_columns", "pick"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +63,9 @@ def pick(columns: Sequence[Column], asked: str | None) -> Column:
         if shown == wanted or (isinstance(level, int) and shown == wanted.at_relevance(level)):
             return column
     raise BadInput(f"{wanted} isn't shown here; this page shows {', '.join(by_name)}")
+
+
+def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
+    """The set's measures that have a value on one query; all of them in the odd case that none has."""
+    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    return tuple(one for one in columns if one.per_query) or columns

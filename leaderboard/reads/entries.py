@@ -40,6 +40,11 @@ class Figure:
     high: float | None = None
     count: int = 0
 
+    @property
+    def ends(self) -> tuple[float | None, float | None, float | None]:
+        """What a scale or an axis must reach."""
+        return self.mean, self.low, self.high
+
 
 NO_FIGURE = Figure(None)
 

@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import is_closed, is_open
-from leaderboard.errors import NotFound
 from leaderboard.models import (
     Campaign,
     Evaluation,
@@ -19,7 +18,6 @@ from leaderboard.models import (
     Opening,
     Query,
     ScoringSet,
-    SetState,
     Split,
     Subset,
 )
@@ -32,10 +30,8 @@ __all__ = [
     "Terms",
     "campaign_heading",
     "campaign_measures",
-    "current_set",
+    "closed_details",
     "evaluation_heading",
-    "find_campaign",
-    "find_evaluation",
     "terms",
 ]
 
@@ -112,27 +108,6 @@ class Terms:
         return self.columns[0]
 
 
-def find_campaign(session: Session, slug: str) -> Campaign:
-    """Raises NotFound."""
-    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug))
-    if campaign is None:
-        raise NotFound(f"there is no campaign {slug}")
-    return campaign
-
-
-def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluation:
-    """The evaluation with its campaign, in one statement. Raises NotFound."""
-    evaluation = session.scalar(
-        sa.select(Evaluation)
-        .join(Evaluation.campaign)
-        .options(sa.orm.contains_eager(Evaluation.campaign))
-        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug)
-    )
-    if evaluation is None:
-        raise NotFound(f"there is no evaluation {slug} in a campaign {campaign_slug}")
-    return evaluation
-
-
 def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
     """The measures that the campaign shows, the primary one first."""
     return tuple(dict.fromkeys((campaign.primary_measure, *campaign.measures)))
@@ -163,14 +138,13 @@ def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHe
     )
 
 
-def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
-    """The set that the evaluation's board reads, with its judgment revision; None before the first judgments."""
-    return session.scalar(
-        sa.select(ScoringSet)
-        .join(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
-    )
+def closed_details(evaluation: Evaluation) -> str:
+    """Why single queries can't be seen, and from when."""
+    never = Opening.NEVER in (evaluation.details, evaluation.results)
+    if evaluation.closes_at is None or never:
+        return "Single queries would give the judgments away; the organisers keep them to themselves."
+    moment = f"{evaluation.closes_at.day} {evaluation.closes_at:%b %Y, %H:%M} UTC"
+    return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
 
 
 def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset: Subset) -> Terms:

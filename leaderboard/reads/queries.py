@@ -9,26 +9,43 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.models import Query, Split, Subset
-from leaderboard.reads.columns import Column, column, pick
+from leaderboard.lookup import current_set, find_evaluation, find_query
+from leaderboard.models import Judgment, Query, ScoringSet, Split, Subset
+from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, load_entries
-from leaderboard.reads.field import field_of
-from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading, find_evaluation
+from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_facts import (
-    QueryHeading,
-    closed_details,
-    neighbours,
-    per_query_columns,
-    query_heading,
-    relevant_documents,
-)
+from leaderboard.reads.query_values import field_of, load_slices, load_vectors
 from leaderboard.reads.standings import Show, choose, known_order, show_of
-from leaderboard.reads.vectors import load_slices, load_vectors
 
-__all__ = ["PAGE", "QueryListPage", "QueryPage", "QueryRow", "QuerySummary", "query", "query_list"]
+__all__ = [
+    "PAGE",
+    "QueryHeading",
+    "QueryListPage",
+    "QueryPage",
+    "QueryResult",
+    "QuerySummary",
+    "neighbours",
+    "query",
+    "query_heading",
+    "query_list",
+    "relevant_documents",
+]
 
 PAGE = 500  # queries
+
+
+@dataclass(frozen=True, slots=True)
+class QueryHeading:
+    """`relevant`: documents judged at least as relevant as the evaluation asks; None where that may not be seen."""
+
+    external_id: str
+    text: str
+    tags: tuple[str, ...]
+    position: int
+    relevant: int | None
+    excluded: bool
+    excluded_because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +76,7 @@ class QueryListPage:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryRow:
+class QueryResult:
     """One system on one query: the values in the columns' order, and whether its run lacks the query."""
 
     entry: Entry
@@ -74,7 +91,7 @@ class QueryPage:
     column: Column
     show: Show
     sort: str
-    rows: tuple[QueryRow, ...]
+    rows: tuple[QueryResult, ...]
     previous: str | None
     next: str | None
 
@@ -137,11 +154,7 @@ def query(
 ) -> QueryPage:
     """Raises NotFound for no such query, NotAllowed while single queries may not be seen."""
     evaluation = find_evaluation(session, campaign_slug, slug)
-    found = session.scalar(
-        sa.select(Query).where(Query.evaluation_id == evaluation.id, Query.external_id == external_id)
-    )
-    if found is None:
-        raise NotFound(f"there is no query {external_id} in {evaluation.title}")
+    found = find_query(session, evaluation, external_id)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     scoring_set = current_set(session, evaluation.id)
     subset = subset_seen(actor, evaluation, now)
@@ -153,7 +166,7 @@ def query(
     entries = choose(load_entries(session, actor, [evaluation], now, [primary.name]), shown, primary)
     names = [one.name for one in columns]
     values = load_slices(session, [entry.scoring_id for entry in entries], names, subset, found.position)
-    rows = [QueryRow(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in entries]
+    rows = [QueryResult(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in entries]
     by = pick(columns, (sort or "").removeprefix("-"))
     rows.sort(key=lambda row: (row.entry.system.name.casefold(), row.entry.submission_id))
     place = columns.index(by)
@@ -207,3 +220,38 @@ def _sorted(rows: list[QuerySummary], chosen: Column, sort: str) -> tuple[QueryS
     elif wanted == "relevant":
         rows.sort(key=lambda row: row.query.relevant or 0, reverse=not backwards)
     return tuple(rows)
+
+
+def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int | None = None) -> dict[int, int]:
+    """Query id -> documents judged relevant at the set's level; queries without any are absent."""
+    statement = (
+        sa.select(Judgment.query_id, sa.func.count())
+        .where(
+            Judgment.revision_id == scoring_set.revision_id,
+            Judgment.grade >= scoring_set.settings["relevance_level"],
+        )
+        .group_by(Judgment.query_id)
+    )
+    if query_id is not None:
+        statement = statement.where(Judgment.query_id == query_id)
+    return dict(session.execute(statement).all())
+
+
+def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:
+    """The external ids of the queries before and after, in the evaluation's order."""
+    of_evaluation = sa.select(Query.external_id).where(Query.evaluation_id == found.evaluation_id)
+    before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
+    after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
+    return session.scalar(before), session.scalar(after)
+
+
+def query_heading(found: Query, relevant: int | None) -> QueryHeading:
+    return QueryHeading(
+        external_id=found.external_id,
+        text=found.text,
+        tags=tuple(found.tags),
+        position=found.position,
+        relevant=relevant,
+        excluded=found.excluded_at is not None,
+        excluded_because=found.excluded_because,
+    )

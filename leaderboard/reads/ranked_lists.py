@@ -9,14 +9,15 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
+from leaderboard.lookup import current_set, find_query
 from leaderboard.models import Judging, Judgment, Query, ScoringSet, Split, State, Subset
-from leaderboard.reads.columns import Column
+from leaderboard.reads.columns import Column, per_query_columns
 from leaderboard.reads.entries import SystemLabel
-from leaderboard.reads.headings import EvaluationHeading, current_set, evaluation_heading
+from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_facts import QueryHeading, closed_details, neighbours, per_query_columns, query_heading
+from leaderboard.reads.queries import QueryHeading, neighbours, query_heading
+from leaderboard.reads.query_values import load_slices
 from leaderboard.reads.submissions import find_submission, label_of
-from leaderboard.reads.vectors import load_slices
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
 
@@ -93,10 +94,8 @@ def ranked_list(
     run, scoring = find_submission(session, actor, submission_id, now)
     evaluation = run.evaluation
     scoring_set = current_set(session, evaluation.id)
-    found = session.scalar(
-        sa.select(Query).where(Query.evaluation_id == evaluation.id, Query.external_id == external_id)
-    )
-    if found is None or scoring_set is None or scoring is None or scoring.state != State.SCORED:
+    found = find_query(session, evaluation, external_id)
+    if scoring_set is None or scoring is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
     require(may_see(actor, evaluation, Sight.DETAILS, now, run.team_id), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)

@@ -11,17 +11,16 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
+from leaderboard.lookup import current_set
 from leaderboard.metrics.ranking import Floats
 from leaderboard.models import Query, Scoring, State, Submission, Subset
-from leaderboard.reads.columns import Column, pick
+from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
-from leaderboard.reads.field import field_of
-from leaderboard.reads.headings import EvaluationHeading, Terms, current_set, evaluation_heading, terms
+from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_facts import closed_details, per_query_columns
+from leaderboard.reads.query_values import field_of, load_vectors
 from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
-from leaderboard.reads.vectors import load_vectors
 
 __all__ = ["QueryValues", "SubmissionResults", "results"]
 

@@ -19,8 +19,7 @@ from leaderboard.models import (
     Submission,
 )
 from leaderboard.reads.entries import SystemLabel, load_entries
-from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
-from leaderboard.reads.query_facts import closed_details
+from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 
 __all__ = ["WITHDRAWN", "SubmissionStatus", "find_submission", "label_of", "status"]
 

@@ -7,9 +7,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
+from leaderboard.lookup import find_evaluation
 from leaderboard.models import Membership, Participation, Submission, System, SystemKind, Team
 from leaderboard.models.quotas import Quota, quota_of
-from leaderboard.reads.headings import EvaluationHeading, Phase, evaluation_heading, find_evaluation
+from leaderboard.reads.headings import EvaluationHeading, Phase, evaluation_heading
 
 __all__ = ["OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 

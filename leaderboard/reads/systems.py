@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.errors import NotFound
-from leaderboard.models import Campaign, Evaluation, Submission, System, SystemKind, Team
-from leaderboard.reads.lines import Line
-from leaderboard.reads.progress import ProgressPage, progress
+from leaderboard.lookup import find_system, find_team
+from leaderboard.models import Campaign, Evaluation, Submission, System, SystemKind
+from leaderboard.reads.progress import Line, ProgressPage, progress
 
 __all__ = ["SystemPage", "SystemYears", "system"]
 
@@ -44,12 +44,8 @@ class SystemPage:
 
 def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
     """Raises NotFound for no such system, and for one that this reader sees on no board."""
-    found = session.execute(
-        sa.select(System, Team).join(System.team).where(Team.slug == team_slug, System.slug == slug)
-    ).one_or_none()
-    if found is None:
-        raise NotFound(f"team {team_slug} has no system {slug}")
-    record, team = found
+    team = find_team(session, team_slug)
+    record = find_system(session, team, slug)
     pages = list(_pages(session, actor, record, now))
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
     years = [SystemYears(page, line) for page, line in lines if line.system and line.system.id == record.id]

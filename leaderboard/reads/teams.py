@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
-from leaderboard.errors import NotFound
+from leaderboard.lookup import find_team
 from leaderboard.models import (
     Evaluation,
     Membership,
@@ -101,9 +101,7 @@ class TeamPage:
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
     """Raises NotFound."""
-    team = session.scalar(sa.select(Team).where(Team.slug == slug))
-    if team is None:
-        raise NotFound(f"there is no team {slug}")
+    team = find_team(session, slug)
     inside = actor.is_in(team.id) or actor.all_powerful
     members = _members(session, team)
     evaluations = _entered(session, team)

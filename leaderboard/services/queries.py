@@ -6,14 +6,15 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
-from leaderboard.errors import InvalidFields, NotFound
+from leaderboard.errors import InvalidFields
 from leaderboard.formats import QueryRow
+from leaderboard.lookup import find_query
 from leaderboard.models import Evaluation, Query, Split
 from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
 from leaderboard.services.scoring_sets import make_set
 
-__all__ = ["exclude_query", "find_query", "import_queries", "include_query", "set_split"]
+__all__ = ["exclude_query", "import_queries", "include_query", "set_split"]
 
 
 def import_queries(
@@ -53,16 +54,6 @@ def import_queries(
     if added:
         make_set(session, actor, evaluation)
     return named
-
-
-def find_query(session: Session, evaluation: Evaluation, external_id: str) -> Query:
-    """Raises NotFound when the evaluation has no such query."""
-    query = session.scalar(
-        sa.select(Query).where(Query.evaluation_id == evaluation.id, Query.external_id == external_id)
-    )
-    if query is None:
-        raise NotFound(f"{evaluation.title} has no query {external_id!r}.")
-    return query
 
 
 def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str, because: str) -> Query:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor
+from leaderboard.lookup import current_set
 from leaderboard.models import (
     Campaign,
     Evaluation,
@@ -27,16 +28,9 @@ from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
 from leaderboard.services.set_settings import settings_of
 
-__all__ = ["current_set", "enqueue", "live_sets", "make_set", "of_older_version", "ready_sets", "switch"]
+__all__ = ["enqueue", "live_sets", "make_set", "of_older_version", "ready_sets", "switch"]
 
 RESCORING = -10  # priority: what people wait for goes first
-
-
-def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
-    """The set that the evaluation's boards read; None before its first judgments."""
-    return session.scalar(
-        sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
-    )
 
 
 def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:

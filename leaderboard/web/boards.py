@@ -4,9 +4,10 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import boards
-from leaderboard.web import bars, exports
+from leaderboard.web import exports
 from leaderboard.web.context import actor, now, reading
-from leaderboard.web.facts import column_facts, evaluation_facts, terms_facts
+from leaderboard.web.exports import column_facts, evaluation_facts, terms_facts
+from leaderboard.web.scales import scale_of
 
 blueprint = Blueprint("boards", __name__)
 
@@ -16,7 +17,7 @@ ADDRESS = "/campaigns/<campaign>/<evaluation>"
 @blueprint.get(ADDRESS)
 def board(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = _read(campaign, evaluation)
-    scale = bars.bars(row.ranked_by for row in (*page.rows, *page.baselines))
+    scale = scale_of(end for row in (*page.rows, *page.baselines) for end in row.ranked_by.ends)
     return render_template("boards/board.html", page=page, scale=scale)
 
 

@@ -7,7 +7,7 @@ from leaderboard.reads import campaigns
 from leaderboard.reads.progress import progress
 from leaderboard.web import charts, exports
 from leaderboard.web.context import actor, now, reading
-from leaderboard.web.facts import campaign_facts, evaluation_facts
+from leaderboard.web.exports import campaign_facts, evaluation_facts
 
 blueprint = Blueprint("campaigns", __name__)
 

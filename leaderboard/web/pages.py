@@ -4,23 +4,22 @@ from dataclasses import dataclass
 
 from flask import Flask, request, url_for
 from flask_login import current_user
+from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard.web import (
     account,
-    addresses,
     auth,
     boards,
     campaigns,
     health,
-    lists,
     measures,
     progress,
     queries,
+    ranked_lists,
     submissions,
     submit,
     systems,
     teams,
-    wording,
 )
 
 FAMILIES = (
@@ -30,7 +29,7 @@ FAMILIES = (
     queries,
     submit,
     submissions,
-    lists,
+    ranked_lists,
     teams,
     systems,
     measures,
@@ -56,11 +55,10 @@ class Link:
 
 
 def init_app(app: Flask) -> None:
-    addresses.init_app(app)  # first: the families' addresses are made of its numbers
+    app.url_map.converters["int"] = RowNumber  # before the families' addresses, which are made of it
     for family in FAMILIES:
         app.register_blueprint(family.blueprint)
-    wording.init_app(app)
-    app.jinja_env.globals["navigation"] = navigation
+    app.jinja_env.globals.update(navigation=navigation, here=here, download=download, pairs=zip)
 
 
 def navigation() -> list[Link]:
@@ -77,3 +75,36 @@ def _here(endpoint: str) -> str:
     # Logging in and registering are one family, but two links.
     below = request.blueprint == endpoint.partition(".")[0] and request.blueprint != auth.blueprint.name
     return "true" if below else ""
+
+
+GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range
+
+# What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
+# mean something to the function that makes them.
+ARGUMENTS = ("measure", "tag", "show", "sort", "condition", "page")
+
+
+class RowNumber(IntegerConverter):
+    """A number in an address: one that no row can have is an address that does not exist."""
+
+    def __init__(self, addresses: Map) -> None:
+        super().__init__(addresses, max=GREATEST)
+
+
+def here(**changes: str | None) -> str:
+    """This page with some of its arguments, or parts of its path, changed; None or "" leaves one out."""
+    return _address(str(request.endpoint), changes)
+
+
+def download(kind: str, endpoint: str = "") -> str:
+    """This page's table as a file, csv or json, under the same arguments.
+
+    `endpoint`: of the file; without it the page's own with `_file` after it.
+    """
+    return _address(endpoint or f"{request.endpoint}_file", {"kind": kind})
+
+
+def _address(endpoint: str, changes: dict[str, str | None]) -> str:
+    given = {name: value for name, value in request.args.items() if name in ARGUMENTS}
+    wanted = {**given, **(request.view_args or {}), **changes}
+    return url_for(endpoint, **{name: value for name, value in wanted.items() if value})

@@ -7,7 +7,7 @@ from leaderboard.reads.progress import ProgressPage
 from leaderboard.reads.progress import progress as read_progress
 from leaderboard.web import charts, exports
 from leaderboard.web.context import actor, now, reading
-from leaderboard.web.facts import campaign_facts, column_facts, terms_facts
+from leaderboard.web.exports import campaign_facts, column_facts, terms_facts
 from leaderboard.web.sentences import best_over_periods
 
 blueprint = Blueprint("progress", __name__)

@@ -4,9 +4,10 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import queries
-from leaderboard.web import bars, exports
+from leaderboard.web import exports
 from leaderboard.web.context import actor, now, reading
-from leaderboard.web.facts import column_facts, evaluation_facts
+from leaderboard.web.exports import column_facts, evaluation_facts
+from leaderboard.web.scales import scale_of
 
 blueprint = Blueprint("queries", __name__)
 
@@ -16,7 +17,7 @@ ADDRESS = "/campaigns/<campaign>/<evaluation>/queries"
 @blueprint.get(ADDRESS)
 def query_list(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = _list(campaign, evaluation, request.args.get("page", 1, type=int))
-    scale = bars.bars_of(value for row in page.queries for value in (row.median, row.best, row.worst))
+    scale = scale_of(value for row in page.queries for value in (row.median, row.best, row.worst))
     return render_template("queries/list.html", page=page, scale=scale)
 
 
@@ -29,7 +30,7 @@ def query_list_file(campaign: str, evaluation: str, kind: str) -> ResponseReturn
 def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
     page = _one(campaign, evaluation, query)
     place = page.columns.index(page.column)
-    scale = bars.bars_of(row.values[place] for row in page.rows)
+    scale = scale_of(row.values[place] for row in page.rows)
     return render_template("queries/query.html", page=page, scale=scale, place=place)
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from leaderboard.reads.lines import Line, Point
-from leaderboard.reads.progress import ProgressPage
+from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.web.formatting import plain_figure
 
 __all__ = ["best_over_periods", "one_system_over_periods", "written"]

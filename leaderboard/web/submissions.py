@@ -5,11 +5,12 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.errors import NotFound
 from leaderboard.models import State, Submission
-from leaderboard.reads.results import results
+from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.services import submissions
-from leaderboard.web import charts
+from leaderboard.web import charts, exports
 from leaderboard.web.context import actor, now, reading, writing
+from leaderboard.web.exports import column_facts, evaluation_facts, terms_facts
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("submissions", __name__)
@@ -25,6 +26,14 @@ def show(submission: int) -> ResponseReturnValue:
             shown = results(session, actor(), submission, now(), page=request.args.get("page", 1, type=int), **asked)
     chart = charts.differences_chart(shown) if shown else None
     return render_template("submissions/show.html", run=run, results=shown, chart=chart, moving=_is_moving(run))
+
+
+@blueprint.get("/submissions/<int:submission>.<any(csv, json):kind>")
+def results_file(submission: int, kind: str) -> ResponseReturnValue:
+    """Per-query values where they may be seen; the means alone otherwise."""
+    with reading() as session:
+        found = results(session, actor(), submission, now(), sort=request.args.get("sort"))
+    return exports.answer(_values_table(found), kind)
 
 
 @blueprint.get("/submissions/<int:submission>/status")
@@ -51,3 +60,21 @@ def withdraw(submission: int) -> ResponseReturnValue:
 
 def _is_moving(run: SubmissionStatus) -> bool:
     return run.state in {State.QUEUED, State.SCORING}
+
+
+def _values_table(found: SubmissionResults) -> exports.Table:
+    names = [column.name for column in found.columns]
+    means: dict[str, exports.Cell] = dict(zip(names, (figure.mean for figure in found.figures), strict=True))
+    rows: list[dict[str, exports.Cell]] = [{"query": "all", "missing": None, **means}]
+    for row in found.queries:
+        values = dict(zip((column.name for column in found.value_columns), row.values, strict=True))
+        rows.append({"query": row.external_id, "missing": row.missing, **values})
+    facts = {
+        "submission": found.id,
+        "system": found.system.name,
+        "team": found.system.team,
+        "evaluation": evaluation_facts(found.evaluation),
+        "terms": terms_facts(found.terms),
+        "measures": [column_facts(column) for column in found.columns],
+    }
+    return exports.Table(f"submission-{found.id}", rows, ["query", "missing", *names], facts)

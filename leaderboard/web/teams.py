@@ -1,13 +1,12 @@
 """Teams: making one, its page, inviting by a link, joining, leaving."""
 
-import sqlalchemy as sa
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 from wtforms import StringField, TextAreaField
 
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.models import Invitation, Team, User
+from leaderboard.lookup import find_team
+from leaderboard.models import Invitation, User
 from leaderboard.reads import accounts
 from leaderboard.reads import teams as pages
 from leaderboard.services import teams
@@ -62,7 +61,7 @@ def show(team: str) -> ResponseReturnValue:
 @signed_in
 def invite(team: str) -> ResponseReturnValue:
     with writing() as session:
-        token = teams.invite(session, actor(), _team(session, team))
+        token = teams.invite(session, actor(), find_team(session, team))
     flash(url_for("teams.invitation", token=token, _external=True), "invitation")
     return redirect(url_for("teams.show", team=team))
 
@@ -83,7 +82,7 @@ def revoke(team: str, invitation: int) -> ResponseReturnValue:
 @signed_in
 def leave(team: str) -> ResponseReturnValue:
     with writing() as session:
-        found = _team(session, team)
+        found = find_team(session, team)
         teams.leave_team(session, actor(), found)
     flash(f"You have left {found.name}. Its runs and systems stay.")
     return redirect(url_for("account.show"))
@@ -96,7 +95,7 @@ def remove(team: str, member: int) -> ResponseReturnValue:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        teams.remove_member(session, actor(), _team(session, team), user)
+        teams.remove_member(session, actor(), find_team(session, team), user)
     flash(f"{user.name} is no longer in the team.")
     return redirect(url_for("teams.show", team=team))
 
@@ -119,10 +118,3 @@ def join(token: str) -> ResponseReturnValue:
         team = teams.accept_invitation(session, actor(), token, now())
     flash(f"You are in {team.name} now.")
     return redirect(url_for("teams.show", team=team.slug))
-
-
-def _team(session: Session, slug: str) -> Team:
-    found = session.scalar(sa.select(Team).where(Team.slug == slug))
-    if found is None:
-        raise NotFound
-    return found

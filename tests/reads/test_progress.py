@@ -6,8 +6,7 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.models import Opening, SystemKind
-from leaderboard.reads.lines import Line
-from leaderboard.reads.progress import ProgressPage, progress
+from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.systems import SystemPage, system
 from tests.support.field import DAY, NOW, Field
 

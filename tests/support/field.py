@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE, Actor
 from leaderboard.db import Database
 from leaderboard.formats import QueryRow, read_judgments
+from leaderboard.lookup import current_set
 from leaderboard.models import (
     Campaign,
     Evaluation,
@@ -36,7 +37,6 @@ from leaderboard.models import (
     Team,
 )
 from leaderboard.services import campaigns, evaluations, judgments, queries, submissions, systems, teams
-from leaderboard.services.scoring_sets import current_set
 from leaderboard.store import Received
 
 __all__ = ["NOW", "Field"]

@@ -15,8 +15,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
+from leaderboard.lookup import find_campaign
 from leaderboard.models import NoRelevant, Opening, Role, Standing, State, SystemKind
-from leaderboard.reads.headings import find_campaign
 from leaderboard.services import campaigns, people, teams
 from leaderboard.store import RankedList
 from tests.support.field import DAY, NAN, NOW, Field

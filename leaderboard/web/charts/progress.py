@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from leaderboard.reads.columns import Column
-from leaderboard.reads.lines import Line
-from leaderboard.reads.progress import ProgressPage
+from leaderboard.reads.progress import Line, ProgressPage
 from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
 from leaderboard.web.sentences import best_over_periods, one_system_over_periods, written
 

@@ -1,4 +1,4 @@
-"""Thin bars inside table cells: where on the column's one scale a figure lies.
+"""The scale of the thin bars inside a column's cells: where on it a figure lies.
 
 They are drawn as SVG attributes, since the site's security policy allows no inline style.
 """
@@ -6,15 +6,13 @@ They are drawn as SVG attributes, since the site's security policy allows no inl
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from leaderboard.reads.entries import Figure
-
-__all__ = ["Bars", "bars", "bars_of"]
+__all__ = ["Scale", "scale_of"]
 
 WIDTH = 100.0  # of the drawing, in its own units
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class Scale:
     """The scale of one column, from `lowest` to `highest`; zero is always on it, since a bar starts there."""
 
     lowest: float
@@ -39,16 +37,11 @@ class Bars:
         return self.lowest < 0.0
 
 
-def bars(figures: Iterable[Figure], *, least: float = 0.0) -> Bars:
-    """The scale for these figures with their intervals. `least`: how far it reaches at any rate.
+def scale_of(values: Iterable[float | None]) -> Scale:
+    """The scale that holds all of these, means and ends of intervals alike; None is left out.
 
     Below zero it reaches no further than above: one AQWV of −4 would leave no room for those between 0 and 1.
     """
-    ends = [end for figure in figures for end in (figure.mean, figure.low, figure.high) if end is not None]
-    highest = max([0.0, least, *ends])
-    lowest = min([0.0, *ends])
-    return Bars(max(lowest, -highest) if highest > 0 else lowest, highest)
-
-
-def bars_of(values: Iterable[float | None]) -> Bars:
-    return bars(Figure(value) for value in values)
+    known = [value for value in values if value is not None]
+    highest, lowest = max([0.0, *known]), min([0.0, *known])
+    return Scale(max(lowest, -highest) if highest > 0 else lowest, highest)

@@ -1,6 +1,7 @@
 """Per-query values as the database keeps them: one packed vector a measure, one float64 a query's position."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
@@ -10,11 +11,25 @@ from leaderboard import metrics
 from leaderboard.metrics.ranking import Floats, Ints
 from leaderboard.metrics.stored import columns_from_values
 from leaderboard.models import NoRelevant, Score, Subset
+from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
 
-__all__ = ["figures_over", "load_slices", "load_vectors", "unpack"]
+__all__ = ["Field", "field_of", "figures_over", "load_slices", "load_vectors", "unpack"]
 
 VALUE_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """float64[positions] each, NaN where no system has a value; first: int64[positions], which system is the best."""
+
+    median: Floats
+    best: Floats
+    worst: Floats
+    first: Ints
+
+    def has(self, position: int) -> bool:
+        return position < len(self.median) and not np.isnan(self.median[position])
 
 
 def unpack(packed: bytes) -> Floats:
@@ -74,3 +89,17 @@ def figures_over(
         count = int(np.count_nonzero(~np.isnan(chosen[-1])))
         figures[name] = Figure(None if np.isnan(mean) else float(mean), count=count)
     return figures
+
+
+def field_of(vectors: Sequence[Floats], column: Column) -> Field | None:
+    """The systems' values at every position, each system's a vector; None without a system."""
+    if not vectors:
+        return None
+    table = np.vstack(vectors)
+    known = ~np.isnan(table).all(axis=0)
+    median, low, high = (np.full(table.shape[1], np.nan) for _ in range(3))
+    median[known] = np.nanmedian(table[:, known], axis=0)
+    low[known], high[known] = np.nanmin(table[:, known], axis=0), np.nanmax(table[:, known], axis=0)
+    lower = column.direction == "lower"
+    merit = np.where(np.isnan(table), -np.inf, -table if lower else table)
+    return Field(median, low if lower else high, high if lower else low, merit.argmax(axis=0))

@@ -1,0 +1,78 @@
+"""Rows by the names that addresses and commands give them: each found, or NotFound with the nearest names there are."""
+
+from difflib import get_close_matches
+from typing import NoReturn
+
+import sqlalchemy as sa
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from leaderboard.errors import NotFound
+from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, SetState, System, Team
+
+__all__ = ["current_set", "find_campaign", "find_evaluation", "find_query", "find_system", "find_team", "missing"]
+
+SHOWN = 10  # names that a message lists
+
+
+def find_campaign(session: Session, slug: str) -> Campaign:
+    """Raises NotFound."""
+    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug))
+    return campaign or missing(session, "campaign", slug, Campaign.slug)
+
+
+def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluation:
+    """The evaluation with its campaign, in one statement. Raises NotFound."""
+    evaluation = session.scalar(
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug)
+    )
+    if evaluation is None:
+        campaign = find_campaign(session, campaign_slug)
+        own = Evaluation.campaign_id == campaign.id
+        missing(session, f"evaluation in {campaign.slug}", slug, Evaluation.slug, own)
+    return evaluation
+
+
+def find_query(session: Session, evaluation: Evaluation, external_id: str) -> Query:
+    """Raises NotFound."""
+    own = Query.evaluation_id == evaluation.id
+    query = session.scalar(sa.select(Query).where(own, Query.external_id == external_id))
+    return query or missing(session, f"query in {evaluation.title}", external_id, Query.external_id, own)
+
+
+def find_team(session: Session, slug: str) -> Team:
+    """Raises NotFound."""
+    team = session.scalar(sa.select(Team).where(Team.slug == slug))
+    return team or missing(session, "team", slug, Team.slug)
+
+
+def find_system(session: Session, team: Team, slug: str) -> System:
+    """Raises NotFound."""
+    own = System.team_id == team.id
+    system = session.scalar(sa.select(System).where(own, System.slug == slug))
+    return system or missing(session, f"system of {team.name}", slug, System.slug, own)
+
+
+def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
+    """The set that the evaluation's board reads, with its judgment revision; None before the first judgments."""
+    return session.scalar(
+        sa.select(ScoringSet)
+        .join(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
+    )
+
+
+def missing(
+    session: Session, what: str, name: str, column: InstrumentedAttribute[str], *among: sa.ColumnElement[bool]
+) -> NoReturn:
+    """Raises NotFound that suggests the nearest names, or lists the first few when none is near."""
+    names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
+    near = get_close_matches(name, names)
+    if near:
+        hint = f"; did you mean {' or '.join(near)}?"
+    else:
+        hint = f"; there are {', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}" if names else ""
+    raise NotFound(f"there is no {what} {name!r}{hint}")
