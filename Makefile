@@ -19,7 +19,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	    f"Python 3.11 or later is needed and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.12")'
 	@echo "installing into .venv (half a minute)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[test,check,bench]'
+	@# Twice quiet: errors, but no warning for each package that one of several indexes lacks.
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e '.[test,check,bench]'
 	@$(BIN)/python -m compileall -q leaderboard  # as pip does with what is not edited
 	@touch $@
 

@@ -99,3 +99,42 @@ def _page(address: str) -> str:
     with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
         body: str = response.read().decode()
         return body
+
+
+# Needs nothing installed to say what it requires.
+BUILD_BACKEND = """
+from pathlib import Path
+
+def build_editable(*_):
+    raise AssertionError("what it requires is looked for first")
+
+def prepare_metadata_for_build_editable(folder, _=None):
+    found = Path(folder, "p-1.dist-info")
+    found.mkdir()
+    extras = "".join(f"Provides-Extra: {name}\\n" for name in ("test", "check", "bench"))
+    found.joinpath("METADATA").write_text(
+        f"Metadata-Version: 2.1\\nName: p\\nVersion: 1\\n{extras}Requires-Dist: no-such-package\\n"
+    )
+    return found.name
+"""
+
+
+def test_make_install_says_why_it_fails_and_nothing_of_indexes_that_lack_a_package(tmp_path: Path) -> None:
+    shutil.copy(REPOSITORY / "Makefile", tmp_path)
+    (tmp_path / "constraints.txt").touch()
+    (tmp_path / "backend.py").write_text(BUILD_BACKEND)
+    (tmp_path / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    # pip warns of each package that an index has no folder for.
+    environment = {
+        **{name: value for name, value in _environment().items() if not name.startswith("PIP_")},
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_INDEX_URL": (tmp_path / "one").as_uri(),
+        "PIP_EXTRA_INDEX_URL": (tmp_path / "two").as_uri(),
+    }
+    command = ["make", "install", f"PYTHON={sys.executable}"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "No matching distribution found for no-such-package" in done.stderr
+    assert "WARNING" not in done.stderr
