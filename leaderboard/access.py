@@ -8,7 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import NotAllowed
-from leaderboard.models import CampaignOrganiser, Evaluation, Membership, Opening, Subset, User
+from leaderboard.models import CampaignOrganiser, Evaluation, Membership, User
+from leaderboard.rules.phases import is_closed, is_public
+from leaderboard.rules.settings import Subset
 
 __all__ = [
     "CONSOLE",
@@ -16,8 +18,6 @@ __all__ = [
     "Actor",
     "Sight",
     "actor_of",
-    "is_closed",
-    "is_open",
     "may_see",
     "require",
     "subset_seen",
@@ -64,16 +64,6 @@ def actor_of(session: Session, user_id: int | None) -> Actor:
     return Actor(user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises))
 
 
-def is_open(evaluation: Evaluation, now: dt.datetime) -> bool:
-    """Whether runs are taken as being in time."""
-    started = evaluation.opens_at is None or evaluation.opens_at <= now
-    return started and not is_closed(evaluation, now)
-
-
-def is_closed(evaluation: Evaluation, now: dt.datetime) -> bool:
-    return evaluation.closes_at is not None and evaluation.closes_at <= now
-
-
 def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime, team_id: int | None = None) -> bool:
     """Whether `actor` may see this of the evaluation, or of `team_id`'s own runs in it."""
     if actor.may_organise(evaluation.campaign_id):
@@ -81,11 +71,11 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
     own = team_id is not None and actor.is_in(team_id)
     match sight:
         case Sight.RESULTS:
-            return _opened(evaluation.results, evaluation, now) or (own and evaluation.own_results)
+            return is_public(evaluation.results, evaluation, now) or (own and evaluation.own_results)
         case Sight.DETAILS:
             # The team's own runs are no exception: its per-query values would give the judgments away.
-            results = _opened(evaluation.results, evaluation, now) or own
-            return results and _opened(evaluation.details, evaluation, now)
+            results = is_public(evaluation.results, evaluation, now) or own
+            return results and is_public(evaluation.details, evaluation, now)
         case Sight.JUDGMENTS:
             return evaluation.judgments_published
         case Sight.NAMES:
@@ -103,13 +93,3 @@ def require(allowed: bool, message: str) -> None:
     """Raises NotAllowed with `message` unless allowed."""
     if not allowed:
         raise NotAllowed(message)
-
-
-def _opened(opening: Opening, evaluation: Evaluation, now: dt.datetime) -> bool:
-    match opening:
-        case Opening.ALWAYS:
-            return True
-        case Opening.CLOSED:
-            return is_closed(evaluation, now)
-        case Opening.NEVER:
-            return False

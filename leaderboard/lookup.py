@@ -7,7 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.errors import NotFound
-from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, SetState, System, Team
+from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, System, Team
+from leaderboard.rules.states import SetState
 
 __all__ = ["current_set", "find_campaign", "find_evaluation", "find_query", "find_system", "find_team", "missing"]
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, is_closed, is_open, may_see, require, subset_seen
+from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotAllowed
-from leaderboard.models import Evaluation, Opening, Subset
+from leaderboard.models import Evaluation
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Subset
 
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
@@ -70,14 +72,6 @@ def test_hidden_queries_count_for_organisers_and_once_it_has_closed_for_all() ->
         Subset.SHOWN, Subset.SHOWN, Subset.ALL, Subset.ALL,
     ]  # fmt: skip
     assert subset_seen(VISITOR, evaluation(closes_at=NOW), NOW) is Subset.ALL
-
-
-def test_an_evaluation_is_open_from_its_first_moment_to_its_last_and_closed_at_that_one() -> None:
-    held = evaluation(opens_at=NOW, closes_at=NOW + DAY)
-    moments = [NOW - dt.timedelta(microseconds=1), NOW, NOW + DAY - dt.timedelta(microseconds=1), NOW + DAY]
-    assert [(is_open(held, moment), is_closed(held, moment)) for moment in moments] == [
-        (False, False), (True, False), (True, False), (False, True),
-    ]  # fmt: skip
 
 
 def test_what_is_not_allowed_is_refused_with_the_reason() -> None:

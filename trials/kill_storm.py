@@ -23,7 +23,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from leaderboard.errors import NotFound
-from leaderboard.models import Event, Participation, Score, Scoring, State
+from leaderboard.models import Event, Participation, Score, Scoring
+from leaderboard.rules.states import State
 from leaderboard.services.queue import MOST_ERRORS
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY

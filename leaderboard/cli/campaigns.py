@@ -12,7 +12,9 @@ from leaderboard.cli.options import OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign
 from leaderboard.metrics import parse_all
-from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, NoRelevant, RunChoice, User
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, User
+from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.standings import RunChoice
 from leaderboard.services import campaigns
 
 __all__ = ["campaign"]

@@ -26,7 +26,8 @@ from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Unavailable
-from leaderboard.models import Scoring, State
+from leaderboard.models import Scoring
+from leaderboard.rules.states import UNFINISHED
 from leaderboard.store import RunStore
 
 __all__ = ["RESTARTS", "demo"]
@@ -269,7 +270,7 @@ def _wait_for_site(address: str, processes: _Processes, stop: threading.Event) -
 
 def _wait_for_scores(config: Config, processes: _Processes, stop: threading.Event) -> None:
     """Until nothing waits to be scored: seconds, and the first page then shows finished boards."""
-    waiting = sa.select(sa.exists().where(Scoring.state.in_([State.QUEUED, State.SCORING])))
+    waiting = sa.select(sa.exists().where(Scoring.state.in_(UNFINISHED)))
     database = Database.connect(config.database_url)
     try:
         while not stop.is_set():

@@ -12,7 +12,9 @@ from leaderboard.cli.finding import find_evaluation, split_place
 from leaderboard.cli.options import MOMENT, OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign
-from leaderboard.models import Campaign, Evaluation, Judging, Opening, Query, Submission
+from leaderboard.models import Campaign, Evaluation, Query, Submission
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Judging
 from leaderboard.services import evaluations
 
 __all__ = ["evaluation"]

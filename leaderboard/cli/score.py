@@ -171,20 +171,12 @@ def _baseline(
 def _setting(
     *, beta: float | None, cost: float | None, value: float | None, prior: float | None, **rest: Any
 ) -> "Setting":
-    """The evaluation's fixed figures, from --beta or from the three that give it."""
+    """The evaluation's fixed figures, with β from --beta or from --cost, --value and --prior."""
     from leaderboard.metrics import Setting
+    from leaderboard.rules.prior import checked_beta
 
-    three = (cost, value, prior)
-    if beta is not None and any(each is not None for each in three):
-        raise click.UsageError("give --beta, or --cost, --value and --prior, not both")
-    if any(each is not None for each in three):
-        if cost is None or value is None or prior is None:
-            raise click.UsageError("--cost, --value and --prior go together: β = C/V · (1/P − 1)")
-        if not (cost >= 0 and value > 0 and 0 < prior < 1):
-            raise click.UsageError("--cost must be at least 0, --value above 0, --prior between 0 and 1")
-        beta = cost / value * (1 / prior - 1)
     rest["compat"] = int(rest["compat"])
-    return Setting(beta=beta, **rest)
+    return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
 
 
 def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | None) -> None:

@@ -13,7 +13,8 @@ from leaderboard.cli.finding import find_evaluation, find_user
 from leaderboard.cli.options import FILE, OneOf
 from leaderboard.config import Config
 from leaderboard.lookup import find_system, find_team
-from leaderboard.models import Scoring, ScoringSet, Standing, State, System
+from leaderboard.models import Scoring, ScoringSet, Standing, System
+from leaderboard.rules.states import State
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.submissions import NewSystem, retry
 from leaderboard.services.submissions import submit as submit_run

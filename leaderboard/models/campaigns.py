@@ -1,30 +1,16 @@
 """Campaigns: what is held fixed over their years."""
 
 import datetime as dt
-from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.db import Base, Key, choice
+from leaderboard.rules.prior import BOUNDS
+from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.standings import RunChoice
 
-__all__ = ["Campaign", "CampaignOrganiser", "NoRelevant", "RunChoice"]
-
-
-class NoRelevant(StrEnum):
-    """What becomes of a query without relevant documents in the detection measures."""
-
-    EXCLUDE = "exclude"
-    PFA_ONLY = "pfa_only"
-    PMISS_ZERO = "pmiss_zero"
-
-
-class RunChoice(StrEnum):
-    """Which run stands for a system on a board."""
-
-    PRIMARY = "primary"  # the team's primary run for its system, the latest scored one for every other
-    BEST = "best"
-    LATEST = "latest"
+__all__ = ["Campaign", "CampaignOrganiser"]
 
 
 class Campaign(Base):
@@ -55,10 +41,7 @@ class Campaign(Base):
     locked_at: Mapped[dt.datetime | None]
 
     __table_args__ = (
-        sa.CheckConstraint("cost > 0", "cost"),
-        sa.CheckConstraint('"value" > 0', "value"),
-        sa.CheckConstraint("prior > 0 AND prior < 1", "prior"),
-        sa.CheckConstraint("beta >= 0", "beta"),
+        *(sa.CheckConstraint(bound.sql(column), column) for column, bound in BOUNDS.items()),
         sa.CheckConstraint("compat IN (9, 10)", "compat"),
     )
 

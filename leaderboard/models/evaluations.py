@@ -8,31 +8,10 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.campaigns import Campaign
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Judging
 
-__all__ = [
-    "Evaluation",
-    "Judging",
-    "Judgment",
-    "JudgmentRevision",
-    "KnownDocument",
-    "Opening",
-    "Query",
-    "Split",
-    "SubtopicJudgment",
-]
-
-
-class Judging(StrEnum):
-    POOLED = "pooled"  # a query without judgments is left out and reported
-    COMPLETE = "complete"  # every query counts; what is not listed is not relevant
-
-
-class Opening(StrEnum):
-    """From when the public may see something."""
-
-    ALWAYS = "always"
-    CLOSED = "closed"  # once the evaluation has closed
-    NEVER = "never"  # organisers only
+__all__ = ["Evaluation", "Judgment", "JudgmentRevision", "KnownDocument", "Query", "Split", "SubtopicJudgment"]
 
 
 class Split(StrEnum):

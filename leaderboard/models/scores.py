@@ -1,7 +1,6 @@
 """What was computed, under which settings; the rows of `scoring` are the queue too."""
 
 import datetime as dt
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,31 +9,10 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.evaluations import JudgmentRevision
 from leaderboard.models.submissions import Submission
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import SetState, State
 
-__all__ = ["Board", "Score", "Scoring", "ScoringSet", "SetState", "State", "Subset"]
-
-
-class SetState(StrEnum):
-    BUILDING = "building"
-    CURRENT = "current"
-    SUPERSEDED = "superseded"
-
-
-class State(StrEnum):
-    """Where a scoring stands. The words are the same on every page."""
-
-    QUEUED = "queued"
-    SCORING = "scoring"
-    SCORED = "scored"
-    REJECTED = "rejected"
-    FAILED = "failed"
-
-
-class Subset(StrEnum):
-    """Over which queries a mean runs: those that everybody may see, or hidden ones too."""
-
-    SHOWN = "shown"
-    ALL = "all"
+__all__ = ["Board", "Score", "Scoring", "ScoringSet"]
 
 
 class ScoringSet(Base):

@@ -9,20 +9,17 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.errors import NotAllowed
 from leaderboard.models import (
-    Campaign,
     Evaluation,
     Invitation,
     Membership,
     Role,
     Scoring,
     ScoringSet,
-    SetState,
-    State,
     Submission,
-    System,
     Team,
     User,
 )
+from leaderboard.rules.states import SetState, shown_state
 
 __all__ = ["Account", "OpenInvitation", "OwnSubmission", "OwnTeam", "account", "open_invitations", "own_submissions"]
 
@@ -90,36 +87,36 @@ def account(session: Session, actor: Actor) -> Account:
 
 def own_submissions(session: Session, actor: Actor, limit: int = LATEST) -> tuple[OwnSubmission, ...]:
     """The latest runs of the actor's teams, the newest first."""
-    state = sa.case(
-        (Submission.withdrawn_at.is_not(None), "withdrawn"),
-        else_=sa.func.coalesce(sa.cast(Scoring.state, sa.Text), State.QUEUED.value),
-    )
     is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
     is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
     rows = session.execute(
-        sa.select(
-            Submission.id,
-            Submission.label,
-            Campaign.title,
-            Campaign.slug,
-            Evaluation.title,
-            Evaluation.slug,
-            Team.name,
-            System.name,
-            state,
-            Submission.received_at,
-        )
-        .join(Submission.evaluation)
-        .join(Evaluation.campaign)
-        .join(Submission.team)
-        .join(Submission.system)
+        sa.select(Submission, Scoring.state)
         .outerjoin(ScoringSet, is_current)
         .outerjoin(Scoring, is_its)
         .where(Submission.team_id.in_(actor.teams))
+        .options(
+            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
+            sa.orm.joinedload(Submission.team),
+            sa.orm.joinedload(Submission.system),
+        )
         .order_by(Submission.received_at.desc(), Submission.id.desc())
         .limit(limit)
     )
-    return tuple(OwnSubmission(*row) for row in rows)
+    return tuple(
+        OwnSubmission(
+            id=run.id,
+            label=run.label,
+            campaign=run.evaluation.campaign.title,
+            campaign_slug=run.evaluation.campaign.slug,
+            evaluation=run.evaluation.title,
+            evaluation_slug=run.evaluation.slug,
+            team=run.team.name,
+            system=run.system.name,
+            state=shown_state(state, run.withdrawn_at),
+            received_at=run.received_at,
+        )
+        for run, state in rows
+    )
 
 
 def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:

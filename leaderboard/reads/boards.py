@@ -13,19 +13,7 @@ from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_set, find_evaluation
 from leaderboard.metrics import query_order
-from leaderboard.models import (
-    Board,
-    Evaluation,
-    NoRelevant,
-    Query,
-    Scoring,
-    ScoringSet,
-    SetState,
-    Split,
-    State,
-    Submission,
-    Subset,
-)
+from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Split, Submission
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries
 from leaderboard.reads.headings import (
@@ -38,6 +26,8 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
+from leaderboard.rules.settings import NoRelevant, Subset
+from leaderboard.rules.states import UNFINISHED, SetState
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -260,7 +250,7 @@ def _waiting(session: Session, evaluation: Evaluation) -> Counter[SetState]:
         .where(
             ScoringSet.evaluation_id == evaluation.id,
             Submission.withdrawn_at.is_(None),
-            Scoring.state.in_([State.QUEUED, State.SCORING]),
+            Scoring.state.in_(UNFINISHED),
         )
     )
     return Counter(states)

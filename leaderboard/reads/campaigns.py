@@ -9,17 +9,18 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
 from leaderboard.lookup import find_campaign
-from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, SetState, Submission
+from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import (
     CampaignHeading,
     EvaluationHeading,
-    Phase,
     campaign_heading,
     evaluation_heading,
 )
 from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.rules.phases import Phase
+from leaderboard.rules.states import SetState
 
 __all__ = [
     "CampaignPage",

@@ -18,15 +18,14 @@ from leaderboard.models import (
     Score,
     Scoring,
     ScoringSet,
-    SetState,
     Standing,
-    State,
     Submission,
-    Subset,
     System,
     SystemKind,
     Team,
 )
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import SetState, State
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_entries"]
 

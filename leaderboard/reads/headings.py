@@ -2,31 +2,18 @@
 
 import datetime as dt
 from dataclasses import dataclass
-from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import is_closed, is_open
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    Judging,
-    Judgment,
-    JudgmentRevision,
-    NoRelevant,
-    Opening,
-    Query,
-    ScoringSet,
-    Split,
-    Subset,
-)
+from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet, Split
 from leaderboard.reads.columns import Column, column
+from leaderboard.rules.phases import Opening, Phase, phase_of
+from leaderboard.rules.settings import Judging, NoRelevant, Subset
 
 __all__ = [
     "CampaignHeading",
     "EvaluationHeading",
-    "Phase",
     "Terms",
     "campaign_heading",
     "campaign_measures",
@@ -34,12 +21,6 @@ __all__ = [
     "evaluation_heading",
     "terms",
 ]
-
-
-class Phase(StrEnum):
-    UPCOMING = "upcoming"
-    OPEN = "open"
-    CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +99,6 @@ def campaign_heading(campaign: Campaign) -> CampaignHeading:
 
 
 def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
-    begun = Phase.OPEN if is_open(evaluation, now) else Phase.UPCOMING
     return EvaluationHeading(
         id=evaluation.id,
         campaign=campaign_heading(evaluation.campaign),
@@ -129,7 +109,7 @@ def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHe
         period_key=evaluation.period_key,
         condition=evaluation.condition,
         collection=evaluation.collection,
-        phase=Phase.CLOSED if is_closed(evaluation, now) else begun,
+        phase=phase_of(evaluation, now),
         opens_at=evaluation.opens_at,
         closes_at=evaluation.closes_at,
         late_allowed=evaluation.late_allowed,

@@ -11,12 +11,13 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.lookup import find_campaign
-from leaderboard.models import Campaign, Evaluation, ScoringSet, SetState
+from leaderboard.models import Campaign, Evaluation, ScoringSet
 from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms
 from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.rules.states import SetState
 
 __all__ = ["Line", "Period", "Point", "ProgressPage", "progress"]
 

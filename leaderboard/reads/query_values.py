@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.metrics.ranking import Floats, Ints
 from leaderboard.metrics.stored import columns_from_values
-from leaderboard.models import NoRelevant, Score, Subset
+from leaderboard.models import Score
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
+from leaderboard.rules.settings import NoRelevant, Subset
 
 __all__ = ["Field", "field_of", "figures_over", "load_slices", "load_vectors", "unpack"]
 

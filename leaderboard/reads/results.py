@@ -13,7 +13,7 @@ from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set
 from leaderboard.metrics.ranking import Floats
-from leaderboard.models import Query, Scoring, State, Submission, Subset
+from leaderboard.models import Query, Scoring, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
@@ -21,6 +21,8 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import field_of, load_vectors
 from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import State
 
 __all__ = ["QueryValues", "SubmissionResults", "results"]
 

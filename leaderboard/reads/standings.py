@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from leaderboard.errors import BadInput
-from leaderboard.models import RunChoice, arrival, chosen_run
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry
+from leaderboard.rules.standings import RunChoice, arrival, chosen_run
 from leaderboard.statistics import competition_ranks
 
 __all__ = ["Show", "choose", "known_order", "ranks", "show_of", "sort_entries"]

@@ -8,22 +8,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import NotFound
-from leaderboard.models import (
-    Evaluation,
-    Participation,
-    Scoring,
-    ScoringSet,
-    SetState,
-    Standing,
-    State,
-    Submission,
-)
+from leaderboard.models import Evaluation, Participation, Scoring, ScoringSet, Standing, Submission
 from leaderboard.reads.entries import SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.rules.states import SetState, State, shown_state
 
-__all__ = ["WITHDRAWN", "SubmissionStatus", "find_submission", "label_of", "status"]
-
-WITHDRAWN = "withdrawn"
+__all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
-        state=_state(run, scoring),
+        state=shown_state(scoring.state if scoring else None, run.withdrawn_at),
         own=actor.is_in(run.team_id),
         may_act=inside,
         results_open=may_see(actor, evaluation, Sight.RESULTS, now, run.team_id),
@@ -162,12 +152,6 @@ def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.is_in(run.team_id) or actor.may_organise(run.evaluation.campaign_id)
-
-
-def _state(run: Submission, scoring: Scoring | None) -> str:
-    if run.withdrawn_at is not None:
-        return WITHDRAWN
-    return (scoring.state if scoring else State.QUEUED).value
 
 
 def _current(evaluation_id: sa.ColumnElement[int] | sa.orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:

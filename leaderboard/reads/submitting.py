@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.lookup import find_evaluation
 from leaderboard.models import Membership, Participation, Submission, System, SystemKind, Team
-from leaderboard.models.quotas import Quota, quota_of
-from leaderboard.reads.headings import EvaluationHeading, Phase, evaluation_heading
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.rules.phases import refusal
+from leaderboard.rules.quotas import Quota, quota_of
 
 __all__ = ["OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 
@@ -62,7 +63,7 @@ def submitting(
     }
     return Submitting(
         evaluation=heading,
-        closed=_closed(heading),
+        closed=refusal(evaluation, now),
         teams=tuple(
             TeamSubmitting(
                 id=team.id,
@@ -75,14 +76,6 @@ def submitting(
             for team in teams
         ),
     )
-
-
-def _closed(evaluation: EvaluationHeading) -> str | None:
-    if evaluation.phase is Phase.UPCOMING:
-        return "Submissions have not opened yet."
-    if evaluation.phase is Phase.CLOSED and not evaluation.late_allowed:
-        return "Submissions are closed."
-    return None
 
 
 def _systems(session: Session, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:

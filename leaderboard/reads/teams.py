@@ -15,8 +15,6 @@ from leaderboard.models import (
     Role,
     Scoring,
     ScoringSet,
-    SetState,
-    State,
     Submission,
     System,
     SystemKind,
@@ -28,7 +26,7 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
-from leaderboard.reads.submissions import WITHDRAWN
+from leaderboard.rules.states import SetState, shown_state
 
 __all__ = ["Member", "TeamPage", "TeamPlace", "TeamRun", "TeamSystem", "team_page"]
 
@@ -211,7 +209,7 @@ def _runs(
                 system=system.name,
                 system_slug=system.slug,
                 label=run.label,
-                state=WITHDRAWN if run.withdrawn_at else (state or State.QUEUED).value,
+                state=shown_state(state, run.withdrawn_at),
                 late=run.late,
                 is_primary=entry is not None and entry.is_primary,
                 received_at=run.received_at,

@@ -11,19 +11,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    Judging,
-    NoRelevant,
-    Opening,
-    RunChoice,
-    Standing,
-    Submission,
-    System,
-    SystemKind,
-    Team,
-)
+from leaderboard.models import Campaign, Evaluation, Standing, Submission, System, SystemKind, Team
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Judging, NoRelevant
+from leaderboard.rules.standings import RunChoice
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, SystemPlan, TeamPlan
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation

@@ -23,7 +23,8 @@ from leaderboard import metrics, statistics
 from leaderboard.db import Database, clock
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.stored import columns_from_values, measures_beside
-from leaderboard.models import Board, Query, Score, Scoring, ScoringSet, Subset
+from leaderboard.models import Board, Query, Score, Scoring, ScoringSet
+from leaderboard.rules.settings import Subset
 from leaderboard.services.lineups import Lineup, best_means, lineups_of, standing_runs, terms_of_current_sets
 from leaderboard.services.rows import insert_unless_there, locked
 

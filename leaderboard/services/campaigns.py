@@ -1,6 +1,5 @@
 """Campaigns: what is held fixed over the years, above all the prior."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,23 +9,21 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, require
 from leaderboard.errors import InvalidFields, PriorLocked, UnknownMeasure
-from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, NoRelevant, RunChoice, User
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, User
+from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
+from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.standings import RunChoice
 from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_slug
 from leaderboard.services.rows import add_or_refuse, locked
 from leaderboard.services.scoring_sets import make_set
 
-__all__ = ["add_organiser", "change_campaign", "create_campaign", "derive_beta", "remove_organiser"]
+__all__ = ["add_organiser", "change_campaign", "create_campaign", "remove_organiser"]
 
-PRIOR = ("cost", "value", "prior", "beta", "no_relevant")
+PRIOR = (*PRIOR_FIELDS, "no_relevant")
 SCORED_BY = ("measures", "primary_measure", "compat", *PRIOR)  # a change of these makes new scoring sets
 CHANGEABLE = ("title", "description", "simulated", "run_choice", *SCORED_BY)
 LONGEST_TITLE = 120  # characters
-
-
-def derive_beta(cost: float, value: float, prior: float) -> float:
-    """β = (C / V) · (1 / P_relevant − 1) of Value = 1 − (P_miss + β · P_fa)."""
-    return cost / value * (1 / prior - 1)
 
 
 def create_campaign(
@@ -138,7 +135,10 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         fields["title"] = [f"give a title of at most {LONGEST_TITLE} characters"]
     if given["compat"] not in (9, 10):
         fields["compat"] = ["choose trec_eval's version 9 or 10"]
-    values["beta"] = _beta(given, fields)
+    try:
+        values["beta"] = checked_beta(**{name: given[name] for name in PRIOR_FIELDS})
+    except InvalidFields as error:
+        fields.update(error.fields)
     measures = _parsed("measures", given["measures"], fields)
     primary = _parsed("primary_measure", [given["primary_measure"]], fields)
     if not measures and "measures" not in fields:
@@ -147,7 +147,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         fields["primary_measure"] = ["name one measure: the one that ranks the boards"]
     measures = [measure for measure in primary if measure not in measures] + measures
     needing = [str(measure) for measure in measures if "beta" in measure.needs]
-    if needing and values["beta"] is None and "beta" not in fields:
+    if needing and values["beta"] is None and not fields.keys() & set(PRIOR_FIELDS):
         fields["beta"] = [f"{needing[0]} needs β: give it, or the cost, the value and the prior"]
     if fields:
         raise InvalidFields(fields)
@@ -162,26 +162,3 @@ def _parsed(field: str, names: Sequence[str], fields: dict[str, list[str]]) -> l
     except UnknownMeasure as error:
         fields.setdefault(field, []).append(error.message)
         return []
-
-
-def _beta(given: Mapping[str, Any], fields: dict[str, list[str]]) -> float | None:
-    """β as given or derived; None when there is none. Adds to `fields` what is wrong."""
-    cost, value, prior, beta = (given[name] for name in ("cost", "value", "prior", "beta"))
-    parts = {"cost": cost, "value": value, "prior": prior}
-    for name, number in parts.items():
-        if number is None:
-            if any(part is not None for part in parts.values()):
-                fields[name] = ["give cost, value and prior together, or none of them"]
-        elif not (math.isfinite(number) and number > 0):
-            fields[name] = ["give a number above 0"]
-    if prior is not None and not prior < 1:
-        fields["prior"] = ["give a share between 0 and 1: of all documents, those relevant to a query"]
-    if beta is not None and not (math.isfinite(beta) and beta >= 0):
-        fields["beta"] = ["give a number that is not negative"]
-    if fields.keys() & {*parts, "beta"} or cost is None:
-        return None if beta is None else float(beta)
-    derived = derive_beta(cost, value, prior)
-    # A rounded β beside its parts is how campaigns print it; a different one is a slip.
-    if beta is not None and not math.isclose(beta, derived, rel_tol=1e-3):
-        fields["beta"] = [f"cost, value and prior give {derived:.6g}; leave β out, or leave them out"]
-    return derived if beta is None else float(beta)

@@ -11,7 +11,9 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, require
 from leaderboard.errors import InvalidFields
-from leaderboard.models import Campaign, Evaluation, Judging, Opening
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Judging
 from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_slug
 from leaderboard.services.rows import add_or_refuse, locked

@@ -14,18 +14,16 @@ from leaderboard.models import (
     Campaign,
     Evaluation,
     Participation,
-    RunChoice,
     Score,
     Scoring,
     ScoringSet,
-    SetState,
-    State,
     Submission,
-    Subset,
     System,
     SystemKind,
-    chosen_run,
 )
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import RunChoice, chosen_run
+from leaderboard.rules.states import SetState, State
 
 __all__ = ["Lineup", "StandingRun", "Terms", "best_means", "lineups_of", "standing_runs", "terms_of_current_sets"]
 

@@ -10,18 +10,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import clock
 from leaderboard.errors import Problem
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    Participation,
-    Score,
-    Scoring,
-    ScoringSet,
-    Standing,
-    State,
-    Submission,
-    Subset,
-)
+from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Standing, Submission
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import State
 from leaderboard.services.events import present, record
 from leaderboard.services.queue import WORKER, Claim, give_up, held
 from leaderboard.services.quotas import give_back

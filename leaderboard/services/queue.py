@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.db import clock
-from leaderboard.models import Scoring, ScoringSet, SetState, State, Submission
+from leaderboard.models import Scoring, ScoringSet, Submission
+from leaderboard.rules.states import SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.quotas import give_back
 from leaderboard.services.rows import locked

@@ -5,16 +5,11 @@ import datetime as dt
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import QuotaSpent
-from leaderboard.models import REJECTED_A_DAY, Evaluation, Participation, Quota, Submission, quota_of
+from leaderboard.models import Evaluation, Participation, Submission
+from leaderboard.rules.quotas import day_of, quota_of
 from leaderboard.services.rows import insert_unless_there, locked
 
-__all__ = ["REJECTED_A_DAY", "give_back", "quota", "take"]
-
-
-def quota(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Quota:
-    """What the team has used and has left; for a page beside the form."""
-    participation = session.get(Participation, (team_id, evaluation.id))
-    return quota_of(evaluation, participation, now)
+__all__ = ["give_back", "take"]
 
 
 def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Participation:
@@ -27,7 +22,7 @@ def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetim
         Participation,
         team_id=team_id,
         evaluation_id=evaluation.id,
-        day=_day(now),
+        day=day_of(now),
         used_today=0,
         rejected_today=0,
         used=0,
@@ -38,8 +33,8 @@ def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetim
     state = quota_of(evaluation, participation, now)
     if state.spent is not None:
         raise QuotaSpent(state.spent)
-    if participation.day != _day(now):
-        participation.day, participation.used_today, participation.rejected_today = _day(now), 0, 0
+    if participation.day != day_of(now):
+        participation.day, participation.used_today, participation.rejected_today = day_of(now), 0, 0
     participation.used_today += 1
     participation.used += 1
     return participation
@@ -52,11 +47,7 @@ def give_back(session: Session, submission: Submission, *, rejected: bool) -> No
     submission.charged = False
     participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
     participation.used -= 1
-    if participation.day == _day(submission.received_at):
+    if participation.day == day_of(submission.received_at):
         participation.used_today -= 1
         if rejected:
             participation.rejected_today += 1
-
-
-def _day(moment: dt.datetime) -> dt.date:
-    return moment.astimezone(dt.UTC).date()

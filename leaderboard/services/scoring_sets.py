@@ -14,16 +14,8 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.lookup import current_set
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    JudgmentRevision,
-    Scoring,
-    ScoringSet,
-    SetState,
-    State,
-    Submission,
-)
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Scoring, ScoringSet, Submission
+from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
 from leaderboard.services.set_settings import settings_of
@@ -100,9 +92,7 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
 
 def ready_sets(session: Session) -> list[ScoringSet]:
     """Building sets in which nothing waits any more; a parked run does not hold up a switch."""
-    waiting = sa.exists().where(
-        Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_([State.QUEUED, State.SCORING])
-    )
+    waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
     return list(
         session.scalars(
             sa.select(ScoringSet)

@@ -14,14 +14,14 @@ from leaderboard.models import (
     Participation,
     Scoring,
     ScoringSet,
-    SetState,
     Standing,
-    State,
     Submission,
     System,
     SystemKind,
     Team,
 )
+from leaderboard.rules.phases import is_late, refusal
+from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
@@ -75,7 +75,9 @@ def submit(
     _check(threshold, label, notes)
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    late = _is_late(evaluation, received_at)
+    refused = refusal(evaluation, received_at)
+    if refused is not None:
+        raise Conflict(refused)
     if isinstance(system, NewSystem):
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
@@ -96,7 +98,7 @@ def submit(
         size=upload.size,
         text_size=upload.text_size,
         received_at=received_at,
-        late=late,
+        late=is_late(evaluation, received_at),
     )
     session.add(submission)
     session.flush()
@@ -160,21 +162,6 @@ def _check(threshold: float | None, label: str, notes: str) -> None:
         fields["notes"] = [f"use at most {LONGEST_NOTES:,} characters"]
     if fields:
         raise InvalidFields(fields)
-
-
-def _is_late(evaluation: Evaluation, received_at: dt.datetime) -> bool:
-    """Whether the run comes after closing. Raises Conflict where it is too early, or too late and that is not taken."""
-    if evaluation.opens_at is not None and received_at < evaluation.opens_at:
-        raise Conflict(f"{evaluation.title} takes runs from {_shown(evaluation.opens_at)} on.")
-    if evaluation.closes_at is None or received_at < evaluation.closes_at:
-        return False
-    if not evaluation.late_allowed:
-        raise Conflict(f"{evaluation.title} closed on {_shown(evaluation.closes_at)}; it takes no late runs.")
-    return True
-
-
-def _shown(moment: dt.datetime) -> str:
-    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
 def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:

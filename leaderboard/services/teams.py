@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require
 from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Invitation, Membership, Role, Team, User
+from leaderboard.rules.moments import moment_in_words
 from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_name, checked_slug, slug_of
 from leaderboard.services.rows import add_or_refuse, locked
@@ -108,7 +109,7 @@ def find_invitation(session: Session, token: str, now: dt.datetime | None = None
     if invitation.revoked_at is not None:
         raise Conflict("This invitation was taken back; ask the team for a new link.")
     if invitation.expires_at <= (now or present()):
-        expired = f"{invitation.expires_at.day} {invitation.expires_at:%b %Y, %H:%M} UTC"
+        expired = moment_in_words(invitation.expires_at)
         raise Conflict(f"This invitation expired on {expired}; ask the team for a new link.")
     return invitation
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from flask import Flask
 from markupsafe import Markup, escape
 
+from leaderboard.rules.moments import day_in_words, moment_in_words
 from leaderboard.web.context import now
 
 __all__ = [
@@ -68,16 +69,14 @@ def date(value: dt.datetime | None) -> Markup:
     """`20 Nov 2026`, with the time of day on hover."""
     if value is None:
         return escape(DASH)
-    value = value.astimezone(dt.UTC)
-    return _time(value, f"{value.day} {value:%b %Y}")
+    return _time(value, day_in_words(value))
 
 
 def moment(value: dt.datetime | None) -> Markup:
     """`20 Nov 2026, 14:05 UTC`."""
     if value is None:
         return escape(DASH)
-    value = value.astimezone(dt.UTC)
-    return _time(value, f"{value.day} {value:%b %Y, %H:%M} UTC")
+    return _time(value, moment_in_words(value))
 
 
 def when(value: dt.datetime | None) -> Markup:
@@ -139,7 +138,7 @@ def marked(text: str) -> Markup:
 
 
 def _time(value: dt.datetime, text: str) -> Markup:
-    exact = f"{value:%Y-%m-%dT%H:%M:%S}Z"
+    exact = f"{value.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%S}Z"
     return Markup('<time datetime="{0}" title="{0}">{1}</time>').format(exact, text)
 
 

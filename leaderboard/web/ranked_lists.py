@@ -3,9 +3,9 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.models import Judging
 from leaderboard.reads import ranked_lists
 from leaderboard.reads.ranked_lists import RankedListPage
+from leaderboard.rules.settings import Judging
 from leaderboard.web import exports
 from leaderboard.web.context import actor, now, reading, store
 from leaderboard.web.exports import evaluation_facts

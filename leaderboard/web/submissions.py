@@ -4,9 +4,10 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.errors import NotFound
-from leaderboard.models import State, Submission
+from leaderboard.models import Submission
 from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
+from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services import submissions
 from leaderboard.web import charts, exports
 from leaderboard.web.context import actor, now, reading, writing
@@ -59,7 +60,7 @@ def withdraw(submission: int) -> ResponseReturnValue:
 
 
 def _is_moving(run: SubmissionStatus) -> bool:
-    return run.state in {State.QUEUED, State.SCORING}
+    return run.state in UNFINISHED
 
 
 def _values_table(found: SubmissionResults) -> exports.Table:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leaderboard.errors import Problem
-from leaderboard.models import Subset
+from leaderboard.rules.settings import Subset
 from leaderboard.services.outcomes import MeasureScore, RunScores
 
 __all__ = ["Failed", "Job", "Rejected", "Reply", "Settings", "out_of_memory", "read_reply", "write_reply"]

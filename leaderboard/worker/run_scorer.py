@@ -12,7 +12,8 @@ from leaderboard import scoring
 from leaderboard.db import Database
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, parse
-from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, Subset
+from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
+from leaderboard.rules.settings import Subset
 from leaderboard.services.outcomes import MeasureScore, RunScores
 from leaderboard.store import RankedList, RunStore
 

@@ -18,7 +18,8 @@ import sqlalchemy as sa
 
 from leaderboard.cli.demo import RESTARTS
 from leaderboard.db import Base, Database
-from leaderboard.models import Board, Campaign, Scoring, State
+from leaderboard.models import Board, Campaign, Scoring
+from leaderboard.rules.states import State
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until

@@ -136,8 +136,8 @@ def test_the_documents_known_to_the_user_come_from_a_file(scored: Scored) -> Non
         (["--documents", "3"], "run: query q1 lists 3 documents; with the 1 judged ones that it lacks these are 4"),
         (["--documents", "99999999999999999999999"], "the collection can't have 99,999,999,999,999,999,999,999"),
         (["--documents", "9", "--threshold", "nan"], "the threshold θ can't be nan; expected a finite number"),
-        (["--documents", "9", "--beta", "nan"], "β can't be nan"),
-        (["--documents", "9", "--beta", "-3"], "β can't be -3"),
+        (["--documents", "9", "--beta", "nan"], "beta: give a number that is not negative"),
+        (["--documents", "9", "--beta", "-3"], "beta: give a number that is not negative"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(scored: Scored, options: list[str], message: str) -> None:
@@ -179,8 +179,8 @@ def test_the_threshold_says_what_is_returned(scored: Scored) -> None:
         (["nowhere", "--judgments", "qrels"], "file 'nowhere' does not exist"),
         (["run", "--judgments", "qrels", "--measures", "nDGC@10"], "no measure is called 'nDGC@10'; nearest: nDCG@10"),
         (["run", "--judgments", "qrels", "--measures", "AQWV", "--beta", "2"], "AQWV needs --documents N"),
-        (["run", "--judgments", "qrels", "--beta", "2", "--prior", "0.1"], "--beta, or --cost, --value and --prior"),
-        (["run", "--judgments", "qrels", "--prior", "0.1"], "--cost, --value and --prior go together"),
+        (["run", "--judgments", "qrels", "--beta", "2", "--prior", "0.1"], "give cost, value and prior together"),
+        (["run", "--judgments", "qrels", "--prior", "0.1"], "give cost, value and prior together"),
         (["run", "--judgments", "qrels", "--judging", "complete"], "--judging complete needs --queries FILE"),
         (["run", "--judgments", "qrels", "-l", "0"], "--relevance: 0 is not in the range 1<=x<=1000"),
         (["qrels", "--judgments", "qrels"], "qrels: line 1: decision a is neither Y nor N"),

@@ -8,21 +8,13 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
-from leaderboard.models import (
-    Board,
-    Campaign,
-    Evaluation,
-    NoRelevant,
-    Opening,
-    RunChoice,
-    Split,
-    Standing,
-    State,
-    Subset,
-    SystemKind,
-)
+from leaderboard.models import Board, Campaign, Evaluation, Split, Standing, SystemKind
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.standings import Show
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import NoRelevant, Subset
+from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.states import State
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.queries import set_split
 from tests.support.field import DAY, NAN, NOW, Field

@@ -5,9 +5,10 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
-from leaderboard.models import Opening, SystemKind
+from leaderboard.models import SystemKind
 from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.systems import SystemPage, system
+from leaderboard.rules.phases import Opening
 from tests.support.field import DAY, NOW, Field
 
 

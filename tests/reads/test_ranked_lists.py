@@ -4,9 +4,11 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.models import Evaluation, Judging, Opening
+from leaderboard.models import Evaluation
 from leaderboard.reads import ranked_lists
 from leaderboard.reads.ranked_lists import RankedListPage, ranked_list
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Judging
 from leaderboard.services import campaigns
 from leaderboard.services.events import present
 from tests.support.world import World

@@ -4,9 +4,11 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotFound
-from leaderboard.models import Opening, Scoring, Standing, State, Submission
+from leaderboard.models import Scoring, Standing, Submission
 from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.states import State
 from tests.support.field import DAY, NAN, NOW, Field
 
 

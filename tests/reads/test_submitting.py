@@ -8,6 +8,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
 from leaderboard.models import Evaluation, Standing, SystemKind, Team
 from leaderboard.reads.submitting import Submitting, submitting
+from leaderboard.rules.moments import moment_in_words
 from leaderboard.services import evaluations, systems
 from leaderboard.services.events import present
 from tests.support.world import World
@@ -71,8 +72,10 @@ def test_outside_the_dates_it_is_closed_unless_late_runs_are_taken(world: World)
     now = present()
     assert form(world).closed is None
     world.change_evaluation(opens_at=now + DAY, closes_at=now + 2 * DAY)
-    assert form(world).closed == "Submissions have not opened yet."
+    assert form(world).closed == f"The year 2026 takes runs from {moment_in_words(now + DAY)} on."
     assert form(world, now + 1.5 * DAY).closed is None
-    assert form(world, now + 3 * DAY).closed == "Submissions are closed."
+    assert form(world, now + 3 * DAY).closed == (
+        f"The year 2026 closed on {moment_in_words(now + 2 * DAY)}; it takes no late runs."
+    )
     world.change_evaluation(late_allowed=True)
     assert form(world, now + 3 * DAY).closed is None

@@ -18,7 +18,7 @@ from leaderboard.access import CONSOLE, actor_of
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.models import Opening
+from leaderboard.rules.phases import Opening
 from leaderboard.services import campaigns, evaluations, judgments, people, queries, systems, teams
 from leaderboard.store import RunStore
 from leaderboard.web import create_app

@@ -7,7 +7,9 @@ import sqlalchemy as sa
 
 from leaderboard import seeding
 from leaderboard.db import Base, Database
-from leaderboard.models import Campaign, Evaluation, Opening, Scoring, State, Submission, User
+from leaderboard.models import Campaign, Evaluation, Scoring, Submission, User
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.states import State
 from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.services.people import authenticate
 from leaderboard.store import RunStore

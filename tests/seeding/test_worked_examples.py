@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from leaderboard import seeding
 from leaderboard.access import VISITOR
 from leaderboard.metrics import parse
-from leaderboard.models import Score, Scoring, Submission, Subset, System
+from leaderboard.models import Score, Scoring, Submission, System
 from leaderboard.reads.boards import board
+from leaderboard.rules.settings import Subset
 from tests.seeding.conftest import LOADED, Installation
 
 DIGITS = 5e-7  # the table gives six digits

@@ -6,7 +6,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
 from leaderboard.errors import InvalidFields, NotAllowed, PriorLocked
-from leaderboard.models import Campaign, NoRelevant, ScoringSet, SetState, User
+from leaderboard.models import Campaign, ScoringSet, User
+from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.states import SetState
 from leaderboard.services import campaigns, people
 from tests.support.world import World
 
@@ -15,13 +17,6 @@ def _create(database: Database, **values: object) -> Campaign:
     given = {"measures": ["AP"], "primary_measure": "AP", "slug": "c", "title": "C", **values}
     with database.write() as session:
         return campaigns.create_campaign(session, CONSOLE, **given)  # type: ignore[arg-type]  # as a form sends them
-
-
-def test_beta_follows_from_cost_value_and_prior() -> None:
-    # MATERIAL's own figures: C = 0.0333, V = 1 and a prior of 1/600 give β = 0.0333 · 599.
-    assert campaigns.derive_beta(0.0333, 1, 1 / 600) == pytest.approx(19.9467)
-    assert campaigns.derive_beta(1, 10, 1e-4) == pytest.approx(999.9)
-    assert campaigns.derive_beta(0.1, 1, 1 / 600) == pytest.approx(59.9)
 
 
 def test_a_campaign_derives_its_beta_or_states_it(database: Database) -> None:

@@ -7,17 +7,8 @@ from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotAllowed
 from leaderboard.formats import QueryRow
 from leaderboard.metrics import MEASURES_VERSION
-from leaderboard.models import (
-    Evaluation,
-    Judgment,
-    JudgmentRevision,
-    Query,
-    Scoring,
-    ScoringSet,
-    SetState,
-    Split,
-    State,
-)
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet, Split
+from leaderboard.rules.states import SetState, State
 from leaderboard.services import campaigns, evaluations, judgments, queries
 from leaderboard.worker.housekeeping import renew_sets
 from tests.support.world import QRELS, World, judged

@@ -8,18 +8,10 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
-from leaderboard.models import (
-    Evaluation,
-    Event,
-    Participation,
-    Scoring,
-    Standing,
-    State,
-    Submission,
-    System,
-    Team,
-)
-from leaderboard.services import evaluations, quotas, submissions, teams
+from leaderboard.models import Evaluation, Event, Participation, Scoring, Standing, Submission, System, Team
+from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
+from leaderboard.rules.states import State
+from leaderboard.services import evaluations, submissions, teams
 from leaderboard.services.submissions import NewSystem
 from tests.support.world import RUN, World, run_text
 
@@ -34,9 +26,10 @@ def _participation(world: World) -> Participation:
     return row
 
 
-def _quota(world: World, now: dt.datetime) -> quotas.Quota:
+def _quota(world: World, now: dt.datetime) -> Quota:
     with world.database.read() as session:
-        return quotas.quota(session, session.get_one(Evaluation, world.evaluation), world.team, now)
+        participation = session.get(Participation, (world.team, world.evaluation))
+        return quota_of(session.get_one(Evaluation, world.evaluation), participation, now)
 
 
 def test_a_run_goes_in_with_its_queue_entry_its_quota_and_its_event(world: World) -> None:
@@ -112,7 +105,7 @@ def test_a_quota_that_is_spent_says_when_it_resets(world: World) -> None:
     world.submit(received_at=NOON)
     assert _quota(world, NOON).left == 1
     world.submit(received_at=NOON)
-    with pytest.raises(QuotaSpent, match="starts again at 00:00 UTC on 21 Nov 2026"):
+    with pytest.raises(QuotaSpent, match="starts again on 21 Nov 2026, 00:00 UTC"):
         world.submit(received_at=NOON)
     tomorrow = NOON + dt.timedelta(days=1)
     assert (_quota(world, tomorrow).left_today, _quota(world, tomorrow).left) == (2, 1)
@@ -189,7 +182,7 @@ def test_the_first_submissions_of_a_team_at_the_same_moment_make_one_count(world
 
 def test_a_rejected_file_costs_no_quota_but_twenty_a_day_are_enough(world: World) -> None:
     world.change_evaluation(daily_quota=30)
-    for _ in range(quotas.REJECTED_A_DAY):
+    for _ in range(REJECTED_A_DAY):
         world.submit(WRONG_FILE, received_at=NOON)
     assert _quota(world, NOON).left == 10
     world.drain()

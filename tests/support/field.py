@@ -29,13 +29,13 @@ from leaderboard.models import (
     Scoring,
     ScoringSet,
     Standing,
-    State,
     Submission,
-    Subset,
     System,
     SystemKind,
     Team,
 )
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, judgments, queries, submissions, systems, teams
 from leaderboard.store import Received
 

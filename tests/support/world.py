@@ -18,7 +18,8 @@ from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Judgments, QueryRow, read_judgments
-from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, SetState, Submission, Team
+from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team
+from leaderboard.rules.states import SetState
 from leaderboard.services import campaigns, evaluations, judgments, people, queries, submissions, teams
 from leaderboard.services.submissions import NewSystem
 from leaderboard.store import Received, RunStore

@@ -16,7 +16,10 @@ from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import find_campaign
-from leaderboard.models import NoRelevant, Opening, Role, Standing, State, SystemKind
+from leaderboard.models import Role, Standing, SystemKind
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.states import State
 from leaderboard.services import campaigns, people, teams
 from leaderboard.store import RankedList
 from tests.support.field import DAY, NAN, NOW, Field

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Scoring, State, Submission
+from leaderboard.models import Scoring, Submission
+from leaderboard.rules.states import State
 from tests.web.conftest import RUN, Reader, World
 
 

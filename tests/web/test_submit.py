@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import Participation, Scoring, Standing, State, Submission, System
+from leaderboard.models import Participation, Scoring, Standing, Submission, System
+from leaderboard.rules.states import State
 from leaderboard.services.events import present
 from leaderboard.store import Caps
 from tests.web.conftest import RUN, Reader, World
@@ -242,10 +243,10 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     for _ in range(2):
         assert participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive").status_code == 302
     page = participant.get(FORM)
-    assert "starts again at 00:00 UTC" in page
+    assert "starts again on" in page
     answer = participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive")
     assert answer.status_code == 429
-    assert "starts again at 00:00 UTC" in answer.text
+    assert "starts again on" in answer.text
     assert len(submissions(world)) == 2
 
 
@@ -273,10 +274,10 @@ def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, parti
 def test_before_it_opens_and_after_it_closes_nothing_goes_in(world: World, participant: Reader) -> None:
     day = dt.timedelta(days=1)
     world.change(opens_at=present() + day)
-    assert "not opened yet" in participant.get(FORM)
+    assert "takes runs from" in participant.get(FORM)
     assert participant.send(FORM, RUN, system=str(world.system.id), standing="primary").status_code == 409
     world.change(opens_at=present() - 2 * day, closes_at=present() - day)
-    assert "Submissions are closed" in participant.get(FORM)
+    assert "it takes no late runs" in participant.get(FORM)
     assert participant.send(FORM, RUN, system=str(world.system.id), standing="primary").status_code == 409
     assert submissions(world) == []
 

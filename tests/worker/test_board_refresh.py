@@ -6,7 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Board, NoRelevant, Score, State, Subset
+from leaderboard.models import Board, Score
+from leaderboard.rules.settings import NoRelevant, Subset
+from leaderboard.rules.states import State
 from leaderboard.services import boards
 from leaderboard.services.campaigns import change_campaign
 from leaderboard.worker.board_refresh import BoardRefresh

@@ -11,7 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.errors import Unavailable
-from leaderboard.models import Scoring, State
+from leaderboard.models import Scoring
+from leaderboard.rules.states import State
 from leaderboard.services.outcomes import RunScores
 from leaderboard.worker import Worker
 from leaderboard.worker.child_process import ChildProcess

@@ -10,7 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.config import Config
-from leaderboard.models import Event, Scoring, State
+from leaderboard.models import Event, Scoring
+from leaderboard.rules.states import State
 from leaderboard.worker import run as run_worker
 from leaderboard.worker.housekeeping import remove_orphans
 from tests.support.processes import Process

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
-from leaderboard.models import Campaign, Participation, Score, Scoring, State, Submission, Subset
+from leaderboard.models import Campaign, Participation, Score, Scoring, Submission
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import State
 from leaderboard.services import campaigns, outcomes, queue, submissions
 from leaderboard.services.outcomes import MeasureScore, Recorded, RunScores
 from leaderboard.services.queue import Claim

@@ -8,8 +8,11 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.formats import QueryRow
-from leaderboard.models import Campaign, Event, Opening, Score, State, Submission, Subset
+from leaderboard.models import Campaign, Event, Score, Submission
 from leaderboard.reads.boards import board
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import State
 from leaderboard.services import evaluations, queries
 from leaderboard.services.events import present
 from tests.support.world import RUN, World

@@ -1,12 +1,19 @@
-"""Which run stands for a system: one rule for what boards show and for what the worker derives for them."""
+"""Which run stands for a system on a board."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from leaderboard.models.campaigns import RunChoice
+__all__ = ["ArrivedRun", "RunChoice", "arrival", "chosen_run"]
 
-__all__ = ["ArrivedRun", "arrival", "chosen_run"]
+
+class RunChoice(StrEnum):
+    """Which run stands for a system on a board."""
+
+    PRIMARY = "primary"  # the team's primary run for its system, the latest scored one for every other
+    BEST = "best"
+    LATEST = "latest"
 
 
 class ArrivedRun(Protocol):

@@ -1,0 +1,65 @@
+import datetime as dt
+from dataclasses import dataclass
+
+from leaderboard.rules.quotas import REJECTED_A_DAY, day_of, quota_of
+
+NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+TODAY = NOON.date()
+
+
+@dataclass(frozen=True)
+class Held:
+    daily_quota: int | None = None
+    total_quota: int | None = None
+
+
+@dataclass(frozen=True)
+class Used:
+    day: dt.date = TODAY
+    used_today: int = 0
+    rejected_today: int = 0
+    used: int = 0
+
+
+def test_without_limits_there_is_no_number_and_nothing_is_spent() -> None:
+    quota = quota_of(Held(), Used(used_today=7, used=70), NOON)
+    assert (quota.left, quota.left_today, quota.left_in_all, quota.spent) == (None, None, None, None)
+
+
+def test_a_team_that_has_submitted_nothing_has_all_of_it() -> None:
+    quota = quota_of(Held(daily_quota=2, total_quota=10), None, NOON)
+    assert (quota.left, quota.left_today, quota.left_in_all, quota.rejections_left) == (2, 2, 10, REJECTED_A_DAY)
+
+
+def test_the_smaller_of_what_is_left_today_and_in_all_counts() -> None:
+    assert quota_of(Held(daily_quota=3, total_quota=10), Used(used_today=1, used=9), NOON).left == 1
+    assert quota_of(Held(daily_quota=3, total_quota=10), Used(used_today=2, used=3), NOON).left == 1
+
+
+def test_another_day_starts_the_daily_counts_again_and_not_the_total() -> None:
+    yesterday = Used(day=TODAY - dt.timedelta(days=1), used_today=3, rejected_today=20, used=9)
+    quota = quota_of(Held(daily_quota=3, total_quota=10), yesterday, NOON)
+    assert (quota.used_today, quota.rejected_today, quota.used, quota.left) == (0, 0, 9, 1)
+
+
+def test_a_quota_says_why_nothing_is_left_and_from_when_there_is() -> None:
+    again = "The count starts again on 21 Nov 2026, 00:00 UTC."
+    assert quota_of(Held(daily_quota=2), Used(used_today=2, used=2), NOON).spent == (
+        f"All 2 submissions of your team for today are used. {again}"
+    )
+    assert quota_of(Held(daily_quota=2, total_quota=2), Used(used_today=2, used=2), NOON).spent == (
+        "All 2 submissions of your team to this evaluation are used."
+    )
+    assert quota_of(Held(), Used(rejected_today=REJECTED_A_DAY), NOON).spent == (
+        f"20 files of your team were rejected here today, which is enough. {again}"
+    )
+
+
+def test_a_limit_that_was_lowered_below_what_is_used_leaves_nothing() -> None:
+    assert quota_of(Held(daily_quota=2), Used(used_today=5, used=5), NOON).left == 0
+
+
+def test_days_end_at_midnight_in_utc() -> None:
+    new_york = dt.timezone(dt.timedelta(hours=-5))
+    assert day_of(dt.datetime(2026, 11, 20, 18, 59, 59, tzinfo=new_york)) == TODAY
+    assert day_of(dt.datetime(2026, 11, 20, 19, 0, tzinfo=new_york)) == TODAY + dt.timedelta(days=1)
