@@ -13,7 +13,7 @@ import click
 
 from leaderboard.cli.score_output import ScoredRun
 from leaderboard.metrics import Measure
-from leaderboard.statistics import LEVEL, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
+from leaderboard.statistics import CONFIDENCE, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
 __all__ = ["FORMATS", "baseline_among", "csv_text", "json_text", "table_text"]
 
@@ -24,7 +24,7 @@ NO_DIRECTION = "neither more nor less of it is better"
 TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
 HEAD = (
     "difference",
-    f"{LEVEL * 100:g} % interval",
+    f"{CONFIDENCE * 100:g} % interval",
     "d_z",
     "dominance",
     "better",
@@ -64,7 +64,7 @@ def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: s
     tables: Compared = {}
     for measure in measures:
         if measure.direction == "none":
-            tables[measure] = ComparisonTable(baseline, (), LEVEL, RESAMPLES, seed, NO_DIRECTION)
+            tables[measure] = ComparisonTable(baseline, (), CONFIDENCE, RESAMPLES, seed, NO_DIRECTION)
             continue
         columns = {run.name: run.scored.results[measure].columns for run in runs}
         aggregation = measure.family.aggregation
@@ -145,7 +145,7 @@ def _lines(row: Comparison, mean: float) -> Iterator[list[str]]:
     first = [
         row.name,
         _figure(_defined(mean)),
-        _signed(difference.value),
+        _signed(difference.estimate),
         _interval(difference),
         _signed(effects.d_z, 2),
         _signed(effects.dominance, 2),
@@ -162,7 +162,7 @@ def _columns() -> list[str]:
     figures = ["mean", "baseline_mean", "difference", "low", "high", "queries", "left_out"]
     effects = ["d_z", "dominance", "better", "worse", "tied"]
     tests = [f"{name}{suffix}" for name in TESTS for suffix in ("_p", "_holm", "_bh")]
-    return ["measure", "run", "baseline", *figures, *effects, *tests, "level", "resamples", "seed", "reason"]
+    return ["measure", "run", "baseline", *figures, *effects, *tests, "confidence", "resamples", "seed", "reason"]
 
 
 def _means(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable, name: str) -> dict[str, Any]:
@@ -180,7 +180,7 @@ def _means(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable, 
 def _record(table: ComparisonTable, row: Comparison) -> dict[str, Any]:
     effects, difference = row.effects, row.difference
     record: dict[str, Any] = {
-        "difference": difference.value,
+        "difference": difference.estimate,
         "low": difference.low,
         "high": difference.high,
         "queries": effects.queries,
@@ -190,7 +190,7 @@ def _record(table: ComparisonTable, row: Comparison) -> dict[str, Any]:
         "better": effects.better,
         "worse": effects.worse,
         "tied": effects.tied,
-        "level": table.level,
+        "confidence": table.confidence,
         "resamples": table.resamples,
         "seed": table.seed,
     }

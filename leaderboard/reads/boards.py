@@ -287,9 +287,9 @@ def derived_figures(
     return Derived(
         ranks=ranks if fits else {},
         leaders=frozenset(figures["leaders"] if fits else ()),
-        level=figures["level"],
+        level=figures["confidence"],
         resamples=figures["resamples"],
-        permutations=figures["tukey"]["resamples"] if fits and figures["tukey"] else 0,
+        permutations=figures["permutations"] if fits else 0,
         seed=figures["seed"],
     )
 

@@ -28,13 +28,13 @@ from leaderboard.rules.settings import Subset
 from leaderboard.services.lineups import Lineup, best_means, lineups_of, standing_runs, terms_of_current_sets
 from leaderboard.services.rows import insert_unless_there, locked
 
-__all__ = ["VERSION", "Due", "due", "refresh"]
+__all__ = ["FIGURES_VERSION", "Due", "due", "refresh"]
 
-VERSION = 1  # of how figures are worked out and kept; those of another one are worked out anew
+FIGURES_VERSION = 1  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 LEAST_RESAMPLES = 1_000
-GROUPED = 5_000  # runs × queries up to which all pairs are compared under every measure, not only the primary one
+PAIRS_UP_TO = 5_000  # runs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
@@ -57,7 +57,7 @@ class _Work:
     columns: dict[int, Columns]
     ends: dict[int, tuple[float | None, float | None]]
     resamples: int
-    groups: bool
+    compare_pairs: bool
 
 
 Ends = Mapping[int, tuple[float, float]]
@@ -85,7 +85,7 @@ def due(session: Session, older_than: float = 0.0) -> list[Due]:
             for subset in own.subsets:
                 version, digest, is_old = kept.get((set_id, name, subset), (None, None, True))
                 is_new = version is None and set_id in runs
-                is_stale = version is not None and (version, digest) != (VERSION, lineups[name, subset].digest)
+                is_stale = version is not None and (version, digest) != (FIGURES_VERSION, lineups[name, subset].digest)
                 if is_new or (is_stale and is_old):
                     found.append((place, set_id, name))
                     break
@@ -142,7 +142,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 columns={run: own for run, own in columns.items() if own is not None},
                 ends=ends,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
-                groups=wanted.measure == terms.measures[0] or len(lineup.ranked) * queries <= GROUPED,
+                compare_pairs=wanted.measure == terms.measures[0] or len(lineup.ranked) * queries <= PAIRS_UP_TO,
             )
         )
     return works
@@ -171,32 +171,32 @@ def _vectors(
 
 
 def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
-    """(scoring -> its interval, what the board keeps)."""
+    """(scoring -> the ends of its interval, what the board keeps)."""
     aggregation = work.measure.family.aggregation
-    found = statistics.board_figures(
+    found = statistics.board_statistics(
         {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns},
         aggregation,
         direction=work.measure.direction,
         resamples=work.resamples,
-        groups=work.groups,
+        compare_pairs=work.compare_pairs,
     )
     unranked = [run for run in work.lineup.others if run in work.columns]
     own = statistics.intervals([work.columns[run] for run in unranked], aggregation, resamples=work.resamples)
-    intervals = {int(standing.name): standing.interval for standing in found.standings} | dict(
-        zip(unranked, own, strict=True)
-    )
+    intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unranked, own, strict=True))
     ends = {
         run: (interval.low, interval.high)
         for run, interval in intervals.items()
         if interval.low is not None and interval.high is not None
     }
-    figures = found.as_json()
-    del figures["version"]  # the table has our own
-    ranks = {name: [each["rank_low"], each["rank_high"]] for name, each in figures.pop("systems").items()}
-    return ends, figures | {
+    ranges = {run: each.rank_range for run, each in found.systems.items() if each.rank_range is not None}
+    return ends, {
         "over": work.lineup.digest,
-        "ranks": {name: ends for name, ends in ranks.items() if None not in ends},
-        "leaders": [int(name) for name in found.leaders],
+        "confidence": found.confidence,
+        "resamples": found.resamples,
+        "permutations": found.tukey.permutations if found.tukey else 0,
+        "seed": found.seed,
+        "ranks": {run: [each.low, each.high] for run, each in ranges.items() if each.low is not None},
+        "leaders": [int(run) for run in found.leaders],
     }
 
 
@@ -228,5 +228,5 @@ def _write_figures(session: Session, wanted: Due, subset: Subset, figures: dict[
     row = locked(session, Board, key)
     if row.refreshed_at > as_of:
         return False
-    row.version, row.figures, row.refreshed_at = VERSION, figures, as_of
+    row.version, row.figures, row.refreshed_at = FIGURES_VERSION, figures, as_of
     return True

@@ -1,45 +1,45 @@
-"""Tests, intervals, corrections and rank ranges over per-query values: pure functions, no files, no database.
+"""Tests, intervals, corrections and ranks over per-query values: pure functions, no files, no database.
 
-table = compare({"a": columns_a, "b": columns_b}, "a", measure.family.aggregation)      # a run against a baseline
-figures = board_figures(systems, measure.family.aggregation, direction=measure.direction).as_json()
+    table = compare({"a": columns_a, "b": columns_b}, "a", measure.family.aggregation)
+    board = board_statistics(systems, measure.family.aggregation, direction=measure.direction)
 
 Columns are those of `Evaluated.columns`: float64[Q] over the queries in one order for all systems, NaN where a query
-has no value. Whatever is drawn starts from a seed that stands in the result. What can't be said is None with a reason.
-scipy is imported only when a t test is asked for.
+has no value. Whatever is drawn at random starts from a seed that stands in the result. What can't be said is None, and
+`reason` says why. scipy is imported only when two systems are compared (docs/decisions/0007-scipy.md).
 """
 
-from leaderboard.statistics.board import VERSION, BoardFigures, Standing, board_figures
+from leaderboard.statistics.board import BoardStatistics, SystemStatistics, board_statistics
 from leaderboard.statistics.bootstrap import Interval, difference_interval, interval, intervals
-from leaderboard.statistics.columns import contributions
-from leaderboard.statistics.comparison import Comparison, ComparisonTable, Corrected, compare
-from leaderboard.statistics.corrections import benjamini_hochberg, holm
-from leaderboard.statistics.effects import Effects, effect_sizes
-from leaderboard.statistics.groups import leaders, letters
-from leaderboard.statistics.pairs import PairedTest
-from leaderboard.statistics.parametric import paired_t
-from leaderboard.statistics.randomisation import randomisation_test
+from leaderboard.statistics.comparison import (
+    Comparison,
+    ComparisonTable,
+    CorrectedTest,
+    benjamini_hochberg,
+    compare,
+    holm,
+)
+from leaderboard.statistics.contributions import contributions
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
-from leaderboard.statistics.resampling import LEVEL, RESAMPLES, SEED
-from leaderboard.statistics.signed_ranks import wilcoxon
-from leaderboard.statistics.tukey import Tukey, tukey_hsd
+from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
 
 __all__ = [
-    "LEVEL",
+    "CONFIDENCE",
     "RESAMPLES",
     "SEED",
-    "VERSION",
-    "BoardFigures",
+    "BoardStatistics",
     "Comparison",
     "ComparisonTable",
-    "Corrected",
+    "CorrectedTest",
     "Effects",
     "Interval",
     "PairedTest",
     "RankRange",
-    "Standing",
+    "SystemStatistics",
     "Tukey",
     "benjamini_hochberg",
-    "board_figures",
+    "board_statistics",
     "compare",
     "competition_ranks",
     "contributions",
@@ -49,7 +49,6 @@ __all__ = [
     "interval",
     "intervals",
     "leaders",
-    "letters",
     "paired_t",
     "randomisation_test",
     "rank_ranges",

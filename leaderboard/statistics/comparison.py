@@ -1,28 +1,29 @@
-"""Several systems against one baseline: differences with intervals, tests, corrections and effect sizes."""
+"""Several systems against one baseline: differences with intervals, tests with their corrected p-values, effect sizes.
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+Sources: S. Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979;
+Y. Benjamini and Y. Hochberg, Controlling the False Discovery Rate, Journal of the Royal Statistical Society B 57, 1995.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics.bootstrap import Interval, difference_interval
-from leaderboard.statistics.columns import common, contributions
-from leaderboard.statistics.corrections import benjamini_hochberg, holm
-from leaderboard.statistics.effects import Effects, effect_sizes
-from leaderboard.statistics.pairs import PairedTest
-from leaderboard.statistics.parametric import paired_t
-from leaderboard.statistics.randomisation import randomisation_test
-from leaderboard.statistics.resampling import LEVEL, RESAMPLES, SEED
-from leaderboard.statistics.signed_ranks import wilcoxon
+from leaderboard.statistics.contributions import common, contributions
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 
-__all__ = ["Comparison", "ComparisonTable", "Corrected", "compare"]
+__all__ = ["Comparison", "ComparisonTable", "CorrectedTest", "benjamini_hochberg", "compare", "holm"]
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """One test of one row, and its p corrected for the number of rows by each method; None where the test has none."""
+class CorrectedTest:
+    """A test of one comparison, and its p corrected by each method for the number of comparisons; None where it has no
+    p."""
 
     test: PairedTest
     holm: float | None
@@ -33,32 +34,28 @@ class Corrected:
 class Comparison:
     """One system against the baseline, on the queries where both have a value.
 
-    difference  of the measure's own figures, system − baseline, with its bootstrap interval
+    difference  of their means, system − baseline, with its bootstrap interval
     tests       randomisation, t and Wilcoxon, in this order
     effects     d_z, dominance, and queries better, worse and tied
     """
 
     name: str
     difference: Interval
-    tests: tuple[Corrected, ...]
+    tests: tuple[CorrectedTest, ...]
     effects: Effects
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTable:
-    """rows: one a system other than the baseline, in the order given; none with a `reason` for a measure of the whole
-    run. Whatever was drawn was drawn from `seed`."""
+    """rows: one for each system other than the baseline, in the order given; none for a measure of the whole run, and
+    `reason` says so. Everything drawn was drawn from `seed`."""
 
     baseline: str
     rows: tuple[Comparison, ...]
-    level: float
+    confidence: float
     resamples: int
     seed: int
     reason: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain nested values; None where there is no figure, never NaN."""
-        return asdict(self)
 
 
 def compare(
@@ -67,40 +64,83 @@ def compare(
     aggregation: Aggregation = MEAN,
     *,
     direction: Direction = "higher",
-    level: float = LEVEL,
+    confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> ComparisonTable:
-    """Every other system against `baseline`, two-sided.
+    """Compares every other system with `baseline`, two-sided.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
     value; aggregation and direction are the measure's own (without a direction, better means more). Tests and effect
-    sizes are on what each query adds to the figure (`columns.contributions`). Holm and Benjamini–Hochberg correct each
-    test for the number of rows. Raises BadInput when the baseline is not among the systems, or for a level outside
-    (0, 1) or no resamples.
+    sizes are on what each query adds to the mean (`contributions`). Holm and Benjamini–Hochberg correct each test for
+    the number of rows. Raises BadInput when the baseline is not among the systems, for a confidence outside (0, 1) or
+    for resamples below 1.
+
+    >>> import numpy as np
+    >>> systems = {"ours": (np.array([0.5, 0.75, 1.0]),), "bm25": (np.array([0.25, 0.5, 0.75]),)}
+    >>> (row,) = compare(systems, "bm25").rows
+    >>> row.name, row.difference.estimate, [(each.test.name, each.test.p) for each in row.tests]
+    ('ours', 0.25, [('randomisation', 0.25), ('t', None), ('wilcoxon', 0.25)])
     """
     if baseline not in systems:
         raise BadInput(f"{baseline!r} is not among the systems compared: {', '.join(systems)}")
     if not aggregation.has_interval:
-        return ComparisonTable(baseline, (), level, resamples, seed, aggregation.name)
+        return ComparisonTable(baseline, (), confidence, resamples, seed, aggregation.name)
     names = [name for name in systems if name != baseline]
     differences: list[Interval] = []
     tests: list[tuple[PairedTest, ...]] = []
-    sizes: list[Effects] = []
+    effects: list[Effects] = []
     for name in names:
         pair = common(systems[name], systems[baseline])
         own, other = (contributions(columns, aggregation) for columns in pair)
-        differences.append(difference_interval(*pair, aggregation, level=level, resamples=resamples, seed=seed))
+        differences.append(
+            difference_interval(*pair, aggregation, confidence=confidence, resamples=resamples, seed=seed)
+        )
         drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))
-        sizes.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
-    corrected = zip(*(_correct(family) for family in zip(*tests, strict=True)), strict=True)
-    return ComparisonTable(
-        baseline, tuple(map(Comparison, names, differences, corrected, sizes)), level, resamples, seed
-    )
+        effects.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
+    corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
+    rows = tuple(map(Comparison, names, differences, corrected, effects))
+    return ComparisonTable(baseline, rows, confidence, resamples, seed)
 
 
-def _correct(family: tuple[PairedTest, ...]) -> tuple[Corrected, ...]:
+def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Corrected p-values in the order given: below α, the chance of even one false finding is at most α.
+
+    The i-th smallest of m is multiplied by m − i + 1, never falls below the one before, and is at most 1. None (no
+    test) stays None and is not counted in m.
+
+    >>> [round(each, 6) for each in holm([0.01, 0.04, 0.03, 0.005])]
+    [0.03, 0.06, 0.06, 0.02]
+    """
+    given = np.array([value for value in p if value is not None], dtype=np.float64)
+    order = np.argsort(given, kind="stable")
+    corrected = np.empty_like(given)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1)))
+    return _in_place_of(p, corrected.tolist())
+
+
+def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
+    """Corrected p-values in the order given: of the findings below α, a share of at most α is expected to be false.
+
+    The i-th smallest of m is multiplied by m / i and never exceeds the one after. None (no test) stays None and is not
+    counted in m.
+
+    >>> [round(each, 6) for each in benjamini_hochberg([0.01, 0.04, 0.03, 0.005])]
+    [0.02, 0.04, 0.04, 0.02]
+    """
+    from scipy import stats  # here, because importing it takes longer than most commands run
+
+    given = [value for value in p if value is not None]
+    return _in_place_of(p, stats.false_discovery_control(given).tolist() if given else [])
+
+
+def _in_place_of(p: Sequence[float | None], corrected: Sequence[float]) -> tuple[float | None, ...]:
+    values = iter(corrected)
+    return tuple(None if value is None else next(values) for value in p)
+
+
+def _corrected(same_test: tuple[PairedTest, ...]) -> tuple[CorrectedTest, ...]:
     """The same test on every row, corrected for their number."""
-    p = [test.p for test in family]
-    return tuple(map(Corrected, family, holm(p), benjamini_hochberg(p)))
+    p = [test.p for test in same_test]
+    return tuple(map(CorrectedTest, same_test, holm(p), benjamini_hochberg(p)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Floats, Ints
-from leaderboard.statistics.resampling import LEVEL, tails
+from leaderboard.statistics.defaults import CONFIDENCE, tails
 
 __all__ = ["RankRange", "competition_ranks", "rank_ranges"]
 
@@ -19,7 +19,7 @@ TIE = 1e-12
 @dataclass(frozen=True, slots=True)
 class RankRange:
     """rank: 1 is best, tied systems share it. low, high: the best and the worst rank of the range, which leaves at
-    most half of what `level` leaves on either side; None for a system without a mean."""
+    most half of 1 − confidence on either side; None for a system without a mean."""
 
     rank: int
     low: int | None
@@ -38,9 +38,8 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
 
     Parameters
     ----------
-    means: float64[..., S], the systems along the last axis (each row of a matrix is a board of its own). NaN
-        (undefined) comes last and shares the last rank; a board that gives no rank to an undefined mean leaves it out
-        first.
+    means: float64[..., S], the systems along the last axis; each row of a matrix is a board of its own. NaN (undefined)
+        is last and shares the last rank; a board that gives no rank to an undefined mean leaves it out first.
     direction: the measure's own, "higher" or "lower" (is better).
 
     Returns int64[..., S], 1 is best, in the order of `means`. Raises ValueError for the direction "none": where neither
@@ -66,14 +65,24 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
     return ranks
 
 
-def rank_ranges(means: Floats, drawn: Floats, direction: Direction, *, level: float = LEVEL) -> tuple[RankRange, ...]:
-    """The rank of each of means (float64[S]) and the range of its ranks in joint resamples (float64[B, S])."""
-    ends = tails(level)
+def rank_ranges(
+    means: Floats, drawn: Floats, direction: Direction, *, confidence: float = CONFIDENCE
+) -> tuple[RankRange, ...]:
+    """The rank of each system and the range of its ranks in joint resamples.
+
+    means: float64[S], NaN where undefined; drawn: float64[B, S], the means over resampled queries (`resampled`);
+    direction: as `competition_ranks` takes it. Raises BadInput for a confidence outside (0, 1).
+
+    >>> import numpy as np
+    >>> drawn = np.array([[0.9, 0.5], [0.8, 0.6], [0.6, 0.7]])
+    >>> rank_ranges(np.array([0.8, 0.6]), drawn, "higher")
+    (RankRange(rank=1, low=1, high=2), RankRange(rank=2, low=1, high=2))
+    """
+    ends = tails(confidence)
     ranks = competition_ranks(means, direction)
     if not len(ranks):
         return ()
-    every = competition_ranks(drawn, direction)
-    low, high = np.quantile(every, ends, axis=0, method="inverted_cdf")
+    low, high = np.quantile(competition_ranks(drawn, direction), ends, axis=0, method="inverted_cdf")
     return tuple(
         RankRange(int(rank), None, None) if np.isnan(mean) else RankRange(int(rank), int(best), int(worst))
         for mean, rank, best, worst in zip(means, ranks, low, high, strict=True)

@@ -13,41 +13,48 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Floats
-from leaderboard.statistics.resampling import RESAMPLES, SEED, check_draws
+from leaderboard.metrics.ranking import Floats, Ints
+from leaderboard.statistics.defaults import RESAMPLES, SEED, check_resamples, significance
 
-__all__ = ["Tukey", "tukey_hsd"]
+__all__ = ["Tukey", "leaders", "tukey_hsd"]
 
-WORK = 100_000_000  # values permuted at most, about a second: a larger board gets fewer resamples, never below LEAST
+WORK = 100_000_000  # values permuted at most, about a second: a larger board gets fewer permutations, never below LEAST
 LEAST = 1_000
-NOISE = 1e-12  # of the largest value
+ROUNDING = 1e-12  # of the largest value
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tukey:
     """All pairs of S systems.
 
-    p          float64[S, S], symmetric, in (0, 1], 1 on the diagonal; NaN for a system that could not be compared
-    queries    on which every compared system has a value; left_out: the other queries
-    resamples  drawn, with `seed`: as asked for, fewer on a very large board
-    reason     why there is nothing, else None
+    p            float64[S, S], symmetric, in (0, 1], 1 on the diagonal; NaN for a system that could not be compared
+    queries      on which every compared system has a value; left_out: the other queries
+    permutations drawn, from `seed`: as many as asked for, fewer on a very large board, 0 where nothing was compared
+    reason       why nothing was compared, else None
     """
 
     p: Floats
     queries: int
     left_out: int
-    resamples: int
+    permutations: int
     seed: int
     reason: str | None = None
 
 
-def tukey_hsd(values: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> Tukey:
-    """Compares all systems. values: float64[Q, S], NaN where a query has no value.
+def tukey_hsd(values: Floats, *, permutations: int = RESAMPLES, seed: int = SEED) -> Tukey:
+    """Compares all systems with one another.
 
-    A system without any value is not compared; a query that is undefined for one of the others is left out. p does not
-    depend on the order of the systems.
+    values: float64[Q, S], NaN where a query has no value. A system without any value is not compared; a query that is
+    undefined for one of the others is left out. p does not depend on the order of the systems. Raises BadInput for
+    permutations below 1.
+
+    >>> import numpy as np
+    >>> two_systems = np.array([[0.5, 0.25], [0.75, 0.5], [1.0, 0.75]])
+    >>> found = tukey_hsd(two_systems)  # with two systems the randomisation test, whose exact p is .25
+    >>> found.queries, found.p.shape, bool(abs(found.p[0, 1] - 0.25) < 0.02)
+    (3, (2, 2), True)
     """
-    check_draws(resamples)
+    check_resamples(permutations)
     p = np.full((values.shape[1], values.shape[1]), np.nan)
     compared = np.flatnonzero(~np.all(np.isnan(values), axis=0))
     complete = ~np.any(np.isnan(values[:, compared]), axis=1)
@@ -58,19 +65,35 @@ def tukey_hsd(values: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -
         reason = "no query has a value for every system" if len(compared) > 1 else "fewer than two systems have values"
         p[compared, compared] = 1.0
         return Tukey(p, queries, left_out, 0, seed, reason)
-    draws = max(min(resamples, LEAST), min(resamples, WORK // block.size))
-    largest = _largest_differences(block, draws, seed)
+    drawn = max(min(permutations, LEAST), min(permutations, WORK // block.size))
+    largest = _largest_differences(block, drawn, seed)
     means = block.mean(axis=0)
-    apart = np.abs(means[:, np.newaxis] - means) - NOISE * np.abs(block).max()
-    p[np.ix_(compared, compared)] = (1 + draws - np.searchsorted(largest, apart)) / (1 + draws)
+    apart = np.abs(means[:, np.newaxis] - means) - ROUNDING * np.abs(block).max()
+    p[np.ix_(compared, compared)] = (1 + drawn - np.searchsorted(largest, apart)) / (1 + drawn)
     p[compared, compared] = 1.0
-    return Tukey(p, queries, left_out, draws, seed)
+    return Tukey(p, queries, left_out, drawn, seed)
 
 
-def _largest_differences(block: Floats, draws: int, seed: int) -> Floats:
-    """float64[draws], rising: best less worst mean, each time with the values permuted within every query."""
+def leaders(ranks: Ints, p: Floats, confidence: float) -> tuple[int, ...]:
+    """The places of the first system and of all that can't be told apart from it, best first.
+
+    ranks: int64[S], 1 is best; p: float64[S, S] of all pairs as `tukey_hsd` gives it. A pair is told apart when its p
+    is at most 1 − confidence. Equal ranks keep their order. Empty when no system was compared. Raises BadInput for a
+    confidence outside (0, 1).
+
+    >>> import numpy as np
+    >>> p = np.array([[1.0, 0.01, 0.2], [0.01, 1.0, 0.03], [0.2, 0.03, 1.0]])
+    >>> leaders(np.array([1, 3, 2]), p, 0.95)
+    (0, 2)
+    """
+    order = [int(place) for place in np.argsort(ranks, kind="stable") if not np.isnan(p[place, place])]
+    return tuple(place for place in order if p[order[0], place] > significance(confidence))
+
+
+def _largest_differences(block: Floats, permutations: int, seed: int) -> Floats:
+    """float64[permutations], rising: best less worst mean, each time with the values permuted within every query."""
     generator = np.random.default_rng(seed)
-    sums = np.zeros((draws, block.shape[1]))
+    sums = np.zeros((permutations, block.shape[1]))
     for row in np.sort(block, axis=1):  # sorted: the order of the systems has no say in what a seed draws
         sums += generator.permuted(np.broadcast_to(row, sums.shape), axis=1)
     return np.sort(np.ptp(sums, axis=1) / len(block))

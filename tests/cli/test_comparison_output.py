@@ -77,7 +77,7 @@ def test_every_other_run_is_held_against_the_one_named(scored: Scored) -> None:
         assert float(row["randomisation_p"]) == pytest.approx(sign_flips(difference))
         assert float(row["t_p"]) == pytest.approx(stats.ttest_rel(AP[row["run"]], AP["a"]).pvalue)
         assert float(row["wilcoxon_p"]) == pytest.approx(stats.wilcoxon(difference[difference != 0]).pvalue)
-        assert (row["queries"], row["left_out"], row["seed"], row["level"]) == ("8", "0", "1", "0.95")
+        assert (row["queries"], row["left_out"], row["seed"], row["confidence"]) == ("8", "0", "1", "0.95")
 
 
 def test_the_interval_is_of_the_difference_over_resampled_queries(scored: Scored) -> None:

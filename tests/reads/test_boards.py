@@ -288,9 +288,9 @@ def test_rank_ranges_and_the_leading_group_come_from_what_the_worker_derived(fie
     figures = {
         "ranks": {str(scorings[0]): [1, 2], str(scorings[1]): [1, 2], str(scorings[2]): [3, 3]},
         "leaders": scorings[:2],
-        "tukey": {"queries": 4, "left_out": 0, "resamples": 10_000, "reason": None},
-        "level": 0.95,
+        "confidence": 0.95,
         "resamples": 10_000,
+        "permutations": 10_000,
         "seed": 1,
     }
     with field.database.write() as session:

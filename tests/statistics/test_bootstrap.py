@@ -14,7 +14,7 @@ from leaderboard.metrics.aggregation import (
     Aggregation,
 )
 from leaderboard.statistics import difference_interval, interval, intervals
-from leaderboard.statistics.resampling import figures, resampled
+from leaderboard.statistics.bootstrap import _weighted, resampled
 
 NAN = np.nan
 BEST = Aggregation("best query", lambda columns, weights: float(np.max(columns[0][weights > 0])), lambda c: c[0])
@@ -29,10 +29,10 @@ def random_columns(count, queries, seed=0, undefined=0.2):
 def test_two_queries_give_the_three_means_that_they_can_give():
     # 0 and 1 drawn twice with replacement: mean 0, .5 or 1 with chance ¼, ½ and ¼
     columns = (np.array([0.0, 1.0]),)
-    at_95, at_40 = interval(columns), interval(columns, level=0.4)
-    assert (at_95.value, at_95.low, at_95.high) == (0.5, 0.0, 1.0)
+    at_95, at_40 = interval(columns), interval(columns, confidence=0.4)
+    assert (at_95.estimate, at_95.low, at_95.high) == (0.5, 0.0, 1.0)
     assert (at_40.low, at_40.high) == (0.5, 0.5)
-    assert (at_95.level, at_95.resamples, at_95.seed, at_95.queries) == (0.95, 10_000, 1, 2)
+    assert (at_95.confidence, at_95.resamples, at_95.seed, at_95.queries) == (0.95, 10_000, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_all_systems_at_once_give_what_the_aggregate_gives_one_by_one(aggregatio
     weights[0] = 0
     weights[0, 0] = 1
     expected = [[aggregation.combine(columns, row) for columns in systems] for row in weights]
-    np.testing.assert_allclose(figures(aggregation, systems, weights), expected, rtol=1e-12)
+    np.testing.assert_allclose(_weighted(aggregation, systems, weights), expected, rtol=1e-12)
 
 
 def test_a_system_has_the_same_interval_whoever_stands_beside_it():
@@ -81,7 +81,7 @@ def test_intervals_of_several_systems_are_each_ones_own():
     systems = [(column,) for column in random_columns(3, 30, undefined=0.0)]
     for own, columns in zip(intervals(systems, resamples=300), systems, strict=True):
         alone = interval(columns, resamples=300)
-        assert (own.value, own.queries) == (alone.value, 30)
+        assert (own.estimate, own.queries) == (alone.estimate, 30)
         assert (own.low, own.high) == (pytest.approx(alone.low, rel=1e-12), pytest.approx(alone.high, rel=1e-12))
     assert intervals([], resamples=300) == ()
 
@@ -104,7 +104,7 @@ def test_a_query_that_one_system_has_a_value_for_is_drawn_for_all():
 def test_blocks_of_resamples_join_without_a_seam(monkeypatch):
     columns = random_columns(1, 10, 3, 0)
     whole = resampled([columns], MEAN, resamples=1000)
-    monkeypatch.setattr("leaderboard.statistics.resampling.CELLS", 70)
+    monkeypatch.setattr("leaderboard.statistics.bootstrap.CELLS", 70)
     np.testing.assert_allclose(resampled([columns], MEAN, resamples=1000), whole, rtol=1e-12)
 
 
@@ -117,21 +117,21 @@ def test_the_seed_decides_the_draws():
 @pytest.mark.parametrize("values", [[0.3], [1 / 3] * 7, [0.0, 0.0], [0.1, NAN]])
 def test_one_query_or_equal_values_leave_no_doubt(values):
     result = interval((np.array(values),))
-    assert result.low == result.value == result.high
-    assert result.value == pytest.approx(values[0])
+    assert result.low == result.estimate == result.high
+    assert result.estimate == pytest.approx(values[0])
 
 
 def test_a_higher_level_gives_a_wider_interval_around_the_value():
     columns = random_columns(1, 40, 6)
-    narrow, wide = interval(columns, level=0.5), interval(columns, level=0.99)
-    assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
+    narrow, wide = interval(columns, confidence=0.5), interval(columns, confidence=0.99)
+    assert wide.low < narrow.low < narrow.estimate < narrow.high < wide.high
 
 
 def test_the_interval_covers_the_true_mean_about_as_often_as_it_says():
     draw = np.random.default_rng(11)
     covered = 0
     for seed in range(200):
-        found = interval((draw.beta(1, 2, 50),), level=0.9, resamples=400, seed=seed)
+        found = interval((draw.beta(1, 2, 50),), confidence=0.9, resamples=400, seed=seed)
         covered += found.low <= 1 / 3 <= found.high
     # 200 intervals at 90 %: within 4 standard errors, less one point that percentile intervals lack at 50 queries
     assert 0.80 <= covered / 200 <= 0.98
@@ -139,14 +139,14 @@ def test_the_interval_covers_the_true_mean_about_as_often_as_it_says():
 
 def test_without_a_value_there_is_no_interval_but_a_reason():
     result = interval((np.array([NAN, NAN]),))
-    assert (result.value, result.low, result.high, result.queries) == (None, None, None, 0)
+    assert (result.estimate, result.low, result.high, result.queries) == (None, None, None, 0)
     assert result.reason == "no query has a value"
     assert interval((np.array([]),)).reason == "no query has a value"
 
 
 def test_a_measure_of_the_whole_run_has_no_interval_and_says_why():
     result = interval((), WHOLE_RUN)
-    assert (result.value, result.low, result.reason) == (None, None, WHOLE_RUN.name)
+    assert (result.estimate, result.low, result.reason) == (None, None, WHOLE_RUN.name)
     assert difference_interval((), (), WHOLE_RUN).reason == WHOLE_RUN.name
 
 
@@ -155,25 +155,25 @@ def test_the_difference_is_of_common_queries_and_of_the_same_draws():
     second = (np.array([0.25, 0.45, 0.65, 0.1]),)
     result = difference_interval(first, second)
     assert result.queries == 3
-    assert result.value == pytest.approx(0.25)
-    assert result.low == result.value == result.high  # every draw of queries differs by the same
+    assert result.estimate == pytest.approx(0.25)
+    assert result.low == result.estimate == result.high  # every draw of queries differs by the same
 
 
 def test_the_difference_of_two_aqwv_under_pfa_only_is_the_difference_of_the_figures():
     first = (np.array([0.5, 0.0, NAN]), np.array([0.03, 0.03, 0.03]))
     second = (np.array([0.5, 0.5, NAN]), np.array([0.03, 0.03, 0.33]))
     result = difference_interval(first, second, VALUE_OF_MEANS)
-    assert result.value == pytest.approx(0.25 + 0.1)
+    assert result.estimate == pytest.approx(0.25 + 0.1)
     assert result.queries == 3
 
 
 def test_a_difference_without_common_queries_has_a_reason():
     result = difference_interval((np.array([0.5, NAN]),), (np.array([NAN, 0.5]),))
-    assert (result.value, result.reason) == (None, "no query has a value for both systems")
-    json.dumps(result.value, allow_nan=False)
+    assert (result.estimate, result.reason) == (None, "no query has a value for both systems")
+    json.dumps(result.estimate, allow_nan=False)
 
 
 def test_an_impossible_level_is_refused():
     for level in (0, 1, 95):
         with pytest.raises(BadInput, match="between 0 and 1"):
-            interval((np.array([0.5]),), level=level)
+            interval((np.array([0.5]),), confidence=level)

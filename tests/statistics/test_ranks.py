@@ -83,8 +83,8 @@ def test_the_range_leaves_out_at_most_half_of_the_rest_on_either_side():
     drawn = np.array([[1.0, 0.0]] * 39 + [[0.0, 1.0]])
     values = np.array([0.9, 0.1])
     assert rank_ranges(values, drawn, "higher") == (RankRange(1, 1, 1), RankRange(2, 1, 2))
-    assert rank_ranges(values, drawn, "higher", level=0.9) == (RankRange(1, 1, 1), RankRange(2, 2, 2))
-    assert rank_ranges(values, drawn, "higher", level=0.99) == (RankRange(1, 1, 2), RankRange(2, 1, 2))
+    assert rank_ranges(values, drawn, "higher", confidence=0.9) == (RankRange(1, 1, 1), RankRange(2, 2, 2))
+    assert rank_ranges(values, drawn, "higher", confidence=0.99) == (RankRange(1, 1, 2), RankRange(2, 1, 2))
 
 
 def test_a_system_without_a_figure_comes_last_and_has_no_range():
@@ -99,4 +99,4 @@ def test_a_system_without_a_figure_comes_last_and_has_no_range():
 def test_no_systems_have_no_ranges_and_an_impossible_level_is_refused():
     assert rank_ranges(np.array([]), np.empty((5, 0)), "higher") == ()
     with pytest.raises(BadInput, match="between 0 and 1"):
-        rank_ranges(np.array([1.0]), np.ones((5, 1)), "higher", level=1.5)
+        rank_ranges(np.array([1.0]), np.ones((5, 1)), "higher", confidence=1.5)

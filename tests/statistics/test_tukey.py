@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.statistics import randomisation_test, tukey_hsd
+from leaderboard.statistics import leaders, randomisation_test, tukey_hsd
 
 NAN = np.nan
 
@@ -19,9 +19,9 @@ def by_definition(values):
 
 def test_it_comes_close_to_the_exact_distribution_of_a_small_board():
     values = np.array([[0.9, 0.5, 0.1], [0.8, 0.7, 0.2], [0.6, 0.5, 0.5], [1.0, 0.3, 0.2]])
-    result = tukey_hsd(values, resamples=20_000)
+    result = tukey_hsd(values, permutations=20_000)
     np.testing.assert_allclose(result.p, by_definition(values), atol=0.015)
-    assert (result.queries, result.left_out, result.resamples, result.seed) == (4, 0, 20_000, 1)
+    assert (result.queries, result.left_out, result.permutations, result.seed) == (4, 0, 20_000, 1)
 
 
 def test_with_two_systems_it_is_the_randomisation_test():
@@ -29,13 +29,13 @@ def test_with_two_systems_it_is_the_randomisation_test():
     values = draw.random((15, 2)) + np.array([0.15, 0])
     paired = randomisation_test(values[:, 0], values[:, 1])
     assert paired.exact
-    assert tukey_hsd(values, resamples=20_000).p[0, 1] == pytest.approx(paired.p, abs=0.015)
+    assert tukey_hsd(values, permutations=20_000).p[0, 1] == pytest.approx(paired.p, abs=0.015)
 
 
 def test_p_is_symmetric_within_zero_and_one_and_falls_with_the_difference():
     draw = np.random.default_rng(1)
     values = draw.random((20, 6)) + np.linspace(0, 0.5, 6)
-    p = tukey_hsd(values, resamples=500).p
+    p = tukey_hsd(values, permutations=500).p
     np.testing.assert_array_equal(p, p.T)
     assert np.all((p > 0) & (p <= 1))
     np.testing.assert_array_equal(np.diagonal(p), 1.0)
@@ -47,31 +47,31 @@ def test_p_is_symmetric_within_zero_and_one_and_falls_with_the_difference():
 def test_the_order_of_the_systems_does_not_change_p():
     values = np.random.default_rng(2).random((12, 5))
     order = np.array([3, 1, 4, 0, 2])
-    p = tukey_hsd(values, resamples=300).p
-    np.testing.assert_allclose(tukey_hsd(values[:, order], resamples=300).p, p[np.ix_(order, order)])
+    p = tukey_hsd(values, permutations=300).p
+    np.testing.assert_allclose(tukey_hsd(values[:, order], permutations=300).p, p[np.ix_(order, order)])
 
 
 def test_an_undefined_query_is_left_out_for_all_and_counted():
     values = np.random.default_rng(4).random((10, 3))
     with_gaps = np.vstack([values, [[0.5, NAN, 0.5], [NAN, NAN, NAN]]])
-    result = tukey_hsd(with_gaps, resamples=200)
-    np.testing.assert_array_equal(result.p, tukey_hsd(values, resamples=200).p)
+    result = tukey_hsd(with_gaps, permutations=200)
+    np.testing.assert_array_equal(result.p, tukey_hsd(values, permutations=200).p)
     assert (result.queries, result.left_out) == (10, 2)
 
 
 def test_a_system_without_any_value_does_not_empty_the_board():
     values = np.random.default_rng(4).random((10, 3))
     values[:, 1] = NAN
-    result = tukey_hsd(values, resamples=200)
+    result = tukey_hsd(values, permutations=200)
     assert result.queries == 10
     assert np.isnan(result.p[1]).all()
     assert np.isnan(result.p[:, 1]).all()
-    assert result.p[0, 2] == tukey_hsd(values[:, [0, 2]], resamples=200).p[0, 1]
+    assert result.p[0, 2] == tukey_hsd(values[:, [0, 2]], permutations=200).p[0, 1]
 
 
 @pytest.mark.parametrize("values", [[[0.2, 0.9]], [[0.5, 0.5, 0.5]] * 4, [[1 / 3, 1 / 3]] * 7])
 def test_one_query_or_equal_systems_can_not_be_told_apart(values):
-    result = tukey_hsd(np.array(values), resamples=100)
+    result = tukey_hsd(np.array(values), permutations=100)
     assert (result.p == 1).all()
 
 
@@ -87,19 +87,45 @@ def test_one_query_or_equal_systems_can_not_be_told_apart(values):
 )
 def test_what_can_not_be_compared_says_why(values, reason):
     result = tukey_hsd(values)
-    assert (result.resamples, result.reason) == (0, reason)
+    assert (result.permutations, result.reason) == (0, reason)
     assert result.queries + result.left_out == len(values)
 
 
 def test_a_very_large_board_gets_fewer_resamples_and_says_so(monkeypatch):
     values = np.random.default_rng(0).random((10, 4))
     monkeypatch.setattr("leaderboard.statistics.tukey.WORK", 40 * 1500)
-    assert tukey_hsd(values, resamples=5000).resamples == 1500
+    assert tukey_hsd(values, permutations=5000).permutations == 1500
     monkeypatch.setattr("leaderboard.statistics.tukey.WORK", 1)
-    assert tukey_hsd(values, resamples=5000).resamples == 1000
-    assert tukey_hsd(values, resamples=20).resamples == 20
+    assert tukey_hsd(values, permutations=5000).permutations == 1000
+    assert tukey_hsd(values, permutations=20).permutations == 20
 
 
 def test_no_resamples_are_refused():
     with pytest.raises(BadInput, match="at least one resample"):
-        tukey_hsd(np.zeros((2, 2)), resamples=0)
+        tukey_hsd(np.zeros((2, 2)), permutations=0)
+
+
+def held_against(means, critical):
+    """p of 1 for pairs within the critical difference and .01 for the others."""
+    means = np.array(means)
+    return np.where(np.abs(means[:, np.newaxis] - means) <= critical, 1.0, 0.01)
+
+
+def test_the_leaders_group_holds_all_that_can_not_be_told_apart_from_the_first():
+    means = np.array([0.5, 0.9, 0.8, 0.7, 0.3])
+    ranks = np.array([4, 1, 2, 3, 5])
+    assert leaders(ranks, held_against(means, 0.25), 0.95) == (1, 2, 3)
+
+
+def test_a_lone_leader_is_a_group_of_one():
+    assert leaders(np.array([2, 1]), held_against([0.1, 0.9], 0.25), 0.95) == (1,)
+
+
+def test_systems_that_share_the_lead_keep_their_order():
+    assert leaders(np.array([1, 3, 1]), held_against([0.9, 0.1, 0.9], 0.25), 0.95) == (0, 2)
+
+
+def test_a_system_that_was_not_compared_is_in_no_group():
+    p = np.array([[1.0, NAN], [NAN, NAN]])
+    assert leaders(np.array([1, 2]), p, 0.95) == (0,)
+    assert leaders(np.array([1, 1]), np.full((2, 2), NAN), 0.95) == ()

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS
 from leaderboard.statistics import contributions
-from leaderboard.statistics.columns import common, stated
+from leaderboard.statistics.contributions import common, has_value
 
 NAN = np.nan
 
@@ -54,5 +54,5 @@ def test_common_queries_are_those_where_both_have_a_value_column_by_column():
     mine, theirs = common(first, second)
     np.testing.assert_array_equal(mine, [[0.1, NAN, NAN], [NAN, 2.0, 3.0]])
     np.testing.assert_array_equal(theirs, [[0.4, NAN, NAN], [NAN, 5.0, 6.0]])
-    assert stated(mine).tolist() == [True, True, True]
-    assert stated((np.array([NAN, 1.0]),)).tolist() == [False, True]
+    assert has_value(mine).tolist() == [True, True, True]
+    assert has_value((np.array([NAN, 1.0]),)).tolist() == [False, True]

@@ -1,0 +1,41 @@
+"""Confidence level, number of resamples and seed: what every procedure takes unless told otherwise, and the checks."""
+
+from leaderboard.errors import BadInput
+
+__all__ = ["CELLS", "CONFIDENCE", "RESAMPLES", "SEED", "check_resamples", "significance", "tails"]
+
+CONFIDENCE = 0.95
+RESAMPLES = 10_000
+SEED = 1  # any fixed number will do: it is shown beside every figure that depends on it
+
+CELLS = 2**22  # numbers in the largest matrix held at once: 32 MB
+
+
+def significance(confidence: float) -> float:
+    """The significance level α = 1 − confidence. Raises BadInput unless 0 < confidence < 1.
+
+    >>> significance(0.95)
+    0.05
+    """
+    if not 0 < confidence < 1:
+        raise BadInput(f"a confidence level lies between 0 and 1, like 0.95; this one is {confidence}")
+    return round(1.0 - confidence, 12)  # 1 − .95 is .050000000000000044 in float64
+
+
+def tails(confidence: float) -> tuple[float, float]:
+    """The quantiles between which that share lies, with equal tails. Raises BadInput unless 0 < confidence < 1.
+
+    >>> tails(0.95)
+    (0.025, 0.975)
+    """
+    tail = significance(confidence) / 2
+    return tail, 1.0 - tail
+
+
+def check_resamples(resamples: int) -> None:
+    """Raises BadInput unless resamples >= 1.
+
+    >>> check_resamples(10_000)
+    """
+    if resamples < 1:
+        raise BadInput(f"at least one resample is needed; this asks for {resamples}")

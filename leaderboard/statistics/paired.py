@@ -1,0 +1,259 @@
+"""Two systems on the same queries: the paired tests of their difference, and how large it is.
+
+Sources: randomisation: R. A. Fisher, The Design of Experiments, 1935; M. D. Smucker, J. Allan and B. Carterette, A
+Comparison of Statistical Significance Tests for Information Retrieval Evaluation, CIKM 2007; B. Phipson and G. K.
+Smyth, Permutation p-values Should Never Be Zero, 2010. t: Student (W. S. Gosset), The Probable Error of a Mean,
+Biometrika 6, 1908. Signed ranks: F. Wilcoxon, Individual Comparisons by Ranking Methods, Biometrics Bulletin 1, 1945;
+W. J. Conover, Practical Nonparametric Statistics, 1999, for ties. Effect sizes: T. Sakai, Laboratory Experiments in
+Information Retrieval, Springer 2018, chapter 5; N. Cliff, Dominance Statistics, Psychological Bulletin 114, 1993.
+"""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.metrics.aggregation import mean
+from leaderboard.metrics.ranking import Floats
+from leaderboard.statistics.defaults import CELLS, RESAMPLES, SEED, check_resamples
+
+__all__ = ["NO_PAIRS", "Effects", "PairedTest", "effect_sizes", "paired_t", "randomisation_test", "wilcoxon"]
+
+ROUNDING = 1e-12  # relative: values that differ by less were computed in another order, not worse
+EXACT_RANDOMISATION = 20  # queries that differ: 2^19 arrangements, since each one's mirror image counts the same
+EXACT_WILCOXON = 300  # queries that differ; above, the normal distribution is as good and far faster
+
+NO_PAIRS = "no query has a value for both systems"
+NO_SPREAD = "every query differs by the same amount: there is no spread"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """A two-sided paired test.
+
+    name       "randomisation", "t" or "wilcoxon"
+    p          in (0, 1]: how probable a difference at least this large is when the two systems are alike; None when
+               that can't be said, and `reason` says why
+    statistic  the mean difference, t, or the smaller sum of signed ranks
+    queries    how many had a value for both systems; `left_out` how many had not
+    exact      every arrangement was counted, rather than drawn or approximated
+    resamples  arrangements drawn, from `seed`; None when none were
+    """
+
+    name: str
+    p: float | None
+    statistic: float | None
+    queries: int
+    left_out: int
+    exact: bool = False
+    resamples: int | None = None
+    seed: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """How large the difference first − second is.
+
+    difference     its mean over common queries; None without any
+    d_z            that mean in standard deviations of the differences (paired Cohen's d); 0 when all queries tie, None
+                   on a single query or when every query differs by the same amount
+    dominance      (better − worse) / queries in [−1, 1], Cliff's delta within pairs; None without common queries
+    better, worse, tied   queries on which the first system is better than, worse than, as good as the second
+    left_out       queries where at least one of them has no value
+    """
+
+    difference: float | None
+    d_z: float | None
+    dominance: float | None
+    better: int
+    worse: int
+    tied: int
+    left_out: int
+    reason: str | None = None
+
+    @property
+    def queries(self) -> int:
+        """How many queries have a value for both systems."""
+        return self.better + self.worse + self.tied
+
+
+def randomisation_test(first: Floats, second: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> PairedTest:
+    """Tests the mean difference by exchanging the two systems on each query (flipping the difference's sign).
+
+    first, second: float64[Q] in the same order of queries, NaN where undefined. Exact when at most 20 queries differ;
+    else `resamples` arrangements are drawn, and the observed one counts as one more, so that p is never 0. p does not
+    depend on the order of the queries or of the two systems. Raises BadInput for resamples below 1 and ValueError for
+    arrays of unequal length.
+
+    >>> import numpy as np
+    >>> randomisation_test(np.array([0.5, 0.75, 1.0]), np.array([0.25, 0.5, 0.75])).p  # 2 of 8 arrangements
+    0.25
+    """
+    check_resamples(resamples)
+    name = "randomisation"
+    difference, left_out = _differences(first, second)
+    queries = len(difference)
+    if queries == 0:
+        return PairedTest(name, None, None, 0, left_out, reason=NO_PAIRS)
+    # A query that ties stays a tie, so only the sizes of the other differences matter. They are sorted so that the
+    # order of the queries has no say in which arrangements a seed draws.
+    sizes = np.sort(np.abs(difference[difference != 0]))
+    reached = abs(float(difference.sum())) - ROUNDING * float(sizes.sum())
+    statistic = float(difference.mean())
+    if len(sizes) <= EXACT_RANDOMISATION:
+        return PairedTest(name, _all_arrangements(sizes, reached), statistic, queries, left_out, exact=True)
+    p = (1 + _drawn_arrangements(sizes, reached, resamples, seed)) / (1 + resamples)
+    return PairedTest(name, p, statistic, queries, left_out, resamples=resamples, seed=seed)
+
+
+def paired_t(first: Floats, second: Floats) -> PairedTest:
+    """The t test of the mean difference, with n − 1 degrees of freedom.
+
+    first, second: float64[Q] in the same order of queries, NaN where undefined. p is 1 when all queries tie, None on
+    a single query or when every query differs by the same amount (there is no spread to hold the mean against). Raises
+    ValueError for arrays of unequal length.
+
+    >>> import numpy as np
+    >>> found = paired_t(np.array([1.0, 2.0, 3.0]), np.zeros(3))  # t = 2√3
+    >>> round(found.statistic, 6), round(found.p, 6)
+    (3.464102, 0.07418)
+    """
+    name = "t"
+    difference, left_out = _differences(first, second)
+    queries = len(difference)
+    if queries == 0:
+        return PairedTest(name, None, None, 0, left_out, reason=NO_PAIRS)
+    if not difference.any():
+        return PairedTest(name, 1.0, 0.0, queries, left_out)
+    if queries == 1:
+        return PairedTest(name, None, None, 1, left_out, reason="one query has no spread")
+    if _deviation(difference) == 0:
+        return PairedTest(name, None, None, queries, left_out, reason=NO_SPREAD)
+
+    from scipy import stats  # here, because importing it takes longer than most commands run
+
+    result = stats.ttest_1samp(difference, 0.0)
+    return PairedTest(name, _above_zero(result.pvalue), float(result.statistic), queries, left_out)
+
+
+def wilcoxon(first: Floats, second: Floats) -> PairedTest:
+    """Wilcoxon's signed rank test: differences count by the rank of their size; queries that tie are left out of it.
+
+    first, second: float64[Q] in the same order of queries, NaN where undefined. Sizes that are equal share the mean of
+    their ranks. p is exact, with shared ranks too, when at most 300 queries differ, else from the normal distribution
+    without continuity correction; 1 when all queries tie. Raises ValueError for arrays of unequal length.
+
+    >>> import numpy as np
+    >>> found = wilcoxon(np.array([0.5, 0.75, 1.0, 0.5]), np.array([0.25, 0.5, 0.5, 0.75]))
+    >>> found.statistic, found.p  # ranks 2, 2, 4 and −2
+    (2.0, 0.5)
+    """
+    name = "wilcoxon"
+    difference, left_out = _differences(first, second)
+    queries = len(difference)
+    if queries == 0:
+        return PairedTest(name, None, None, 0, left_out, reason=NO_PAIRS)
+    difference = difference[difference != 0]
+    if not len(difference):
+        return PairedTest(name, 1.0, 0.0, queries, left_out, exact=True)
+
+    from scipy import stats  # here, because importing it takes longer than most commands run
+
+    sizes = np.abs(difference)
+    ranks = stats.rankdata(np.round(sizes / sizes.max(), 12))  # sizes that are equal but for rounding share a rank
+    result = stats.wilcoxon(np.sign(difference) * ranks, correction=False, method="asymptotic")
+    exact = len(difference) <= EXACT_WILCOXON
+    p = _all_signs(ranks, result.statistic) if exact else result.pvalue
+    return PairedTest(name, _above_zero(p), float(result.statistic), queries, left_out, exact=exact)
+
+
+def effect_sizes(first: Floats, second: Floats, *, lower_is_better: bool = False) -> Effects:
+    """Effect sizes of first over second.
+
+    first, second: float64[Q] in the same order of queries, NaN where undefined. `difference` and `d_z` keep the sign of
+    first − second; better, worse and `dominance` follow the measure's direction. Raises ValueError for arrays of
+    unequal length.
+
+    >>> import numpy as np
+    >>> found = effect_sizes(np.array([1.0, 0.5, 0.5, 0.25]), np.array([0.5, 0.25, 0.5, 0.5]))
+    >>> found.difference, found.dominance, found.better, found.worse, found.tied
+    (0.125, 0.25, 2, 1, 1)
+    """
+    difference, left_out = _differences(first, second)
+    queries = len(difference)
+    if queries == 0:
+        return Effects(None, None, None, 0, 0, 0, left_out, NO_PAIRS)
+    above, below = int(np.count_nonzero(difference > 0)), int(np.count_nonzero(difference < 0))
+    better, worse = (below, above) if lower_is_better else (above, below)
+    average, deviation = mean(difference), _deviation(difference)
+    return Effects(
+        difference=average,
+        d_z=0.0 if not difference.any() else average / deviation if deviation else None,
+        dominance=(better - worse) / queries,
+        better=better,
+        worse=worse,
+        tied=queries - better - worse,
+        left_out=left_out,
+    )
+
+
+def _differences(first: Floats, second: Floats) -> tuple[Floats, int]:
+    """(float64[n], first − second on the queries where both have a value, exactly 0 for a tie; how many others)."""
+    if first.shape != second.shape:
+        raise ValueError(f"paired values need the same queries; these are {first.shape} and {second.shape}")
+    both = ~(np.isnan(first) | np.isnan(second))
+    mine, theirs = first[both], second[both]
+    difference = mine - theirs
+    noise = ROUNDING * np.maximum(np.abs(mine), np.abs(theirs))
+    return np.where(np.abs(difference) <= noise, 0.0, difference), int(np.count_nonzero(~both))
+
+
+def _deviation(difference: Floats) -> float:
+    """The standard deviation (n − 1) of float64[n]; 0 for one query or where all are equal but for rounding."""
+    if len(difference) == 1:
+        return 0.0
+    deviation = float(np.std(difference, ddof=1))
+    return 0.0 if deviation <= ROUNDING * abs(float(difference.mean())) else deviation
+
+
+def _above_zero(p: float) -> float:
+    """p as a float in (0, 1]: a probability too small for float64 is the smallest there is."""
+    return min(1.0, max(float(p), sys.float_info.min))
+
+
+def _all_arrangements(sizes: Floats, reached: float) -> float:
+    """The share of all arrangements of signs whose sum is at least `reached` away from 0."""
+    sums = sizes[:1] if len(sizes) else np.zeros(1)  # the first sign stands: its mirror image has the same distance
+    for size in sizes[1:]:
+        sums = np.concatenate((sums + size, sums - size))
+    return float(np.count_nonzero(np.abs(sums) >= reached) / len(sums))
+
+
+def _drawn_arrangements(sizes: Floats, reached: float, resamples: int, seed: int) -> int:
+    """How many of `resamples` drawn arrangements have a sum at least `reached` away from 0."""
+    generator = np.random.default_rng(seed)
+    width = -(-len(sizes) // 8)  # bytes that hold one sign a query
+    total = float(sizes.sum())
+    count = 0
+    rows = max(1, CELLS // len(sizes))
+    for start in range(0, resamples, rows):
+        size = min(rows, resamples - start)
+        drawn = np.frombuffer(generator.bytes(size * width), dtype=np.uint8).reshape(size, width)
+        positive = np.unpackbits(drawn, axis=1, count=len(sizes)).astype(np.float64)
+        sums = 2.0 * (positive @ sizes) - total
+        count += int(np.count_nonzero(np.abs(sums) >= reached))
+    return count
+
+
+def _all_signs(ranks: Floats, smaller: float) -> float:
+    """The probability of a sum of positive ranks as far from half of all as `smaller` is, when each sign is a coin."""
+    doubled = np.rint(2 * ranks).astype(np.int64)  # whole numbers for shared ranks as well
+    total = int(doubled.sum())
+    chance = np.zeros(total + 1)  # chance[s]: that the ranks so far give the sum s
+    chance[0] = 1.0
+    for rank in doubled:
+        chance[rank:] = (chance[rank:] + chance[: total + 1 - rank]) / 2
+        chance[:rank] /= 2
+    away = abs(total - round(4 * smaller))
+    return float(chance[np.abs(2 * np.arange(total + 1) - total) >= away].sum())

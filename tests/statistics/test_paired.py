@@ -1,0 +1,275 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from leaderboard.errors import BadInput
+from leaderboard.statistics import effect_sizes, paired_t, randomisation_test, wilcoxon
+
+# Multiples of 1/8 so that the slow definition below sums without rounding.
+EIGHTHS = st.integers(-8, 8).map(lambda eighth: eighth / 8)
+
+
+def p_of_all_arrangements(differences):
+    """All 2^n ways to swap the two systems, one after the other."""
+    observed = abs(sum(differences))
+    sums = [
+        abs(sum(sign * d for sign, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    return sum(size >= observed for size in sums) / len(sums)
+
+
+def test_three_queries_won_by_the_same_amount_give_a_quarter():
+    result = randomisation_test(np.array([0.5, 0.75, 1.0]), np.array([0.25, 0.5, 0.75]))
+    assert (result.p, result.statistic, result.queries, result.exact) == (0.25, 0.25, 3, True)
+    assert result.resamples is None
+    assert result.seed is None
+
+
+@given(st.lists(EIGHTHS, min_size=1, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_few_queries_are_enumerated(differences):
+    result = randomisation_test(np.array(differences), np.zeros(len(differences)))
+    assert result.exact
+    assert result.p == pytest.approx(p_of_all_arrangements(differences))
+
+
+def test_it_agrees_with_scipys_exact_permutation_test():
+    draw = np.random.default_rng(5)
+    first, second = draw.random(12), draw.random(12)
+    theirs = stats.permutation_test(
+        (first, second), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+    )
+    ours = randomisation_test(first, second)
+    assert ours.p == pytest.approx(theirs.pvalue, abs=1e-12)
+    assert ours.statistic == pytest.approx(theirs.statistic)
+
+
+def test_many_queries_are_drawn_and_come_close_to_the_exact_value():
+    # 36 queries won by 1 and 20 lost by 1: |sum| >= 16 means at least 36 or at most 20 heads of 56 coins.
+    first = np.array([1.0] * 36 + [0.0] * 20)
+    result = randomisation_test(first, 1.0 - first, resamples=20_000)
+    exact = 2 * stats.binom.sf(35, 56, 0.5)
+    assert (result.exact, result.resamples, result.seed) == (False, 20_000, 1)
+    assert abs(result.p - exact) < 4 * np.sqrt(exact * (1 - exact) / 20_000)
+
+
+def test_a_drawn_p_is_never_zero():
+    result = randomisation_test(np.ones(50), np.zeros(50), resamples=999)
+    assert result.p == 1 / 1000
+
+
+def test_neither_the_order_of_the_queries_nor_that_of_the_systems_changes_p():
+    draw = np.random.default_rng(2)
+    first, second = draw.random(60), draw.random(60)
+    order = draw.permutation(60)
+    p = randomisation_test(first, second, resamples=500).p
+    assert randomisation_test(first[order], second[order], resamples=500).p == p
+    assert randomisation_test(second, first, resamples=500).p == p
+    assert randomisation_test(second, first).statistic == pytest.approx(-randomisation_test(first, second).statistic)
+
+
+def test_the_same_seed_gives_the_same_p_and_another_seed_another():
+    draw = np.random.default_rng(3)
+    first, second = draw.random(40), draw.random(40)
+    p = [randomisation_test(first, second, resamples=997, seed=seed).p for seed in (4, 4, 5)]
+    assert p[0] == p[1] != p[2]
+
+
+def test_drawing_in_several_blocks_counts_every_resample(monkeypatch):
+    first = np.array([1.0] * 36 + [0.0] * 20)
+    whole = randomisation_test(first, 1.0 - first, resamples=5000).p
+    monkeypatch.setattr("leaderboard.statistics.paired.CELLS", 56 * 300)
+    assert randomisation_test(first, 1.0 - first, resamples=5000).p == whole
+
+
+def test_an_undefined_query_is_left_out_and_counted():
+    first = np.array([0.5, np.nan, 1.0, 0.75])
+    second = np.array([0.25, 0.5, np.nan, 0.5])
+    result = randomisation_test(first, second)
+    assert (result.p, result.queries, result.left_out) == (0.5, 2, 2)
+
+
+@pytest.mark.parametrize("values", [[0.3], [0.3, 0.1, 0.9], [0.5] * 40])
+def test_identical_systems_give_p_one(values):
+    result = randomisation_test(np.array(values), np.array(values))
+    assert (result.p, result.statistic, result.reason) == (1.0, 0.0, None)
+
+
+def test_one_query_gives_p_one():
+    assert randomisation_test(np.array([0.9]), np.array([0.1])).p == 1.0
+
+
+def test_without_a_common_query_there_is_no_p_but_a_reason():
+    result = randomisation_test(np.array([0.9, np.nan]), np.array([np.nan, 0.1]))
+    assert (result.p, result.statistic, result.queries, result.left_out) == (None, None, 0, 2)
+    assert result.reason == "no query has a value for both systems"
+
+
+def test_sums_that_differ_by_rounding_only_count_as_equal():
+    # .1 + .2 and .3 differ in the last bit; every one of the eight sums with |sum| = .6 or 0 must be seen as such.
+    first = np.array([0.1, 0.2, 0.0])
+    second = np.array([0.0, 0.0, 0.3])
+    assert randomisation_test(first, second).p == 1.0
+    assert randomisation_test(first, -second).p == 0.25
+
+
+def test_no_resamples_and_unequal_lengths_are_refused():
+    with pytest.raises(BadInput, match="at least one resample is needed; this asks for 0"):
+        randomisation_test(np.zeros(3), np.ones(3), resamples=0)
+    with pytest.raises(ValueError, match="the same queries"):
+        randomisation_test(np.zeros(3), np.ones(4))
+
+
+@pytest.mark.parametrize("queries", [2, 3, 10, 250])
+def test_t_agrees_with_scipy(queries):
+    draw = np.random.default_rng(queries)
+    first, second = draw.random(queries), draw.random(queries)
+    theirs = stats.ttest_rel(first, second)
+    ours = paired_t(first, second)
+    assert ours.statistic == pytest.approx(theirs.statistic)
+    assert ours.p == pytest.approx(theirs.pvalue)
+    assert ours.queries == queries
+
+
+def test_t_of_differences_of_one_two_and_three_by_hand():
+    # mean 2, standard deviation 1, n 3: t = 2√3; with two degrees of freedom p = 1 − t / √(t² + 2) = 1 − √(12/14)
+    result = paired_t(np.array([1.0, 2.0, 3.0]), np.zeros(3))
+    assert result.statistic == pytest.approx(2 * 3**0.5)
+    assert result.p == pytest.approx(1 - (12 / 14) ** 0.5)
+
+
+def test_t_of_all_queries_tied_gives_p_one():
+    same = np.array([0.1, 0.7, 0.7])
+    assert (paired_t(same, same).p, paired_t(same, same).statistic) == (1.0, 0.0)
+
+
+def test_what_has_no_spread_has_no_p_but_a_reason():
+    one = paired_t(np.array([0.5]), np.array([0.25]))
+    same_amount = paired_t(np.array([0.3, 0.4, 0.9]), np.array([0.2, 0.3, 0.8]))  # 0.1 each, but for rounding
+    neither = paired_t(np.array([np.nan]), np.array([0.25]))
+    assert [result.p for result in (one, same_amount, neither)] == [None, None, None]
+    assert one.reason == "one query has no spread"
+    assert same_amount.reason == "every query differs by the same amount: there is no spread"
+    assert neither.reason == "no query has a value for both systems"
+
+
+def test_p_of_t_stays_above_zero_however_clear_the_difference():
+    draw = np.random.default_rng(0)
+    first = 1000 + draw.random(7000)
+    assert 0 < paired_t(first, np.zeros(7000)).p < 1e-300
+
+
+def test_t_leaves_undefined_queries_out_and_counts_them():
+    first = np.array([0.1, np.nan, 0.5, 0.9])
+    second = np.array([0.2, 0.3, 0.1, np.nan])
+    result = paired_t(first, second)
+    assert (result.queries, result.left_out) == (2, 2)
+    assert result.p == pytest.approx(stats.ttest_rel([0.1, 0.5], [0.2, 0.1]).pvalue)
+
+
+def p_of_all_signs(differences):
+    """Every way to give the ranks signs, one after the other."""
+    differences = [d for d in differences if d != 0]
+    sizes = [abs(d) for d in differences]
+    ranks = [sum(other < size for other in sizes) + (sizes.count(size) + 1) / 2 for size in sizes]
+    middle = sum(ranks) / 2
+    away = abs(sum(rank for rank, d in zip(ranks, differences, strict=True) if d > 0) - middle)
+    sums = [
+        sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign)
+        for signs in product((0, 1), repeat=len(ranks))
+    ]
+    return sum(abs(total - middle) >= away for total in sums) / len(sums)
+
+
+@given(st.lists(st.integers(-6, 6), min_size=1, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_wilcoxon_of_small_cases_with_ties_and_zeros_is_exact(differences):
+    result = wilcoxon(np.array(differences, dtype=float), np.zeros(len(differences)))
+    assert result.exact
+    assert result.p == pytest.approx(p_of_all_signs(differences))
+
+
+@pytest.mark.parametrize("queries", [5, 12, 40])
+def test_wilcoxon_agrees_with_scipys_exact_test(queries):
+    draw = np.random.default_rng(queries)
+    first, second = draw.random(queries), draw.random(queries)
+    theirs = stats.wilcoxon(first, second, method="exact")
+    ours = wilcoxon(first, second)
+    assert ours.statistic == theirs.statistic
+    assert ours.p == pytest.approx(theirs.pvalue)
+
+
+def test_wilcoxon_agrees_with_scipys_approximation_on_many_queries_with_ties():
+    draw = np.random.default_rng(9)
+    first, second = draw.integers(0, 50, 900) / 64, draw.integers(2, 52, 900) / 64
+    theirs = stats.wilcoxon(first, second, method="asymptotic", correction=False)
+    ours = wilcoxon(first, second)
+    assert not ours.exact
+    assert ours.statistic == theirs.statistic
+    assert ours.p == pytest.approx(theirs.pvalue)
+
+
+def test_the_exact_p_of_wilcoxon_and_the_approximation_meet_where_one_takes_over():
+    draw = np.random.default_rng(4)
+    difference = draw.normal(0.1, 1, 300)
+    exact = wilcoxon(difference, np.zeros(300))
+    approximate = stats.wilcoxon(difference, method="asymptotic", correction=False)
+    assert exact.exact
+    assert exact.p == pytest.approx(approximate.pvalue, abs=1e-4)
+
+
+def test_differences_that_are_equal_but_for_rounding_share_a_rank():
+    first = np.array([0.3, 0.2, 0.9])  # less second: 0.1 up to the last bit, 0.1, −0.1
+    second = np.array([0.2, 0.1, 1.0])
+    assert wilcoxon(first, second).p == p_of_all_signs([1, 1, -1]) == 1.0
+    assert wilcoxon(first, second).statistic == 2.0
+
+
+def test_wilcoxon_is_the_same_for_both_orders_of_the_systems():
+    draw = np.random.default_rng(1)
+    first, second = draw.random(30), draw.random(30)
+    assert wilcoxon(first, second) == wilcoxon(second, first)
+
+
+def test_wilcoxon_of_degenerate_pairs_has_defined_answers():
+    same = np.array([0.1, 0.7])
+    assert wilcoxon(same, same).p == 1.0
+    assert wilcoxon(np.array([0.9]), np.array([0.1])).p == 1.0
+    nothing = wilcoxon(np.array([np.nan]), np.array([0.1]))
+    assert (nothing.p, nothing.left_out, nothing.reason) == (None, 1, "no query has a value for both systems")
+
+
+def test_effect_sizes_by_hand():
+    # differences .5, .25, 0, −.25: mean .125, variance (.375² + .125² + .125² + .375²) / 3
+    result = effect_sizes(np.array([1.0, 0.5, 0.5, 0.25]), np.array([0.5, 0.25, 0.5, 0.5]))
+    assert result.difference == 0.125
+    assert result.d_z == pytest.approx(0.125 / (0.3125 / 3) ** 0.5)
+    assert (result.better, result.worse, result.tied, result.queries) == (2, 1, 1, 4)
+    assert result.dominance == 0.25
+
+
+def test_effect_sizes_where_lower_is_better_a_smaller_value_wins_and_the_difference_keeps_its_sign():
+    result = effect_sizes(np.array([0.1, 0.2]), np.array([0.4, 0.3]), lower_is_better=True)
+    assert (result.better, result.worse, result.dominance) == (2, 0, 1.0)
+    assert result.difference == pytest.approx(-0.2)
+    assert result.d_z < 0
+
+
+def test_values_that_differ_by_rounding_only_are_tied():
+    result = effect_sizes(np.array([0.1 + 0.2]), np.array([0.3]))
+    assert (result.better, result.tied, result.difference) == (0, 1, 0.0)
+
+
+def test_degenerate_pairs_have_defined_effect_sizes():
+    same = np.array([0.5, 0.25])
+    assert (effect_sizes(same, same).d_z, effect_sizes(same, same).tied) == (0.0, 2)
+    assert effect_sizes(same + 0.25, same).d_z is None  # by the same amount everywhere
+    assert effect_sizes(np.array([0.5]), np.array([0.25])).d_z is None
+    nothing = effect_sizes(np.array([np.nan, 0.5]), np.array([0.5, np.nan]))
+    assert (nothing.difference, nothing.d_z, nothing.dominance) == (None, None, None)
+    assert (nothing.queries, nothing.left_out, nothing.reason) == (0, 2, "no query has a value for both systems")
