@@ -203,7 +203,8 @@ def _with_rows(
         entries = over_tag(session, scoring_set, entries, positions[tag], subset)
     places = ranks(entries, ranked_by) if page.results_open else {}
     ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
-    derived = None if tag else derived_figures(session, scoring_set.id, ranked_by.name, subset, ranked)
+    is_tested = not tag and held.counted > 1  # one query says nothing of others
+    derived = None if not is_tested else derived_figures(session, scoring_set.id, ranked_by.name, subset, ranked)
     waiting = _waiting(session, evaluation)
     ordered = sort_entries(entries, ranked_by, held.columns, page.sort)
     rows = [_row(entry, held.columns, ranked_by, places, derived) for entry in ordered]

@@ -188,5 +188,6 @@ def _figures(
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}
     for scoring_id, measure, mean, low, high, count in session.execute(statement):
-        figures.setdefault(scoring_id, {})[measure] = Figure(mean, low, high, count)
+        ends = (low, high) if count > 1 else (None, None)  # resamples of one query are all alike
+        figures.setdefault(scoring_id, {})[measure] = Figure(mean, *ends, count)
     return figures

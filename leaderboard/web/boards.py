@@ -8,6 +8,7 @@ from leaderboard.web import exports
 from leaderboard.web.context import actor, now, reading
 from leaderboard.web.exports import column_facts, evaluation_facts, terms_facts
 from leaderboard.web.scales import scale_of
+from leaderboard.web.sentences import board_finding
 
 blueprint = Blueprint("boards", __name__)
 
@@ -18,7 +19,7 @@ ADDRESS = "/campaigns/<campaign>/<evaluation>"
 def board(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = _read(campaign, evaluation)
     scale = scale_of(end for row in (*page.rows, *page.baselines) for end in row.ranked_by.ends)
-    return render_template("boards/board.html", page=page, scale=scale)
+    return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale)
 
 
 @blueprint.get(f"{ADDRESS}.<any(csv, json):kind>")

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from leaderboard.db import Database
+from leaderboard.models import SystemKind
 from leaderboard.services import boards
 from tests.support.field import Field
 
@@ -50,11 +51,13 @@ def test_the_first_that_can_not_be_told_apart_are_named_and_shaded(app: Flask, f
     field.run("Cedar", {"AP": [-1.0] * 20})
     refresh(field)
     page = seen(app)
-    assert "The first two can't be told apart at 95 %: Alder, Birch." in page
+    assert (
+        "Alder and Birch share the highest AP, 0.500 over 20 queries. They differ significantly from all others" in page
+    )
     assert re.search(r"1 1–2 Alder .* 1 1–2 Birch .* 3 Cedar", page)
     assert app.test_client().get(BOARD).text.count('<tr class="group ') == 2
-    assert "shaded rows can't be told apart from the first" in page
-    assert "10,000 resamples, seed 1." in page
+    assert "Shaded: not significantly different from the first" in page
+    assert "10,000 resamples of the queries (seed 1)." in page
 
 
 def test_a_first_that_can_be_told_apart_from_all_is_said_to_be(app: Flask, field: Field) -> None:
@@ -62,15 +65,66 @@ def test_a_first_that_can_be_told_apart_from_all_is_said_to_be(app: Flask, field
     field.run("Birch", {"AP": [0.1] * 20})
     refresh(field)
     page = seen(app)
-    assert "Alder leads with AP 0.900 and can be told apart from all others at 95 %, 0.800 ahead of Birch." in page
-    assert "shaded" not in page
+    assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
+    assert "It differs significantly from all others at the 95 % level." in page
+    assert "haded" not in page
 
 
 def test_long_groups_are_counted_and_not_named(app: Flask, field: Field) -> None:
     for number in range(12):
         field.run(f"System {number:02}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
+    field.run("Ahead", {"AP": [1.0, 1.0, *[0.5] * 18]})
     refresh(field)
-    assert "The first 12 can't be told apart at 95 %." in seen(app)
+    assert "12 others, shaded too, are not significantly different from it at the 95 % level." in seen(app)
+
+
+def test_systems_that_all_share_the_highest_value_differ_from_nobody(app: Flask, field: Field) -> None:
+    for number in range(5):
+        field.run(f"System {number}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
+    refresh(field)
+    page = seen(app)
+    assert "System 0, System 1 and 3 others share the highest AP, 0.525 over 20 queries." in page
+    assert "significantly" not in page.split("Rank System")[0]
+
+
+def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()], qrels="q1 0 d 1\n")
+    field.run("Alder", {"AP": [0.75]})
+    field.run("Birch", {"AP": [0.5]})
+    refresh(field)
+    page = seen(app)
+    assert "Alder has the highest AP, 0.750 over 1 query; Birch is next with 0.500." in page
+    assert "One query says nothing of other queries: another one may turn this order round." in page
+    assert "significant" not in page
+    assert "leads" not in page
+    assert drawn(app) == []
+    assert "confidence interval" not in page
+
+
+def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF}, label="first")
+    field.run("Alder", {"AP": [0.75] * 20}, label="second")
+    field.run("Baseline", {"AP": [0.1] * 20}, kind=SystemKind.BASELINE)
+    refresh(field)
+    page = seen(app, f"{BOARD}?show=all")
+    assert "Alder (second) has the highest AP, 0.750 over 20 queries; Alder (first) is next with 0.500." in page
+    assert "Whether the differences between these runs are significant has not been worked out." in page
+    assert "All 2 runs have a higher AP than the best baseline." in page
+
+
+def test_sentences_above_a_part_of_the_queries_stand_apart_and_claim_no_significance(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": [0.9] * 20})
+    field.run("Birch", {"AP": [0.1] * 20})
+    field.run("Baseline", {"AP": [0.5] * 20}, kind=SystemKind.BASELINE)
+    refresh(field)
+    assert (
+        "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100. "
+        "Whether the differences are significant is worked out over all queries only. "
+        "1 of 2 systems has a higher AP than the best baseline. "
+        "All figures are over the 20 queries with the tag law only"
+    ) in seen(app, f"{BOARD}?tag=law")
 
 
 def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) -> None:
@@ -85,7 +139,8 @@ def test_before_the_worker_came_to_it_nothing_is_said_of_chance(app: Flask, fiel
     field.run("Alder", {"AP": [0.9] * 20})
     field.run("Birch", {"AP": [0.1] * 20})
     page = seen(app)
-    assert "Alder leads with AP 0.900, 0.800 ahead of Birch." in page
+    assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
+    assert "Whether the differences between these systems are significant has not been worked out." in page
     assert "seed" not in page
     assert drawn(app) == []
 
@@ -98,7 +153,8 @@ def test_other_views_than_the_one_worked_out_show_no_ranges(app: Flask, field: F
     refresh(field)
     assert "1–2" in seen(app)
     assert "1–2" not in seen(app, BOARD + asked)
-    assert "told apart" not in seen(app, BOARD + asked)
+    assert "significantly" not in seen(app, BOARD + asked)
+    assert "interval" not in seen(app, f"{BOARD}?tag=law")
 
 
 def test_files_hold_ranges_and_where_the_draws_come_from(app: Flask, field: Field) -> None:

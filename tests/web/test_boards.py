@@ -68,7 +68,7 @@ def test_the_board_shows_rank_system_team_and_every_measure(client: Client, fiel
     page = client("").get("/campaigns/news/2026")
     assert page.status_code == 200
     seen = text_of(page.text)
-    assert "Alder leads with AP 0.750, 1.000 ahead of Birch." in seen
+    assert "Alder has the highest AP, 0.750 over 4 queries; Birch is next with −0.250." in seen
     assert re.search(r"1 Alder Woods · years 0\.750 0\.200", seen)
     assert re.search(r"2 Birch Meadow · years −0\.250 –", seen)
 
@@ -99,8 +99,12 @@ def test_a_board_that_is_closed_to_a_reader_says_when_it_opens(client: Client, f
     field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
     field.change(results=Opening.NEVER)
     assert "Results aren't open yet" in text_of(client("").get("/campaigns/news/2026").text)
-    assert "Only your own teams' runs are shown" in text_of(client("member").get("/campaigns/news/2026").text)
-    assert "Alder leads" in text_of(client("organiser").get("/campaigns/news/2026").text)
+    assert "You see the runs of your own teams only, without ranks." in text_of(
+        client("member").get("/campaigns/news/2026").text
+    )
+    assert "Alder is the only ranked system: AP 0.600 over 4 queries." in text_of(
+        client("organiser").get("/campaigns/news/2026").text
+    )
 
 
 def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(client: Client, field: Field) -> None:
@@ -270,7 +274,7 @@ def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
         field.evaluation(str(year), period_key=year)
         field.run("Alder", {"AQWV": [year / 10_000] * 4}, evaluation=str(year))
     seen = text_of(app.test_client().get("/campaigns/news/progress").text)
-    assert "The best AQWV rose from 0.203 in 2025 (Alder) to 0.203 in 2026 (Alder)." in seen
+    assert "The highest AQWV is 0.203 in 2025 (Alder) and in 2026 (Alder)." in seen
     assert "β is 20, as the campaign states it" in seen
     assert "Ties and rounding follow trec_eval 10" in seen
     assert "version 1.0 of the metric module" in seen

@@ -9,13 +9,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
-from leaderboard.models import SystemKind
+from leaderboard.models import Query, SystemKind
 from leaderboard.reads.progress import ProgressPage, progress
 from leaderboard.reads.results import results
 from leaderboard.web import charts
+from leaderboard.web.charts.differences import HEIGHT as PLOT_HEIGHT
 from leaderboard.web.charts.differences import SINGLE
 from leaderboard.web.charts.progress import LABEL_HEIGHT
 from leaderboard.web.charts.svg import KEPT, PROPERTIES, SVG, _svg
@@ -23,6 +25,7 @@ from leaderboard.web.sentences import best_over_periods
 from tests.support.field import NAN, NOW, Field
 
 YEARS = (2024, 2025, 2026)
+PLOT_TOP = 34  # px
 
 
 def years_of(
@@ -45,6 +48,16 @@ def years_of(
 def texts(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)
     return [(element.text or "") for element in root.iter(f"{{{SVG}}}text")]
+
+
+def places_of(svg: str, name: str) -> list[tuple[float, float]]:
+    """Where texts of this name are, in px from the plot's upper left corner."""
+    return [
+        (float(found[1]), float(found[2]))
+        for element in ElementTree.fromstring(svg).iter(f"{{{SVG}}}text")
+        if element.text == name
+        and (found := re.search(r"translate\((-?[\d.]+),(-?[\d.]+)\)", element.get("transform") or ""))
+    ]
 
 
 def heights_of(svg: str, names: Collection[str]) -> list[float]:
@@ -76,7 +89,7 @@ def page(database: Database) -> ProgressPage:
 def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
     chart = charts.progress_chart(page)
     assert chart is not None
-    assert chart.sentence == "The best AP rose from 0.500 in 2024 (Birch) to 0.625 in 2026 (Alder)."
+    assert chart.sentence == "The highest AP rose from 0.500 in 2024 (Birch) to 0.625 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         root = ElementTree.fromstring(svg)
         assert root.get("role") == "img"
@@ -86,7 +99,7 @@ def test_the_finding_stands_under_the_chart_and_in_its_description(page: Progres
 def test_lines_are_named_at_their_ends_and_marks_on_hover(page: ProgressPage) -> None:
     chart = charts.progress_chart(page)
     assert chart is not None
-    assert {"Alder", "Birch", "Baseline", "2024", "2025", "2026"} <= set(texts(chart.wide))
+    assert {"Alder", "Birch, to 2025", "Baseline", "2024", "2025", "2026"} <= set(texts(chart.wide))
     said = [title.text for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
     assert "Alder, 2025: 0.500, rank 1" in said
 
@@ -125,7 +138,7 @@ def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(database: Dat
 def test_zero_is_on_the_axis_and_marked_where_a_value_can_be_below_it(database: Database) -> None:
     chart = charts.progress_chart(years_of(database, "AQWV", {"Alder": (0.5, 0.75, 0.5)})[1])
     assert chart is not None
-    assert {"0.00", "0: nothing returned"} <= set(texts(chart.wide))
+    assert {"0.00", "AQWV; 0 = nothing returned"} <= set(texts(chart.wide))
 
 
 def test_figures_all_below_zero_can_be_drawn(database: Database) -> None:
@@ -137,14 +150,14 @@ def test_figures_all_below_zero_can_be_drawn(database: Database) -> None:
 def test_names_are_text_whatever_they_hold(database: Database) -> None:
     chart = charts.progress_chart(years_of(database, "AP", {'A <b>&amp;</b> "x"': (0.5, None, None)})[1])
     assert chart is not None
-    assert 'A <b>&amp;</b> "x"' in texts(chart.wide)
+    assert 'A <b>&amp;</b> "x", to 2024' in texts(chart.wide)
 
 
 def test_long_names_are_shortened_in_the_drawing_and_whole_on_hover(database: Database) -> None:
     name = "A system with a name of some forty letters"
     chart = charts.progress_chart(years_of(database, "AP", {name: (0.5, 0.5, 0.5)})[1])
     assert chart is not None
-    assert "A system with a name of s…" in texts(chart.wide)
+    assert "A system with a name of som…" in texts(chart.wide)
     assert name in chart.wide
 
 
@@ -172,6 +185,91 @@ def test_many_labels_at_one_height_stay_inside_the_drawing(database: Database) -
     assert all(height >= 0 for height in heights_of(chart.wide, means))
 
 
+def test_the_name_of_a_line_that_ends_early_stands_right_of_the_plot(database: Database) -> None:
+    """In the plot it would cover another's line."""
+    means = {"Alder": (0.5, 0.5, 0.5), "Birch": (0.4, 0.5, None)}
+    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        last_period = places_of(svg, "2026")[0][0]
+        names = {text for text in texts(svg) if text.startswith(("Alder", "Birch"))}
+        assert len(names) == 2
+        assert all(x > last_period for name in names for x, _ in places_of(svg, name))
+
+
+def test_the_best_of_the_latest_period_is_named_and_not_grey(database: Database) -> None:
+    means: dict[str, Sequence[float | None]] = {f"System {number}": (0.1, 0.1, 0.1) for number in range(1, 8)}
+    chart = charts.progress_chart(years_of(database, "AP", {**means, "Newcomer": (None, 0.05, 0.9)})[1])
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        assert "Newcomer" in texts(svg)
+        line = re.search(r"<path [^>]*>\s*<title>Newcomer</title>", svg)
+        assert line is not None
+        assert 'stroke="var(--ink)"' in line[0]
+
+
+def test_an_interval_is_drawn_on_its_point(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    for year in YEARS:
+        field.evaluation(str(year), period_key=year)
+        for name in ("Alder", "Birch", "Cedar"):
+            field.run(name, {"AP": [0.5] * 4}, evaluation=str(year), intervals={"AP": (0.4, 0.6)})
+    with database.read() as session:
+        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        points = set(re.findall(r'<path transform="translate\(([\d.]+),[^>]*stroke-width="2"', svg))
+        intervals = re.findall(r'<line transform="translate\(([\d.]+),[^>]*stroke-width="5"', svg)
+        assert len(set(intervals)) == len(intervals) == 9
+        assert set(intervals) <= points
+
+
+def test_the_title_says_of_which_condition_the_figures_are(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    for year in YEARS:
+        field.evaluation(str(year), period_key=year, condition="Speech")
+        field.run("Alder", {"AP": [(year - 2000) / 100] * 4}, evaluation=str(year))
+    with database.read() as session:
+        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
+    assert chart is not None
+    assert chart.sentence == "Speech: the highest AP rose from 0.240 in 2024 (Alder) to 0.260 in 2026 (Alder)."
+    for svg in (chart.wide, chart.narrow):
+        assert "AP, Speech" in texts(svg)
+
+
+def test_what_stands_on_hover_is_written_for_readers(database: Database) -> None:
+    """Never the names of our own data, nor a colour that stands for the page's."""
+    field, page = years_of(database, "AP", {"Alder": (0.25, 0.5, 0.5), "Birch": (0.5, None, 0.25)})
+    run = field.run("Cedar", {"AP": [0.75, 0.25, 0.5, NAN]}, evaluation="2024")
+    with database.read() as session:
+        differences = charts.differences_chart(results(session, VISITOR, run, NOW))
+    for chart in (charts.progress_chart(page), charts.team_chart(page), differences):
+        assert chart is not None
+        said = [title.text or "" for title in ElementTree.fromstring(chart.wide).iter(f"{{{SVG}}}title")]
+        assert said
+        assert not [text for text in said if re.search("colour|#0000|mean|label|period|difference|zero", text)]
+
+
+def test_whole_names_of_queries_stand_under_a_runs_chart(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 30)
+    run = field.run("Alder", {"AP": [number / 30 for number in range(30)]})
+    field.run("Birch", {"AP": [0.5] * 30})
+    with database.write() as session:
+        for query in session.scalars(sa.select(Query)):
+            query.external_id = f"spoken-{query.position:02}"
+    with database.read() as session:
+        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
+    assert chart is not None
+    assert {f"spoken-{number:02}" for number in range(30)} <= set(texts(chart.wide))
+    drawing = ElementTree.fromstring(chart.wide)
+    below_the_plot = float(drawing.get("height") or 0) - (PLOT_TOP + PLOT_HEIGHT)
+    assert below_the_plot >= 6 + 9 * 7  # px: the names stand upright, nine characters each
+
+
 def test_there_is_no_chart_of_nothing(database: Database) -> None:
     page = years_of(database, "AP", {})[1]
     assert charts.progress_chart(page) is None
@@ -181,8 +279,8 @@ def test_there_is_no_chart_of_nothing(database: Database) -> None:
 def test_teams_have_a_chart_of_their_best_systems(page: ProgressPage) -> None:
     chart = charts.team_chart(page)
     assert chart is not None
-    assert {"Team Alder", "Team Birch"} <= set(texts(chart.wide))
-    assert chart.sentence == "The best AP rose from 0.500 in 2024 (Team Birch) to 0.625 in 2026 (Team Alder)."
+    assert {"Team Alder", "Team Birch, to 2025"} <= set(texts(chart.wide))
+    assert chart.sentence == "The highest AP rose from 0.500 in 2024 (Team Birch) to 0.625 in 2026 (Team Alder)."
 
 
 def test_a_drawing_is_made_once_and_only_so_many_are_kept(page: ProgressPage) -> None:
@@ -249,7 +347,7 @@ def test_those_who_share_the_best_are_all_named(database: Database) -> None:
     means["Dogwood"] = (None, None, 0.5)
     _, page = years_of(database, "AP", means)
     assert best_over_periods(page) == (
-        "The best AP rose from 0.250 in 2024 (Alder and Birch) to 0.500 in 2026 (Alder, Birch and 2 others)."
+        "The highest AP rose from 0.250 in 2024 (Alder and Birch) to 0.500 in 2026 (Alder, Birch and 2 others)."
     )
 
 

@@ -1,4 +1,4 @@
-"""One run's values over the queries, beside the field's median."""
+"""How far one run is from the median of all systems, query by query."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,12 @@ __all__ = ["differences", "differences_chart"]
 HEIGHT = 220  # px, of the plot
 LABELLED = 60  # queries that still have room for their names on a desktop, a bar being 13 px wide
 SINGLE = 250  # queries up to which each has a bar of its own; more are counted in bins
+LONGEST_NAME = 16  # characters of a query's name
+CHARACTER = 7.5  # px, at most, of most names
 
 
 def differences(results: SubmissionResults) -> list[tuple[str, float]]:
-    """(query, value − the field's median), the greatest first, of the page's column; undefined ones left out."""
+    """(query, value of the page's column − the systems' median), the greatest first; undefined ones are left out."""
     place = results.value_columns.index(results.column)
     rows = [
         (row.external_id, value - row.median)
@@ -31,7 +33,9 @@ def differences_chart(results: SubmissionResults) -> Chart | None:
         return None
     sentence = _finding(results, rows)
     kind = "Bars" if len(rows) <= SINGLE else "Histogram"
-    alt = f"{kind} of the difference in {results.column.name} to the field's median, query by query. {sentence}"
+    alt = (
+        f"{kind} of the difference in {results.column.name} from the median of the systems, query by query. {sentence}"
+    )
     spec = _bars if len(rows) <= SINGLE else _histogram
     return draw(lambda width: spec(results.column.name, rows, width), alt, sentence)
 
@@ -52,8 +56,8 @@ def _finding(results: SubmissionResults, rows: Sequence[tuple[str, float]]) -> s
     return f"{words}."
 
 
-def _frame(width: int, title: str) -> Spec:
-    padding = {"left": 52, "right": 8, "top": 34, "bottom": 44}
+def _frame(width: int, title: str, bottom: float) -> Spec:
+    padding = {"left": 52, "right": 8, "top": 34, "bottom": bottom}
     return {
         "width": width - padding["left"] - padding["right"],
         "height": HEIGHT,
@@ -65,29 +69,34 @@ def _frame(width: int, title: str) -> Spec:
 
 def _bars(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
     labelled = len(rows) <= (LABELLED if width > 600 else 12)
+    names = [_ending(query) for query, _ in rows]
+    if len(set(names)) < len(names):
+        names = [query for query, _ in rows]
+    upright = len(rows) > 15 or max(map(len, names)) * CHARACTER > (width - 60) / len(rows)
+    room = 12 + max(map(len, names)) * CHARACTER if labelled and upright else 44
     values = [
         {
-            "query": query,
+            "query": name,
             "difference": difference,
             "colour": SERIES[0] if difference >= 0 else SERIES[1],
-            "says": f"{query}: {plain_figure(difference)}",
+            "says": f"{query}: {plain_figure(abs(difference))} {_side(difference)}",
         }
-        for query, difference in rows
+        for (query, difference), name in zip(rows, names, strict=True)
     ]
     axis = {"title": None if labelled else "queries, most above the median first", "labels": labelled, "ticks": False}
     return {
-        **_frame(width, f"{measure} less the field's median"),
+        **_frame(width, f"{measure} minus the median of the systems", room),
         "layer": [
             {
                 "data": {"values": values},
-                "mark": {"type": "bar"},
+                "mark": {"type": "bar", "aria": True},
                 "encoding": {
                     "x": {
                         "field": "query",
                         "type": "nominal",
                         "sort": None,
                         "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
-                        "axis": {**axis, "labelAngle": -90 if len(rows) > 15 else 0, "labelLimit": 40},
+                        "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
                     },
                     "y": {"field": "difference", "type": "quantitative", "axis": {"title": None, "format": "+.2f"}},
                     "color": {"field": "colour", "type": "nominal", "scale": None},
@@ -103,9 +112,18 @@ def _bars(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
     }
 
 
+def _ending(name: str) -> str:
+    """Names of queries differ at their ends."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+
+
+def _side(difference: float) -> str:
+    return "above the median" if difference > 0 else "below the median" if difference < 0 else "from the median"
+
+
 def _histogram(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
     return {
-        **_frame(width, "queries"),
+        **_frame(width, "queries", 44),
         "data": {"values": [{"difference": difference} for _, difference in rows]},
         "layer": [
             {
@@ -116,7 +134,7 @@ def _histogram(measure: str, rows: Sequence[tuple[str, float]], width: int) -> S
                         "bin": {"maxbins": 40 if width > 600 else 20},
                         "type": "quantitative",
                         "axis": {
-                            "title": f"{measure} less the field's median",
+                            "title": f"{measure} minus the median of the systems",
                             "format": "+.2~f",
                             "labelOverlap": True,
                         },

@@ -1,18 +1,19 @@
 """Progress over the periods: one line a system, or one a team."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from leaderboard.reads.columns import Column
 from leaderboard.reads.progress import Line, ProgressPage
 from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
-from leaderboard.web.sentences import best_over_periods, one_system_over_periods, written
+from leaderboard.web.formatting import plain_figure
+from leaderboard.web.sentences import best_over_periods, one_system_over_periods
 
 __all__ = ["progress_chart", "team_chart"]
 
 HEIGHT = 340  # px, of the plot
-BAND = 5  # px, of an interval
+INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
 TICKS = 5  # on the value axis, about
@@ -48,11 +49,13 @@ class _Drawing:
         self.page = page
         self.only = only
         self.lines = [line for line in lines if line.points]
-        self.is_wide = width > WIDE_FROM
-        self.characters = 26 if self.is_wide else 12
-        self.padding = {"left": 52, "right": 208 if self.is_wide else 106, "top": 34, "bottom": 28}
+        is_wide = width > WIDE_FROM
+        self.characters = 28 if is_wide else 11
+        self.whole_width = width
+        self.padding = {"left": 52, "right": 232 if is_wide else 112, "top": 34, "bottom": 28}
         self.width = width - self.padding["left"] - self.padding["right"]
         self.lowest, self.highest = _domain(page.column, self.lines)
+        self.asides = self._asides()
         self.x: Spec = {
             "field": "period",
             "type": "nominal",
@@ -67,47 +70,38 @@ class _Drawing:
         }
 
     def spec(self) -> Spec:
-        rows = [row for line in self.lines for row in self._rows(line)]
-        better = {"lower": "; lower is better", "none": ""}.get(self.page.column.direction, "")
         return {
             "width": self.width,
             "height": HEIGHT,
             "padding": self.padding,
             "autosize": {"type": "none"},
-            "title": {"text": f"{self.page.column.name}{better}", **TITLE},
+            "title": {"text": self._title(), "limit": self.whole_width, **TITLE},
             "layer": [
                 *self._zero(),
-                *(layer for group in ("rest", "baseline", "series") for layer in self._series(rows, group)),
-                *self._best(rows),
+                *(
+                    layer
+                    for group in ("rest", "baseline", "series")
+                    for line in reversed(self.lines)
+                    if self._group(line) == group
+                    for layer in self._series(line, group)
+                ),
+                *self._best(),
                 *self._labels(),
             ],
         }
 
-    def _rows(self, line: Line) -> Iterator[dict[str, Any]]:
-        colour = self._colour(line)
-        for point in line.points:
-            place = f", rank {point.rank}" if point.rank is not None else ""
-            yield {
-                "line": line.name,
-                "period": point.period.label,
-                "mean": point.figure.mean,
-                "low": point.figure.low,
-                "high": point.figure.high,
-                "colour": colour,
-                "shape": SHAPES[line.number % len(SHAPES)] if colour in SERIES else "circle",
-                "group": self._group(line),
-                "best": point.best,
-                "says": f"{line.name}, {point.period.label}: {written(point)}{place}",
-                "text": written(point),
-            }
-
-    def _group(self, line: Line) -> str:
-        if line.system is not None and line.system.is_baseline and line.system.id != self.only:
-            return "baseline"
-        return "series" if self._colour(line) in SERIES else "rest"
+    def _title(self) -> str:
+        """What the figures are, of which condition, and how to read them."""
+        column = self.page.column
+        name = f"{column.name}, {self.page.condition}" if self.page.condition else column.name
+        hints = ["lower is better"] if column.direction == "lower" else []
+        if column.lowest < 0:
+            hints.append("0 = nothing returned")
+        return "; ".join([name, *hints])
 
     def _colour(self, line: Line) -> str:
-        """A system's own; of those past the sixth only the one that the page is about has one."""
+        """A system's own. Of those past the sixth only the one that the page is about and the best of the latest period
+        stand out, in ink."""
         is_it = line.system is not None and line.system.id == self.only
         if line.system is not None and line.system.is_baseline and not is_it:
             return MUTED
@@ -115,119 +109,152 @@ class _Drawing:
             return REST
         if line.number < len(SERIES):
             return SERIES[line.number]
-        return INK if is_it else REST
+        return INK if is_it or self._is_best_now(line) else REST
 
-    def _encoding(self) -> Spec:
-        return {
-            "x": self.x,
-            "y": self.y,
-            "detail": {"field": "line"},
-            "color": {"field": "colour", "type": "nominal", "scale": None},
-        }
+    def _group(self, line: Line) -> str:
+        return {MUTED: "baseline", REST: "rest"}.get(self._colour(line), "series")
 
-    def _series(self, rows: Sequence[Spec], group: str) -> Iterator[Spec]:
-        own = [row for row in rows if row["group"] == group]
-        if not own:
-            return
+    def _is_best_now(self, line: Line) -> bool:
+        last = line.points[-1]
+        return last.best and last.period is self.page.periods[-1]
+
+    def _asides(self) -> Mapping[str, float]:
+        """Line -> by how many px its points and intervals stand beside their period: intervals of one period would hide
+        each other."""
+        lines = [line for line in self.lines if self._group(line) == "series"]
+        if all(point.figure.low is None for line in lines for point in line.points):
+            return {}
+        return {line.name: (place - (len(lines) - 1) / 2) * (INTERVAL + 1) for place, line in enumerate(lines)}
+
+    def _rows(self, line: Line) -> list[dict[str, Any]]:
+        return [
+            {
+                "period": point.period.label,
+                "mean": point.figure.mean,
+                "low": point.figure.low,
+                "high": point.figure.high,
+                "best": point.best,
+                "text": plain_figure(point.figure.mean),
+                "says": f"{line.name}, {point.period.label}: {plain_figure(point.figure.mean)}"
+                + (f", rank {point.rank}" if point.rank is not None else "")
+                + (
+                    f", interval {plain_figure(point.figure.low)} to {plain_figure(point.figure.high)}"
+                    if point.figure.low is not None
+                    else ""
+                ),
+            }
+            for point in line.points
+        ]
+
+    def _series(self, line: Line, group: str) -> Iterator[Spec]:
+        """One line with its intervals and its points."""
+        rows = self._rows(line)
         thin = group == "rest"
+        mark = {"color": self._colour(line), "xOffset": self.asides.get(line.name, 0.0)}
         dash = {"strokeDash": [5, 4]} if group == "baseline" else {}
         yield {
-            "data": {"values": own},
-            "mark": {"type": "line", "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1, **dash},
-            "encoding": {**self._encoding(), "description": {"field": "line"}},
+            "data": {"values": [{**row, "name": line.name} for row in rows]},
+            "mark": {"type": "line", "aria": True, "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1}
+            | mark
+            | dash,
+            "encoding": {"x": self.x, "y": self.y, "description": {"field": "name"}},
         }
         if group == "series":
-            yield from self._intervals(own)
-        yield {
-            "data": {"values": own},
-            "mark": {"type": "point", "filled": True, "opacity": 1, "size": 18 if thin else 60},
-            "encoding": {
-                **self._encoding(),
-                "shape": {"field": "shape", "type": "nominal", "scale": None},
-                "description": {"field": "says"},
-            },
-        }
-
-    def _intervals(self, rows: Sequence[Spec]) -> Iterator[Spec]:
-        """A band for each point's interval, the series of a period side by side: they would hide each other."""
-        known = [row for row in rows if row["low"] is not None and row["high"] is not None]
-        colours = sorted({row["colour"] for row in known})
-        for place, colour in enumerate(colours):
-            aside = (place - (len(colours) - 1) / 2) * (BAND + 1)
             yield {
-                "data": {"values": [row for row in known if row["colour"] == colour]},
-                "mark": {"type": "rule", "strokeWidth": BAND, "opacity": 0.2, "xOffset": aside},
-                "encoding": {**self._encoding(), "y": {**self.y, "field": "low"}, "y2": {"field": "high"}},
+                "data": {"values": [row for row in rows if row["low"] is not None]},
+                "mark": {"type": "rule", "aria": True, "strokeWidth": INTERVAL, "opacity": 0.25, **mark},
+                "encoding": {
+                    "x": self.x,
+                    "y": {**self.y, "field": "low"},
+                    "y2": {"field": "high"},
+                    "description": {"field": "says"},
+                },
             }
-
-    def _zero(self) -> Iterator[Spec]:
-        """Where nothing is returned: what a value below it is worse than."""
-        if self.page.column.lowest >= 0:
-            return
-        yield {
-            "data": {"values": [{"mean": 0.0}]},
-            "mark": {"type": "rule", "color": INK, "strokeWidth": 1},
-            "encoding": {"y": self.y},
-        }
-        if self.is_wide:
-            place = {"align": "right", "baseline": "top", "dy": 5, "x": "width"}
-            yield from self._text([{"mean": 0.0, "text": "0: nothing returned"}], {"y": self.y}, place, MUTED)
-
-    def _text(self, rows: Sequence[Spec], encoding: Spec, mark: Spec, colour: str = INK) -> Iterator[Spec]:
-        """Text twice: first a halo in the page's colour, so that a line behind it does not make it unreadable."""
-        for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": colour}):
-            yield {
-                "data": {"values": rows},
-                "mark": {"type": "text", **mark, **look},
-                "encoding": {**encoding, "text": {"field": "text"}},
-            }
-
-    def _best(self, rows: Sequence[Spec]) -> Iterator[Spec]:
-        """A ring round the best of each period, with its figure."""
-        best = [row for row in rows if row["best"]]
-        encoding = {"x": self.x, "y": self.y, "description": {"field": "says"}}
-        yield {
-            "data": {"values": best},
-            "mark": {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1},
-            "encoding": encoding,
-        }
-        place = {"dy": 16 if self.page.column.direction == "lower" else -15, "fontWeight": 600}
-        yield from self._text(best, {"x": self.x, "y": self.y}, place)
-
-    def _labels(self) -> Iterator[Spec]:
-        """Each line's name at its end, moved apart where they would lie on each other, with a leader to its point."""
-        ends = [line for line in self.lines if self._has_name(line)]
-        rows = []
-        for period in {line.points[-1].period.label for line in ends}:
-            here = [line for line in ends if line.points[-1].period.label == period]
-            heights = spread(
-                [line.points[-1].figure.mean or 0.0 for line in here], self.lowest, self.highest, LABEL_HEIGHT / HEIGHT
-            )
-            for line, height in zip(here, heights, strict=True):
-                rows.append(
-                    {
-                        "period": period,
-                        "mean": line.points[-1].figure.mean,
-                        "label": height,
-                        "colour": self._colour(line),
-                        "text": shortened(line.name, self.characters),
-                        "says": line.name,
-                    }
-                )
-        rows.sort(key=lambda row: (str(row["period"]), row["label"]))
         yield {
             "data": {"values": rows},
-            "mark": {"type": "rule", "xOffset": 10, "x2Offset": 30, "strokeWidth": 1},
-            "encoding": {
-                "x": self.x,
-                "x2": {"field": "period"},
-                "y": self.y,
-                "y2": {"field": "label"},
-                "color": {"field": "colour", "type": "nominal", "scale": None},
-            },
+            "mark": {"type": "point", "aria": True, "filled": True, "opacity": 1, "size": 18 if thin else 60}
+            | {"shape": self._shape(line)}
+            | mark,
+            "encoding": {"x": self.x, "y": self.y, "description": {"field": "says"}},
         }
-        encoding = {"x": self.x, "y": {**self.y, "field": "label"}, "description": {"field": "says"}}
-        yield from self._text(rows, encoding, {"align": "left", "baseline": "middle", "dx": 34})
+
+    def _shape(self, line: Line) -> str:
+        return SHAPES[line.number % len(SHAPES)] if self._colour(line) in SERIES else "circle"
+
+    def _zero(self) -> Iterator[Spec]:
+        """The value of returning nothing, which any lower one is worse than."""
+        if self.page.column.lowest < 0:
+            yield {
+                "data": {"values": [{"mean": 0.0}]},
+                "mark": {"type": "rule", "color": INK, "strokeWidth": 1},
+                "encoding": {"y": self.y},
+            }
+
+    def _best(self) -> Iterator[Spec]:
+        """A ring round the best of each period, with its figure."""
+        below = self.page.column.direction == "lower"
+        for line in self.lines:
+            best = [row for row in self._rows(line) if row["best"]]
+            if not best:
+                continue
+            aside = self.asides.get(line.name, 0.0)
+            ring = {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1}
+            yield {
+                "data": {"values": best},
+                "mark": {**ring, "aria": True, "xOffset": aside},
+                "encoding": {"x": self.x, "y": self.y, "description": {"field": "says"}},
+            }
+            # The text twice: first as a halo, so that a line behind it does not make it unreadable.
+            for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
+                yield {
+                    "data": {"values": best},
+                    "mark": {"type": "text", "xOffset": aside, "dy": 16 if below else -15, "fontWeight": 600, **look},
+                    "encoding": {"x": self.x, "y": self.y, "text": {"field": "text"}},
+                }
+
+    def _labels(self) -> Iterator[Spec]:
+        """The names of the lines, each behind its line's sign. They stand right of the plot, where they cover no line,
+        at the height of the last point or as near to it as the other names allow."""
+        named = [line for line in self.lines if self._has_name(line)]
+        heights = spread(
+            [line.points[-1].figure.mean or 0.0 for line in named], self.lowest, self.highest, LABEL_HEIGHT / HEIGHT
+        )
+        for line, height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
+            last = line.points[-1]
+            is_over = last.period is not self.page.periods[-1]
+            ending = f", to {last.period.name}" if is_over else ""
+            row = {
+                "period": last.period.label,
+                "mean": last.figure.mean,
+                "label": height,
+                "text": shortened(line.name, self.characters - len(ending)) + ending,
+                "says": line.name + ending,
+            }
+            colour = self._colour(line)
+            at = {"y": {**self.y, "field": "label"}, "description": {"field": "says"}}
+            if not is_over:
+                aside = self.asides.get(line.name, 0.0)
+                yield {
+                    "data": {"values": [row]},
+                    "mark": {"type": "rule", "xOffset": aside + 8, "strokeWidth": 1, "opacity": 0.5, "color": colour},
+                    "encoding": {
+                        "x": self.x,
+                        "x2": {"value": self.width + 12},
+                        "y": self.y,
+                        "y2": {"field": "label"},
+                    },
+                }
+            yield {
+                "data": {"values": [row]},
+                "mark": {"type": "point", "filled": True, "opacity": 1, "size": 50, "color": colour}
+                | {"shape": self._shape(line)},
+                "encoding": {"x": {"value": self.width + 18}, **at},
+            }
+            yield {
+                "data": {"values": [row]},
+                "mark": {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK},
+                "encoding": {"x": {"value": self.width + 28}, "text": {"field": "text"}, **at},
+            }
 
     def _has_name(self, line: Line) -> bool:
         """Those in colour, baselines, and whoever was the best of a period."""

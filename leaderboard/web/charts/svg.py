@@ -34,6 +34,7 @@ PROPERTIES = {
 
 STYLE: Spec = {
     "background": None,
+    "mark": {"aria": False},  # else what has no description of its own says its data on hover: "colour: #000015"
     "view": {"stroke": None},
     "axis": {
         "labelColor": MUTED,
