@@ -49,10 +49,10 @@ class _Drawing:
         self.page = page
         self.only = only
         self.lines = [line for line in lines if line.points]
-        is_wide = width > WIDE_FROM
-        self.characters = 28 if is_wide else 11
+        self.is_wide = width > WIDE_FROM
+        self.characters = 28 if self.is_wide else 11
         self.whole_width = width
-        self.padding = {"left": 52, "right": 232 if is_wide else 112, "top": 34, "bottom": 28}
+        self.padding = {"left": 52, "right": 232 if self.is_wide else 112, "top": 34, "bottom": 28}
         self.width = width - self.padding["left"] - self.padding["right"]
         self.lowest, self.highest = _domain(page.column, self.lines)
         self.asides = self._asides()
@@ -222,7 +222,7 @@ class _Drawing:
         for line, height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
             last = line.points[-1]
             is_over = last.period is not self.page.periods[-1]
-            ending = f", to {last.period.name}" if is_over else ""
+            ending = f", to {last.period.name}" if is_over and self.is_wide else ""
             row = {
                 "period": last.period.label,
                 "mean": last.figure.mean,
