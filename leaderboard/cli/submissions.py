@@ -1,19 +1,25 @@
 """`leaderboard submit` and `leaderboard rescore`."""
 
 import datetime as dt
+import time
 from pathlib import Path
 
 import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import CONSOLE, actor_of
+from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.finding import find_evaluation, find_user
 from leaderboard.cli.options import FILE, OneOf
+from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.errors import FileRejected, Problem
 from leaderboard.lookup import find_system, find_team
 from leaderboard.models import Scoring, ScoringSet, Standing, System
+from leaderboard.reads.results import results
+from leaderboard.reads.submissions import status
 from leaderboard.rules.states import State
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.submissions import NewSystem, retry
@@ -21,6 +27,9 @@ from leaderboard.services.submissions import submit as submit_run
 from leaderboard.store import Caps, RunStore
 
 __all__ = ["rescore", "submit"]
+
+SUBMITTED, NOT_SCORED = 0, 1  # exit status
+LOOK_SECONDS = 0.2
 
 
 @click.command()
@@ -38,8 +47,16 @@ __all__ = ["rescore", "submit"]
 )
 @click.option("--threshold", type=float, help="θ: documents with at least this score count as returned.")
 @click.option("--label", default="", help="What tells the run from the team's others.")
-@click.option("--notes", default="", help="For readers of the board.")
+@click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a worker to score it; 0 only queues it.",
+)
 def submit(
     evaluation: str,
     file: Path,
@@ -51,11 +68,15 @@ def submit(
     label: str,
     notes: str,
     user: str | None,
-) -> None:
-    """Submit a run, as the form on the site does. A worker scores it.
+    wait: float,
+) -> int:
+    """Submit a run, as the form on the site does, and print its means or what is wrong with it.
 
     \b
     leaderboard submit harbour/2026-text run.gz --team team-alder --system heron --threshold 0.5
+
+    A worker scores it. The exit status is 0 when the run is scored, or still queued when the wait ends; 1 when it is
+    rejected or its scoring fails; 2 when it is not taken.
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give --system, or --new-system to make one")
@@ -84,7 +105,8 @@ def submit(
                 notes=notes,
                 received_at=received_at,
             )
-    click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
+        click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
+        return _outcome(database, actor, submission.id, wait) if wait else SUBMITTED
 
 
 @click.command()
@@ -109,6 +131,42 @@ def rescore(evaluation: str, failed: bool) -> None:
             make_set(session, CONSOLE, found)
             queued = _queued(session, found.id)
     click.echo(f"{evaluation}: runs that wait to be scored: {queued}")
+
+
+def _outcome(database: Database, actor: Actor, submission_id: int, seconds: float) -> int:
+    """Waits for the run to be scored and prints what came of it; the command's exit status."""
+    deadline = time.monotonic() + seconds
+    while True:
+        now = dt.datetime.now(dt.UTC)
+        with database.read() as session:
+            run = status(session, actor, submission_id, now)
+            scored = run.state == State.SCORED and run.results_open
+            means = results(session, actor, submission_id, now) if scored else None
+        if run.waiting:
+            click.echo("it is scored once the evaluation has judgments", err=True)
+            return SUBMITTED
+        if run.state not in (State.QUEUED, State.SCORING):
+            break
+        if time.monotonic() >= deadline:
+            click.echo(
+                f"not scored after {seconds:g} s; a `leaderboard worker` scores it as soon as one is free", err=True
+            )
+            return SUBMITTED
+        time.sleep(LOOK_SECONDS)
+    if means is not None:
+        pairs = zip(means.columns, means.figures, strict=True)
+        rows = [(column.name, "–" if figure.mean is None else f"{figure.mean:.4f}") for column, figure in pairs]
+        print_table(("measure", "mean"), rows, "")
+    elif run.state == State.SCORED:
+        click.echo("scored; its team does not see the results yet")
+    elif run.state == State.REJECTED:
+        problems = [Problem(line, message) for line, message in run.problems]
+        click.echo(FileRejected(problems, run.problem_count, run.filename).message, err=True)
+    else:
+        click.echo(f"{run.state}: {run.failure or run.withdrawn_because}", err=True)
+    if run.missing:
+        click.echo(f"queries that the run lacks, each scored as an empty list: {', '.join(run.missing)}", err=True)
+    return SUBMITTED if run.state == State.SCORED else NOT_SCORED
 
 
 def _find_system(session: Session, team: str, slug: str | None, new: str | None) -> System | NewSystem:

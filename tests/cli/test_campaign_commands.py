@@ -1,12 +1,16 @@
 """`leaderboard campaign`, `evaluation`, `queries`, `judgments`, `submit`, `rescore` and `worker`."""
 
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from leaderboard.formats import GRADE_LIMIT
+from tests.cli.conftest import Command
+from tests.support.processes import Process
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
@@ -139,9 +143,9 @@ def test_a_new_revision_of_the_judgments_is_numbered(ok: Says, evaluation: str, 
 
 
 def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path) -> None:
-    said = ok("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--as", "ada")
+    said = ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--as", "ada")
     assert re.fullmatch(r"submission \d+: run\.tsv, \d+ bytes, SHA-256 [0-9a-f]{64}\n", said)
-    ok("submit", evaluation, run_file, "--team", "alder", "--system", "heron", "--standing", "primary")
+    ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--system", "heron", "--standing", "primary")
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 2\n"
     ok("worker", "--once")
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 0\n"
@@ -149,8 +153,32 @@ def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path
     assert "with the first result" in _shown(ok("campaign", "show", "harbour"))["prior locked"]
 
 
+def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_a_rejected_one(
+    ok: Says, command: Command, evaluation: str, run_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "wrong.tsv").write_text(RUN + "q1\td7\tY\tnan\nq1\td8\tY\n")
+    submit = ("submit", "--wait", "100", evaluation)
+    with Process([sys.executable, "-m", "leaderboard", "worker"], env=os.environ.copy(), cwd=tmp_path):
+        said = ok(*submit, run_file, "--team", "alder", "--new-system", "Heron")
+        # q1 is answered; q2 has one miss and one false alarm among 600 that are not relevant: 1 − (1 + 20/600).
+        assert said.splitlines()[1:] == ["measure  mean", "AQWV     0.4833", "AP       0.5000"]
+        done = command(*submit, tmp_path / "wrong.tsv", "--team", "alder", "--system", "heron")
+    assert done.status == 1
+    first, second = done.err.splitlines()
+    assert first.startswith("wrong.tsv: line 4: ")
+    assert second.startswith("wrong.tsv: line 5: ")
+
+
+def test_submit_says_that_a_run_still_waits_when_no_worker_takes_it(
+    command: Command, evaluation: str, run_file: Path
+) -> None:
+    done = command("submit", "--wait", "0.1", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+    assert done.status == 0
+    assert done.err == "not scored after 0.1 s; a `leaderboard worker` scores it as soon as one is free\n"
+
+
 def test_a_scored_campaign_keeps_its_prior(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
-    ok("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+    ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
     ok("worker", "--once")
     assert "fixed for good" in refused("campaign", "change", "harbour", "--beta", "40")
 
