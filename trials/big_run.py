@@ -54,7 +54,9 @@ def trial(engine: str, load: Load, expected: str) -> list[str]:
     with installation(engine) as here:
         query = set_up(here.site, here.folder, load)
         start = time.monotonic()
-        here.site.command("submit", "--wait", "0", EVALUATION, load.run, "--team", "team-alder", "--new-system", "Heron")
+        here.site.command(
+            "submit", "--wait", "0", EVALUATION, load.run, "--team", "team-alder", "--new-system", "Heron"
+        )
         received = time.monotonic()
         if here.not_scored(SCORED_SECONDS):
             return ["the run was not scored"]

@@ -101,7 +101,9 @@ def _submit(here: Installation, evaluation: str, text: bytes, number: int) -> No
     """A run under a system of its own, unlike the others in its last line."""
     file = here.folder / f"trial-{number}.run"
     file.write_bytes(text + f"# trial {number}\n".encode())
-    here.site.command("submit", "--wait", "0", evaluation, file, "--team", "team-alder", "--new-system", f"Trial {number}")
+    here.site.command(
+        "submit", "--wait", "0", evaluation, file, "--team", "team-alder", "--new-system", f"Trial {number}"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
