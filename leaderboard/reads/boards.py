@@ -39,7 +39,7 @@ class BoardRow:
 
     rank: int | None
     rank_range: tuple[int, int] | None
-    leads: bool
+    leads: bool | None
     entry: Entry
     figures: tuple[Figure, ...]
     ranked_by: Figure
@@ -235,7 +235,7 @@ def _row(
     return BoardRow(
         rank=places.get(entry.submission_id),
         rank_range=derived.ranks.get(entry.scoring_id) if derived else None,
-        leads=derived is not None and entry.scoring_id in derived.leaders,
+        leads=entry.scoring_id in derived.leaders if derived and derived.leaders else None,
         entry=entry,
         figures=tuple(entry.figure(column.name) for column in columns),
         ranked_by=entry.figure(ranked_by.name),

@@ -1,24 +1,40 @@
 """The front page, and a campaign with its evaluations."""
 
+from collections.abc import Callable
+
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import campaigns
 from leaderboard.reads.progress import progress
-from leaderboard.web import charts, exports
-from leaderboard.web.context import actor, now, reading
-from leaderboard.web.exports import campaign_facts, evaluation_facts
+from leaderboard.web import charts
+from leaderboard.web.context import read
+from leaderboard.web.exports import Cell, Table, campaign_facts, exported, table
 
 blueprint = Blueprint("campaigns", __name__)
+
+COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
+    "evaluation": lambda one: one.evaluation.slug,
+    "title": lambda one: one.evaluation.title,
+    "period": lambda one: one.evaluation.period,
+    "condition": lambda one: one.evaluation.condition,
+    "phase": lambda one: one.evaluation.phase.value,
+    "queries": lambda one: one.queries,
+    "runs": lambda one: one.runs,
+    "systems": lambda one: one.systems,
+    "leader": lambda one: one.leader.entry.system.name if one.leader else None,
+    "team": lambda one: one.leader.entry.system.team if one.leader else None,
+    "measure": lambda one: one.leader.column.name if one.leader else None,
+    "mean": lambda one: one.leader.mean if one.leader else None,
+}
 
 
 @blueprint.get("/")
 def front() -> ResponseReturnValue:
     """The campaign that was followed longest stands first with its progress, the others below it."""
-    with reading() as session:
-        found = campaigns.campaigns(session, actor(), now())
-        longest = max(found, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
-        years = progress(session, actor(), longest.campaign.slug, now()) if longest else None
+    found = read(campaigns.campaigns)
+    longest = max(found, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
+    years = read(progress, longest.campaign.slug) if longest else None
     chart = charts.progress_chart(years) if years else None
     featured = longest if chart else None
     others = [one for one in found if one is not featured]
@@ -27,37 +43,12 @@ def front() -> ResponseReturnValue:
 
 @blueprint.get("/campaigns/<campaign>")
 def campaign(campaign: str) -> ResponseReturnValue:
-    with reading() as session:
-        page = campaigns.campaign(session, actor(), campaign, now())
-        years = progress(session, actor(), campaign, now())
+    page, years = read(campaigns.campaign, campaign), read(progress, campaign)
     return render_template("campaigns/campaign.html", page=page, progress=years, chart=charts.progress_chart(years))
 
 
-@blueprint.get("/campaigns/<campaign>.<any(csv, json):kind>")
-def campaign_file(campaign: str, kind: str) -> ResponseReturnValue:
-    with reading() as session:
-        page = campaigns.campaign(session, actor(), campaign, now())
-    return exports.answer(_table(page), kind)
-
-
-def _table(page: campaigns.CampaignPage) -> exports.Table:
-    columns = ("evaluation", "title", "period", "condition", "phase", "queries", "runs", "systems", "leader", "team",
-               "measure", "mean")  # fmt: skip
-    rows = []
-    for one in page.evaluations:
-        facts = evaluation_facts(one.evaluation)
-        leader = one.leader
-        row: dict[str, exports.Cell] = {
-            "evaluation": facts["slug"],
-            **{name: facts[name] for name in ("title", "period", "condition", "phase")},
-            "queries": one.queries,
-            "runs": one.runs,
-            "systems": one.systems,
-            "leader": leader.entry.system.name if leader else None,
-            "team": leader.entry.system.team if leader else None,
-            "measure": leader.column.name if leader else None,
-            "mean": leader.mean if leader else None,
-        }
-        rows.append(row)
+@exported(blueprint, "/campaigns/<campaign>")
+def campaign_file(campaign: str) -> Table:
+    page = read(campaigns.campaign, campaign)
     facts = {"campaign": campaign_facts(page.campaign), "beta": page.beta, "primary_measure": page.primary.name}
-    return exports.Table(page.campaign.slug, rows, columns, facts)
+    return table(page.campaign.slug, COLUMNS, page.evaluations, facts)

@@ -1,7 +1,9 @@
 """What a view asks for: a session, who is asking, and when the request began."""
 
 import datetime as dt
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from typing import Any, TypeVar
 
 from flask import current_app, g, request
 from flask_login import current_user
@@ -12,7 +14,9 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.store import RunStore
 
-__all__ = ["actor", "client_address", "config", "database", "now", "reading", "store", "writing"]
+__all__ = ["actor", "client_address", "config", "database", "now", "page_number", "read", "reading", "store", "writing"]
+
+Page = TypeVar("Page")
 
 
 def config() -> Config:
@@ -62,3 +66,17 @@ def now() -> dt.datetime:
 def client_address() -> str:
     """Where the request comes from; behind proxies it is theirs to say (Config.trusted_proxies)."""
     return request.remote_addr or "unknown"
+
+
+def read(page: Callable[..., Page], /, *where: object, asked: Iterable[str] = (), **more: Any) -> Page:
+    """What `page`, a function of `reads`, gives for this request: `page(session, actor, *where, now, **arguments)`.
+
+    asked: arguments of the address that it takes, None where the address has none; more: other arguments.
+    """
+    with reading() as session:
+        return page(session, actor(), *where, now(), **{name: request.args.get(name) for name in asked}, **more)
+
+
+def page_number() -> int:
+    """Which page of a long table the address asks for."""
+    return request.args.get("page", 1, type=int)

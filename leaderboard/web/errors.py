@@ -9,6 +9,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
 from leaderboard.errors import LeaderboardError
+from leaderboard.web.exports import FORMATS
 
 __all__ = ["init_app"]
 
@@ -43,7 +44,7 @@ def page(status: int, message: str | None = None) -> ResponseReturnValue:
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
     if request.path.endswith(".json"):
         return {"status": status, "error": heading, "message": message or words}, status
-    if request.path.endswith(".csv"):
+    if request.path.rpartition(".")[2] in FORMATS:
         return Response(f"{heading}: {message or words}\n", status, content_type="text/plain; charset=utf-8")
     return render_template("error.html", status=status, heading=heading, message=message or words), status
 

@@ -10,25 +10,29 @@ import enum
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec, TypeVar
 
-from flask import Response
+from flask import Blueprint, Response
 
 from leaderboard.reads.columns import Column
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, Terms
 
 __all__ = [
+    "FORMATS",
     "Cell",
     "Table",
-    "answer",
     "campaign_facts",
     "column_facts",
     "evaluation_facts",
+    "exported",
     "file_name",
+    "table",
     "terms_facts",
 ]
 
+P = ParamSpec("P")
+Row = TypeVar("Row")
 Cell = str | int | float | bool | dt.datetime | None
 
 # A spreadsheet takes a text that begins so for a formula, and names are what their teams choose.
@@ -37,20 +41,45 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Table:
-    """name: of the file, without its ending. facts: what the rows rest on, in the JSON form only."""
+    """name: of the file, without its ending. facts: what the rows rest on, which only some formats have room for."""
 
     name: str
-    rows: Sequence[Mapping[str, Cell]]
     columns: Sequence[str]
-    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    rows: Sequence[Mapping[str, Cell]]
+    facts: Mapping[str, Any]
 
 
-def answer(table: Table, kind: str) -> Response:
-    """The table as a download of its kind: "csv" or "json"."""
-    text, media = (_csv(table), "text/csv") if kind == "csv" else (_json(table), "application/json")
-    response = Response(text, content_type=f"{media}; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{table.name}.{kind}"'
-    return response
+@dataclasses.dataclass(frozen=True, slots=True)
+class Format:
+    """A file format that tables are exported in. `write` gives the whole file."""
+
+    media_type: str
+    write: Callable[[Table], str]
+
+
+def table(
+    name: str, columns: Mapping[str, Callable[[Row], Cell]], rows: Iterable[Row], facts: Mapping[str, Any]
+) -> Table:
+    """`columns`: name -> the cell of a row. A column is added here and nowhere else in an export."""
+    return Table(name, tuple(columns), [{key: cell(row) for key, cell in columns.items()} for row in rows], facts)
+
+
+def exported(blueprint: Blueprint, address: str) -> Callable[[Callable[P, Table]], Callable[P, Table]]:
+    """Serves the table that a function gives as a download, at `address` with the ending of each of `FORMATS`."""
+
+    def register(function: Callable[P, Table]) -> Callable[P, Table]:
+        def view(*args: P.args, **kwargs: P.kwargs) -> Response:
+            ending = str(kwargs.pop("ending"))
+            found = function(*args, **kwargs)
+            text, media_type = FORMATS[ending].write(found), FORMATS[ending].media_type
+            response = Response(text, content_type=f"{media_type}; charset=utf-8")
+            response.headers["Content-Disposition"] = f'attachment; filename="{found.name}.{ending}"'
+            return response
+
+        blueprint.add_url_rule(f"{address}.<any({', '.join(FORMATS)}):ending>", function.__name__, view)
+        return function
+
+    return register
 
 
 def _csv(table: Table) -> str:
@@ -87,6 +116,10 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+# Ending -> format. One more here is offered on every page with a table, and answers at every address of one.
+FORMATS = {"csv": Format("text/csv", _csv), "json": Format("application/json", _json)}
 
 
 def file_name(text: str) -> str:

@@ -21,6 +21,7 @@ from leaderboard.web import (
     systems,
     teams,
 )
+from leaderboard.web.exports import FORMATS
 
 FAMILIES = (
     campaigns,
@@ -58,7 +59,7 @@ def init_app(app: Flask) -> None:
     app.url_map.converters["int"] = RowNumber  # before the families' addresses, which are made of it
     for family in FAMILIES:
         app.register_blueprint(family.blueprint)
-    app.jinja_env.globals.update(navigation=navigation, here=here, download=download, pairs=zip)
+    app.jinja_env.globals.update(navigation=navigation, here=here, download=download, export_formats=FORMATS, pairs=zip)
 
 
 def navigation() -> list[Link]:
@@ -96,12 +97,9 @@ def here(**changes: str | None) -> str:
     return _address(str(request.endpoint), changes)
 
 
-def download(kind: str, endpoint: str = "") -> str:
-    """This page's table as a file, csv or json, under the same arguments.
-
-    `endpoint`: of the file; without it the page's own with `_file` after it.
-    """
-    return _address(endpoint or f"{request.endpoint}_file", {"kind": kind})
+def download(ending: str) -> str:
+    """This page's table as a file with this ending, under the same arguments."""
+    return _address(f"{request.endpoint}_file", {"ending": ending})
 
 
 def _address(endpoint: str, changes: dict[str, str | None]) -> str:

@@ -1,47 +1,38 @@
 """A run's ranked list on one query, as a page and as a file."""
 
-from flask import Blueprint, render_template, request
+from collections.abc import Callable
+
+from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import ranked_lists
-from leaderboard.reads.ranked_lists import RankedListPage
+from leaderboard.reads.ranked_lists import ListedDocument
 from leaderboard.rules.settings import Judging
-from leaderboard.web import exports
-from leaderboard.web.context import actor, now, reading, store
-from leaderboard.web.exports import evaluation_facts
+from leaderboard.web.context import page_number, read, store
+from leaderboard.web.exports import Cell, Table, evaluation_facts, exported, file_name, table
 
 blueprint = Blueprint("ranked_lists", __name__)
 
 ADDRESS = "/submissions/<int:submission>/queries/<path:query>"
 
+COLUMNS: dict[str, Callable[[ListedDocument], Cell]] = {
+    "rank": lambda line: line.rank,
+    "document": lambda line: line.document,
+    "score": lambda line: line.score,
+    "grade": lambda line: line.grade,
+    "returned": lambda line: line.returned,
+}
+
 
 @blueprint.get(ADDRESS)
 def ranked_list(submission: int, query: str) -> ResponseReturnValue:
-    page = _read(submission, query, request.args.get("page", 1, type=int))
+    page = read(ranked_lists.ranked_list, store(), submission, query, page=page_number())
     return render_template("ranked_lists/ranked_list.html", page=page)
 
 
-@blueprint.get(f"{ADDRESS}.<any(csv, json):kind>")
-def ranked_list_file(submission: int, query: str, kind: str) -> ResponseReturnValue:
-    return exports.answer(_list_table(_read(submission, query, None)), kind)
-
-
-def _read(submission: int, query: str, page: int | None) -> RankedListPage:
-    with reading() as session:
-        return ranked_lists.ranked_list(session, actor(), store(), submission, query, now(), page)
-
-
-def _list_table(page: RankedListPage) -> exports.Table:
-    rows: list[dict[str, exports.Cell]] = [
-        {
-            "rank": line.rank,
-            "document": line.document,
-            "score": line.score,
-            "grade": line.grade,
-            "returned": line.returned,
-        }
-        for line in page.lines
-    ]
+@exported(blueprint, ADDRESS)
+def ranked_list_file(submission: int, query: str) -> Table:
+    page = read(ranked_lists.ranked_list, store(), submission, query, page=None)
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "submission": page.submission_id,
@@ -50,5 +41,5 @@ def _list_table(page: RankedListPage) -> exports.Table:
         "values": {column.name: value for column, value in zip(page.columns, page.values, strict=True)},
         "missed": [{"document": missed.document, "grade": missed.grade} for missed in page.missed],
     }
-    name = f"submission-{page.submission_id}-query-{exports.file_name(page.query.external_id)}"
-    return exports.Table(name, rows, ("rank", "document", "score", "grade", "returned"), facts)
+    name = f"submission-{page.submission_id}-query-{file_name(page.query.external_id)}"
+    return table(name, COLUMNS, page.lines, facts)

@@ -5,13 +5,13 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.errors import NotFound
 from leaderboard.models import Submission
-from leaderboard.reads.results import SubmissionResults, results
+from leaderboard.reads.results import results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services import submissions
-from leaderboard.web import charts, exports
-from leaderboard.web.context import actor, now, reading, writing
-from leaderboard.web.exports import column_facts, evaluation_facts, terms_facts
+from leaderboard.web import charts
+from leaderboard.web.context import actor, page_number, read, writing
+from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("submissions", __name__)
@@ -19,54 +19,21 @@ blueprint = Blueprint("submissions", __name__)
 
 @blueprint.get("/submissions/<int:submission>")
 def show(submission: int) -> ResponseReturnValue:
-    with reading() as session:
-        run = status(session, actor(), submission, now())
-        shown = None
-        if run.state == State.SCORED and run.results_open:
-            asked = {name: request.args.get(name) for name in ("measure", "sort")}
-            shown = results(session, actor(), submission, now(), page=request.args.get("page", 1, type=int), **asked)
+    run = read(status, submission)
+    shown = None
+    if run.state == State.SCORED and run.results_open:
+        shown = read(results, submission, asked=("measure", "sort"), page=page_number())
     chart = charts.differences_chart(shown) if shown else None
     return render_template("submissions/show.html", run=run, results=shown, chart=chart, moving=_is_moving(run))
 
 
-@blueprint.get("/submissions/<int:submission>.<any(csv, json):kind>")
-def results_file(submission: int, kind: str) -> ResponseReturnValue:
-    """Per-query values where they may be seen; the means alone otherwise."""
-    with reading() as session:
-        found = results(session, actor(), submission, now(), sort=request.args.get("sort"))
-    return exports.answer(_values_table(found), kind)
-
-
-@blueprint.get("/submissions/<int:submission>/status")
-def progress(submission: int) -> ResponseReturnValue:
-    """The part of the page that changes until the run is scored, for the page's script."""
-    with reading() as session:
-        run = status(session, actor(), submission, now())
-    return render_template("submissions/progress.html", run=run, moving=_is_moving(run))
-
-
-@blueprint.post("/submissions/<int:submission>/withdraw")
-@signed_in
-def withdraw(submission: int) -> ResponseReturnValue:
-    with reading() as session:
-        status(session, actor(), submission, now())  # what may not be seen can't be withdrawn either
-    with writing() as session:
-        run = session.get(Submission, submission)
-        if run is None:
-            raise NotFound
-        submissions.withdraw(session, actor(), run, because=request.form.get("because", ""))
-    flash("The run is withdrawn: it is on no board any more and stays on record.")
-    return redirect(url_for("submissions.show", submission=submission))
-
-
-def _is_moving(run: SubmissionStatus) -> bool:
-    return run.state in UNFINISHED
-
-
-def _values_table(found: SubmissionResults) -> exports.Table:
+@exported(blueprint, "/submissions/<int:submission>")
+def show_file(submission: int) -> Table:
+    """Its means, and its per-query values where they may be seen."""
+    found = read(results, submission, asked=("sort",))
     names = [column.name for column in found.columns]
-    means: dict[str, exports.Cell] = dict(zip(names, (figure.mean for figure in found.figures), strict=True))
-    rows: list[dict[str, exports.Cell]] = [{"query": "all", "missing": None, **means}]
+    means: dict[str, Cell] = dict(zip(names, (figure.mean for figure in found.figures), strict=True))
+    rows: list[dict[str, Cell]] = [{"query": "all", "missing": None, **means}]
     for row in found.queries:
         values = dict(zip((column.name for column in found.value_columns), row.values, strict=True))
         rows.append({"query": row.external_id, "missing": row.missing, **values})
@@ -78,4 +45,28 @@ def _values_table(found: SubmissionResults) -> exports.Table:
         "terms": terms_facts(found.terms),
         "measures": [column_facts(column) for column in found.columns],
     }
-    return exports.Table(f"submission-{found.id}", rows, ["query", "missing", *names], facts)
+    return Table(f"submission-{found.id}", ["query", "missing", *names], rows, facts)
+
+
+@blueprint.get("/submissions/<int:submission>/status")
+def progress(submission: int) -> ResponseReturnValue:
+    """The part of the page that changes until the run is scored, for the page's script."""
+    run = read(status, submission)
+    return render_template("submissions/progress.html", run=run, moving=_is_moving(run))
+
+
+@blueprint.post("/submissions/<int:submission>/withdraw")
+@signed_in
+def withdraw(submission: int) -> ResponseReturnValue:
+    read(status, submission)  # what may not be seen can't be withdrawn either
+    with writing() as session:
+        run = session.get(Submission, submission)
+        if run is None:
+            raise NotFound
+        submissions.withdraw(session, actor(), run, because=request.form.get("because", ""))
+    flash("The run is withdrawn: it is on no board any more and stays on record.")
+    return redirect(url_for("submissions.show", submission=submission))
+
+
+def _is_moving(run: SubmissionStatus) -> bool:
+    return run.state in UNFINISHED

@@ -15,7 +15,7 @@ from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.services import submissions
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, config, now, reading, writing
+from leaderboard.web.context import actor, config, now, read, writing
 from leaderboard.web.formatting import size
 from leaderboard.web.forms import Form, Given, again
 from leaderboard.web.security import csrf
@@ -109,16 +109,14 @@ class SubmitForm(Form):
 @blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
-    with reading() as session:
-        page = submitting(session, actor(), campaign, evaluation, now())
+    page = read(submitting, campaign, evaluation)
     return render_template("submit/new.html", page=page, form=SubmitForm.on(page), upload=None)
 
 
 @blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
 def send(campaign: str, evaluation: str) -> ResponseReturnValue:
-    with reading() as session:
-        page = submitting(session, actor(), campaign, evaluation, now())
+    page = read(submitting, campaign, evaluation)
     posted = uploads.receive("run")
     form = SubmitForm.on(page, posted.fields)
     upload = posted.upload or uploads.kept(form.text("kept"))

@@ -1,38 +1,40 @@
 """One system over its years, as a page and as a file."""
 
+from collections.abc import Callable
+
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import systems
-from leaderboard.web import charts, exports
-from leaderboard.web.context import actor, now, reading
-from leaderboard.web.progress import table
+from leaderboard.reads.progress import Point, ProgressPage
+from leaderboard.web import charts, progress
+from leaderboard.web.context import read
+from leaderboard.web.exports import Cell, Table, exported, table
 
 blueprint = Blueprint("systems", __name__)
 
 ADDRESS = "/teams/<team>/<system>"
 
+COLUMNS: dict[str, Callable[[tuple[ProgressPage, Point]], Cell]] = {
+    "campaign": lambda row: row[0].campaign.slug,
+    "condition": lambda row: row[0].condition,
+    "measure": lambda row: row[0].column.name,
+    **{
+        name: lambda row, cell=progress.COLUMNS[name]: cell(row[1])  # type: ignore[misc]  # mypy infers no default
+        for name in ("period", "evaluation", "rank", "mean", "low", "high", "submission")
+    },
+}
+
 
 @blueprint.get(ADDRESS)
 def system(team: str, system: str) -> ResponseReturnValue:
-    page = _read(team, system)
+    page = read(systems.system, team, system)
     drawn = [charts.progress_chart(years.page, only=page.id) for years in page.years]
     return render_template("systems/system.html", page=page, drawn=drawn)
 
 
-@blueprint.get(f"{ADDRESS}.<any(csv, json):kind>")
-def system_file(team: str, system: str, kind: str) -> ResponseReturnValue:
-    page = _read(team, system)
-    tables = [(years.page, table(years.page, only=page.id)) for years in page.years]
-    rows = [
-        {"campaign": shown.campaign.slug, "condition": shown.condition, "measure": shown.column.name, **row}
-        for shown, one in tables
-        for row in one.rows
-    ]
-    columns = ("campaign", "condition", "measure", "period", "evaluation", "rank", "mean", "low", "high", "submission")
-    return exports.answer(exports.Table(f"{team}-{system}", rows, columns), kind)
-
-
-def _read(team: str, system: str) -> systems.SystemPage:
-    with reading() as session:
-        return systems.system(session, actor(), team, system, now())
+@exported(blueprint, ADDRESS)
+def system_file(team: str, system: str) -> Table:
+    page = read(systems.system, team, system)
+    rows = [(years.page, point) for years in page.years for point in years.line.points]
+    return table(f"{team}-{system}", COLUMNS, rows, {})
