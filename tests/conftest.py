@@ -7,6 +7,7 @@
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.support import shared
@@ -14,6 +15,13 @@ from tests.support import shared
 pytest_plugins = ["tests.support.databases", "tests.support.browser", "tests.support.world", "tests.support.field"]
 
 REAL = Path(__file__).parent / "real"
+
+
+# Where CI is set the examples are the same in every run, so that a change is judged by what it changed. Elsewhere they
+# are new ones each time, which is how a test finds more. A deadline would fail tests on a busy machine.
+hypothesis.settings.register_profile("developer", deadline=None)
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "developer")
 
 
 def pytest_configure(config: pytest.Config) -> None:

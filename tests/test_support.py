@@ -46,10 +46,15 @@ def site() -> Iterator[str]:
         thread.join()
 
 
+def _environment(**given: str) -> dict[str, str]:
+    """Ours without CI and without what pytest says of this run, with what is given."""
+    kept = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST")}
+    return kept | given
+
+
 def _collect(**environment: str) -> subprocess.CompletedProcess[str]:
-    given = {name: value for name, value in os.environ.items() if name != "CI" and not name.startswith("PYTEST")}
     command = [sys.executable, "-m", "pytest", "--collect-only", "tests/real"]
-    return subprocess.run(command, cwd=REPOSITORY, env=given | environment, capture_output=True, text=True)
+    return subprocess.run(command, cwd=REPOSITORY, env=_environment(**environment), capture_output=True, text=True)
 
 
 def test_without_the_real_data_its_tests_are_left_out_aloud(tmp_path: Path) -> None:
@@ -62,6 +67,14 @@ def test_without_the_real_data_nothing_passes_under_ci(tmp_path: Path) -> None:
     done = _collect(LEADERBOARD_SHARED=str(tmp_path), CI="true")
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert f"tests/real must run, but {tmp_path / 'data'} is not there" in done.stderr
+
+
+@pytest.mark.parametrize(("environment", "same_examples"), [({"CI": "true"}, "True"), ({}, "False")])
+def test_under_ci_hypothesis_tries_the_same_examples_each_time(environment: dict[str, str], same_examples: str) -> None:
+    code = "import tests.conftest, hypothesis; print(hypothesis.settings().derandomize)"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=REPOSITORY, env=_environment(**environment), capture_output=True, text=True)
+    assert done.stdout.strip() == same_examples, done.stderr
 
 
 def test_every_engine_gives_a_migrated_database_without_rows(database: Database, engine_name: str) -> None:
