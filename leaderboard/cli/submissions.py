@@ -17,7 +17,7 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.lookup import find_system, find_team
-from leaderboard.models import Scoring, ScoringSet, Standing, System
+from leaderboard.models import Designation, Scoring, ScoringSet, System
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
 from leaderboard.rules.states import State
@@ -39,9 +39,9 @@ LOOK_SECONDS = 0.2
 @click.option("--system", help="The slug of one of the team's systems.")
 @click.option("--new-system", help="The name of a system to make.")
 @click.option(
-    "--standing",
-    type=OneOf(Standing),
-    default=Standing.CONTRASTIVE.value,
+    "--designation",
+    type=OneOf(Designation),
+    default=Designation.CONTRASTIVE.value,
     show_default=True,
     help="A team has one primary run.",
 )
@@ -63,7 +63,7 @@ def submit(
     team: str,
     system: str | None,
     new_system: str | None,
-    standing: Standing,
+    designation: Designation,
     threshold: float | None,
     label: str,
     notes: str,
@@ -99,7 +99,7 @@ def submit(
                 find_team(session, team),
                 system=_find_system(session, team, system, new_system),
                 upload=upload,
-                standing=standing,
+                designation=designation,
                 threshold=threshold,
                 label=label,
                 notes=notes,

@@ -13,13 +13,14 @@ from leaderboard.models.evaluations import (
 from leaderboard.models.events import Event
 from leaderboard.models.people import ApiToken, Invitation, LoginFailure, Membership, Role, Team, User
 from leaderboard.models.scores import Board, Score, Scoring, ScoringSet
-from leaderboard.models.submissions import Participation, Standing, Submission, System, SystemKind
+from leaderboard.models.submissions import Designation, Participation, Submission, System, SystemKind
 
 __all__ = [
     "ApiToken",
     "Board",
     "Campaign",
     "CampaignOrganiser",
+    "Designation",
     "Evaluation",
     "Event",
     "Invitation",
@@ -35,7 +36,6 @@ __all__ = [
     "Scoring",
     "ScoringSet",
     "Split",
-    "Standing",
     "Submission",
     "SubtopicJudgment",
     "System",

@@ -11,7 +11,7 @@ from leaderboard.db import Base, Key, choice
 from leaderboard.models.evaluations import Evaluation
 from leaderboard.models.people import Team, User
 
-__all__ = ["Participation", "Standing", "Submission", "System", "SystemKind"]
+__all__ = ["Designation", "Participation", "Submission", "System", "SystemKind"]
 
 
 class SystemKind(StrEnum):
@@ -20,7 +20,7 @@ class SystemKind(StrEnum):
     BASELINE = "baseline"
 
 
-class Standing(StrEnum):
+class Designation(StrEnum):
     """What a team submits a run as. The primary one takes effect when it has been scored (see Participation)."""
 
     PRIMARY = "primary"
@@ -65,7 +65,7 @@ class Submission(Base):
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), index=True)
     submitter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
     label: Mapped[str]
-    standing: Mapped[Standing] = mapped_column(choice(Standing, "standing"))
+    designation: Mapped[Designation] = mapped_column(choice(Designation, "designation"))
     threshold: Mapped[float | None]
     notes: Mapped[str] = mapped_column(default="")
     filename: Mapped[str]

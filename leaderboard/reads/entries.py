@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.models import (
+    Designation,
     Evaluation,
     Participation,
     Score,
     Scoring,
     ScoringSet,
-    Standing,
     Submission,
     System,
     SystemKind,
@@ -77,7 +77,7 @@ class Entry:
     scoring_id: int
     system: SystemLabel
     label: str
-    standing: Standing
+    designation: Designation
     is_primary: bool
     late: bool
     own: bool
@@ -141,7 +141,7 @@ def load_entries(
                 scoring_id=scoring_id,
                 system=label if named else anonymous(label, secret),
                 label=run.label if named else "",
-                standing=run.standing,
+                designation=run.designation,
                 is_primary=primary_id == run.id,
                 late=run.late,
                 own=actor.is_in(run.team_id),

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet, Split
 from leaderboard.reads.columns import Column, column
+from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, phase_of
 from leaderboard.rules.settings import Judging, NoRelevant, Subset
 
@@ -123,7 +124,7 @@ def closed_details(evaluation: Evaluation) -> str:
     never = Opening.NEVER in (evaluation.details, evaluation.results)
     if evaluation.closes_at is None or never:
         return "Single queries would give the judgments away; the organisers keep them to themselves."
-    moment = f"{evaluation.closes_at.day} {evaluation.closes_at:%b %Y, %H:%M} UTC"
+    moment = moment_in_words(evaluation.closes_at)
     return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
 
 

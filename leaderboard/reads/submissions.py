@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import NotFound
-from leaderboard.models import Evaluation, Participation, Scoring, ScoringSet, Standing, Submission
+from leaderboard.models import Designation, Evaluation, Participation, Scoring, ScoringSet, Submission
 from leaderboard.reads.entries import SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.states import SetState, State, shown_state
@@ -40,7 +40,7 @@ class SubmissionStatus:
     details_open: bool
     details_closed_because: str
     label: str
-    standing: Standing
+    designation: Designation
     is_primary: bool
     threshold: float | None
     notes: str
@@ -84,7 +84,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
         details_closed_because=closed_details(evaluation),
         label=run.label if inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id) else "",
-        standing=run.standing,
+        designation=run.designation,
         is_primary=participation is not None and participation.primary_submission_id == run.id,
         threshold=run.threshold,
         notes=run.notes if inside else "",

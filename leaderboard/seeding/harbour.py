@@ -146,17 +146,17 @@ class Harbour:
     def _runs(self, pool: Pool, year: int, condition: Condition) -> Iterator[RunPlan]:
         drawing = _Drawing(self.scenario, pool, year, self._calendar_year(year), condition)
         for team in self.scenario.teams:
-            standing = "primary"
+            designation = "primary"
             for system in team.systems:
                 if year not in system.quality or (system.conditions and condition.slug not in system.conditions):
                     continue
                 episodes = self.scenario.happened(system, year, condition)
                 usual = next((episode for episode in episodes if not episode.label), None)
-                yield drawing.plan(team, system, usual, standing)
-                standing = "contrastive"
+                yield drawing.plan(team, system, usual, designation)
+                designation = "contrastive"
                 for episode in episodes:
                     if episode.label:
-                        yield drawing.plan(team, system, episode, standing)
+                        yield drawing.plan(team, system, episode, designation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class _Drawing:
     calendar: int
     condition: Condition
 
-    def plan(self, team: Team, system: System, episode: Episode | None, standing: str) -> RunPlan:
+    def plan(self, team: Team, system: System, episode: Episode | None, designation: str) -> RunPlan:
         label = episode.label if episode is not None and episode.label else f"{system.slug}-{self.calendar}"
         quality = self._quality(system)
         threshold = None
@@ -179,7 +179,7 @@ class _Drawing:
             team=team.slug,
             system=system.slug,
             label=label,
-            standing=standing,
+            designation=designation,
             threshold=threshold,
             notes=episode.note if episode is not None else "",
             filename=f"{label}.{'tsv' if system.format == 'decisions' else 'run'}.gz",

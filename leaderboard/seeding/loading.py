@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
-from leaderboard.models import Campaign, Evaluation, Standing, Submission, System, SystemKind, Team
+from leaderboard.models import Campaign, Designation, Evaluation, Submission, System, SystemKind, Team
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Judging, NoRelevant
 from leaderboard.rules.standings import RunChoice
@@ -101,7 +101,7 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
             system.team,
             system=system,
             upload=upload,
-            standing=Standing(run.standing),
+            designation=Designation(run.designation),
             threshold=run.threshold,
             label=run.label,
             notes=run.notes,

@@ -34,7 +34,7 @@ class RunPlan:
     team: str
     system: str
     label: str
-    standing: str
+    designation: str
     threshold: float | None
     notes: str
     filename: str

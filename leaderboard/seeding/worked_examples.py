@@ -52,7 +52,7 @@ def _run(folder: Path, given: Mapping[str, Any]) -> RunPlan:
         team=TEAM.slug,
         system=slug,
         label=slug,
-        standing="contrastive",
+        designation="contrastive",
         threshold=None,
         notes="",
         filename=path.name,

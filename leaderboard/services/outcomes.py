@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import clock
 from leaderboard.errors import Problem
-from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Standing, Submission
+from leaderboard.models import Campaign, Designation, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
 from leaderboard.services.events import present, record
@@ -133,7 +133,7 @@ def _finish(scoring: Scoring, state: State) -> None:
 
 def _mark_primary(session: Session, submission: Submission) -> None:
     """A primary run that has been scored stands for its team, unless a newer one does already."""
-    if submission.standing is not Standing.PRIMARY or submission.late or submission.withdrawn_at is not None:
+    if submission.designation is not Designation.PRIMARY or submission.late or submission.withdrawn_at is not None:
         return
     participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
     if (participation.primary_submission_id or 0) < submission.id:

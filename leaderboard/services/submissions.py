@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import (
+    Designation,
     Evaluation,
     Participation,
     Scoring,
     ScoringSet,
-    Standing,
     Submission,
     System,
     SystemKind,
@@ -54,7 +54,7 @@ def submit(
     *,
     system: System | NewSystem,
     upload: Received,
-    standing: Standing = Standing.CONTRASTIVE,
+    designation: Designation = Designation.CONTRASTIVE,
     threshold: float | None = None,
     label: str = "",
     notes: str = "",
@@ -89,7 +89,7 @@ def submit(
         system_id=system.id,
         submitter_id=actor.user_id,
         label=" ".join(label.split()),
-        standing=standing,
+        designation=designation,
         threshold=threshold,
         notes=notes.strip(),
         filename=upload.filename,
@@ -104,7 +104,7 @@ def submit(
     session.flush()
     for scoring_set in live_sets(session, evaluation.id):
         enqueue(session, submission, scoring_set)
-    record(session, actor, "submit", submission, sha256=upload.sha256, standing=standing.value)
+    record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)
     return submission
 
 
@@ -185,7 +185,7 @@ def _newest_scored_primary(session: Session, submission: Submission) -> int | No
         .where(
             Submission.team_id == submission.team_id,
             Submission.evaluation_id == submission.evaluation_id,
-            Submission.standing == Standing.PRIMARY,
+            Submission.designation == Designation.PRIMARY,
             Submission.withdrawn_at.is_(None),
             Submission.late.is_(False),
             Scoring.state == State.SCORED,

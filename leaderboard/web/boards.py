@@ -27,7 +27,7 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "kind": lambda row: row.entry.system.kind.value,
     "submission": lambda row: row.entry.submission_id,
     "label": lambda row: row.entry.label,
-    "standing": lambda row: row.entry.standing.value,
+    "designation": lambda row: row.entry.designation.value,
     "late": lambda row: row.entry.late,
     "received_at": lambda row: row.entry.received_at,
     "queries_missing": lambda row: row.entry.missing,

@@ -10,7 +10,7 @@ from wtforms import FileField, FloatField, HiddenField, RadioField, SelectField,
 from wtforms.widgets import TextInput
 
 from leaderboard.errors import InvalidFields, LeaderboardError
-from leaderboard.models import Evaluation, Standing, Submission, System, Team
+from leaderboard.models import Designation, Evaluation, Submission, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.services import submissions
 from leaderboard.store import Received
@@ -52,7 +52,7 @@ class SubmitForm(Form):
         render_kw={"autocomplete": "off"},
     )
     run = FileField("Run file", render_kw={"aria-required": "true"})
-    standing = RadioField("Standing", [Given("choose one")], default=Standing.CONTRASTIVE.value)
+    designation = RadioField("Primary or contrastive", [Given("choose one")], default=Designation.CONTRASTIVE.value)
     threshold = ThresholdField(
         "Threshold θ (optional)",
         description="Documents with a score of at least θ count as returned in AQWV and the set measures. Leave it "
@@ -80,12 +80,12 @@ class SubmitForm(Form):
         }
         form.system.choices = groups if len(groups) > 1 else [one for group in groups.values() for one in group]
         primary = ", ".join(f"{team.primary} ({team.name})" for team in page.teams if team.primary)
-        form.standing.choices = [
-            (Standing.PRIMARY.value, "Primary: your team's one run that stands for it"),
-            (Standing.CONTRASTIVE.value, "Contrastive: a variant, for comparison"),
+        form.designation.choices = [
+            (Designation.PRIMARY.value, "Primary: your team's one run that stands for it"),
+            (Designation.CONTRASTIVE.value, "Contrastive: a variant, for comparison"),
         ]
         if primary:
-            form.standing.description = f"Primary so far: {primary}. Another takes its place once it is scored."
+            form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
         form.run.description = (
             "A TREC run (query Q0 document rank score tag) or a decision list (query, document, Y or N, score; tabs), "
             f"plain or gzip, at most {size(config().upload_bytes)}."
@@ -144,7 +144,7 @@ def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Rece
         team,
         system=system,
         upload=upload,
-        standing=Standing(form.standing.data),
+        designation=Designation(form.designation.data),
         threshold=form.threshold.data,
         label=form.text("label") or upload.filename[:LONGEST_LABEL],
         notes=form.text("notes"),

@@ -334,11 +334,11 @@ def upgrade() -> None:
         sa.Column("submitter_id", sa.Integer(), nullable=True),
         sa.Column("label", sa.Text(), nullable=False),
         sa.Column(
-            "standing",
+            "designation",
             sa.Enum(
                 "primary",
                 "contrastive",
-                name="standing",
+                name="designation",
                 native_enum=False,
                 create_constraint=True,
                 length=32,

@@ -145,7 +145,19 @@ def test_a_new_revision_of_the_judgments_is_numbered(ok: Says, evaluation: str, 
 def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path) -> None:
     said = ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--as", "ada")
     assert re.fullmatch(r"submission \d+: run\.tsv, \d+ bytes, SHA-256 [0-9a-f]{64}\n", said)
-    ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--system", "heron", "--standing", "primary")
+    ok(
+        "submit",
+        "--wait",
+        "0",
+        evaluation,
+        run_file,
+        "--team",
+        "alder",
+        "--system",
+        "heron",
+        "--designation",
+        "primary",
+    )
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 2\n"
     ok("worker", "--once")
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 0\n"

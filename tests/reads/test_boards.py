@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
-from leaderboard.models import Board, Campaign, Evaluation, Split, Standing, SystemKind
+from leaderboard.models import Board, Campaign, Designation, Evaluation, Split, SystemKind
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.standings import Show
 from leaderboard.rules.phases import Opening
@@ -70,8 +70,8 @@ def test_a_count_ranks_nobody(database: Database) -> None:
 
 
 def test_the_primary_run_stands_for_its_system_and_the_latest_for_the_others(field: Field) -> None:
-    first = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", standing=Standing.PRIMARY)
-    field.run("Alder", {"AP": [0.9] * 4}, team="Woods", standing=Standing.CONTRASTIVE)
+    first = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", designation=Designation.PRIMARY)
+    field.run("Alder", {"AP": [0.9] * 4}, team="Woods", designation=Designation.CONTRASTIVE)
     field.run("Birch", {"AP": [0.4] * 4}, team="Woods")
     latest = field.run("Birch", {"AP": [0.3] * 4}, team="Woods")
     assert [row.entry.submission_id for row in read(field).rows] == [first, latest]

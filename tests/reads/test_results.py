@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotFound
-from leaderboard.models import Scoring, Standing, Submission
+from leaderboard.models import Designation, Scoring, Submission
 from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.phases import Opening
@@ -129,5 +129,5 @@ def test_in_an_anonymous_period_a_runs_page_names_nobody(field: Field) -> None:
 
 
 def test_the_one_primary_run_of_a_team_is_marked(field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.5] * 4}, standing=Standing.PRIMARY)
+    run = field.run("Alder", {"AP": [0.5] * 4}, designation=Designation.PRIMARY)
     assert seen(field, run).is_primary

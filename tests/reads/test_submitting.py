@@ -6,7 +6,7 @@ import pytest
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
-from leaderboard.models import Evaluation, Standing, SystemKind, Team
+from leaderboard.models import Designation, Evaluation, SystemKind, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.services import evaluations, systems
@@ -63,7 +63,7 @@ def test_rejected_files_are_counted_in_the_evaluation_they_were_sent_to(world: W
 
 def test_it_says_which_run_is_the_primary_one(world: World) -> None:
     assert form(world).teams[0].primary == ""
-    world.submit(label="best try", standing=Standing.PRIMARY)
+    world.submit(label="best try", designation=Designation.PRIMARY)
     world.drain()
     assert form(world).teams[0].primary == "best try"
 

@@ -92,7 +92,7 @@ def submit(client: FlaskClient, address: str, run: Path) -> None:
     system = re.search(rf'<option value="(\d+)">{re.escape(name)}</option>', form)
     assert token is not None
     assert system is not None
-    fields = {"csrf_token": token[1], "system": system[1], "standing": "contrastive", "label": name}
+    fields = {"csrf_token": token[1], "system": system[1], "designation": "contrastive", "label": name}
     # Encoded here: the client itself would spool it to a file that it leaves open.
     boundary, body = encode_multipart({**fields, "run": FileStorage(io.BytesIO(run.read_bytes()), run.name)})
     answer = client.post(address, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')

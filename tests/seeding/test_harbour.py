@@ -74,7 +74,7 @@ def test_a_dozen_systems_of_six_teams_and_a_baseline_several_in_every_year(plan:
 
 def test_a_team_has_one_primary_run_in_each_evaluation(plan: CampaignPlan) -> None:
     for evaluation in plan.evaluations:
-        primary = Counter(run.team for run in evaluation.runs if run.standing == "primary")
+        primary = Counter(run.team for run in evaluation.runs if run.designation == "primary")
         assert set(primary.values()) == {1}
         assert set(primary) == {run.team for run in evaluation.runs}
 

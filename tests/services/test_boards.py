@@ -10,7 +10,7 @@ from scipy import stats
 
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.db import Database, clock
-from leaderboard.models import Board, Campaign, Evaluation, Score, ScoringSet, Split, Standing, System, SystemKind
+from leaderboard.models import Board, Campaign, Designation, Evaluation, Score, ScoringSet, Split, System, SystemKind
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.rules.settings import NoRelevant, Subset
 from leaderboard.rules.standings import RunChoice
@@ -112,10 +112,10 @@ def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
 
 
 def test_baselines_late_and_contrastive_runs_have_intervals_and_leave_the_ranks_to_the_others(field: Field) -> None:
-    field.run("Alder", {"AP": [0.9] * 20}, team="Woods", standing=Standing.PRIMARY)
+    field.run("Alder", {"AP": [0.9] * 20}, team="Woods", designation=Designation.PRIMARY)
     field.run("Birch", {"AP": [0.1] * 20})
     apart = [
-        field.run("Alder", {"AP": HALF}, team="Woods", standing=Standing.CONTRASTIVE),
+        field.run("Alder", {"AP": HALF}, team="Woods", designation=Designation.CONTRASTIVE),
         field.run("Alder", {"AP": HALF}, team="Woods", received_at=NOW - DAY / 2),
         field.run("Term matching", {"AP": HALF}, kind=SystemKind.BASELINE),
     ]
@@ -253,7 +253,7 @@ def test_a_board_is_due_after_whatever_changes_who_stands_on_it(field: Field) ->
         with field.database.write() as session:
             session.scalars(sa.select(Campaign)).one().run_choice = RunChoice.LATEST
 
-    field.run("Alder", {"AP": [0.9] * 20}, standing=Standing.PRIMARY)
+    field.run("Alder", {"AP": [0.9] * 20}, designation=Designation.PRIMARY)
     field.run("Alder", {"AP": [0.8] * 20})
     field.run("Birch", {"AP": [0.5] * 20})
     refresh(field)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
-from leaderboard.models import Evaluation, Event, Participation, Scoring, Standing, Submission, System, Team
+from leaderboard.models import Designation, Evaluation, Event, Participation, Scoring, Submission, System, Team
 from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
 from leaderboard.rules.states import State
 from leaderboard.services import evaluations, submissions, teams
@@ -33,7 +33,7 @@ def _quota(world: World, now: dt.datetime) -> Quota:
 
 
 def test_a_run_goes_in_with_its_queue_entry_its_quota_and_its_event(world: World) -> None:
-    submission_id = world.submit(label=" first  try ", notes="plain", threshold=1.5, standing=Standing.PRIMARY)
+    submission_id = world.submit(label=" first  try ", notes="plain", threshold=1.5, designation=Designation.PRIMARY)
     (submission,) = world.all(sa.select(Submission))
     assert (submission.id, submission.label, submission.threshold) == (submission_id, "first try", 1.5)
     assert (submission.submitter_id, submission.late, submission.size) == (world.ada.user_id, False, len(RUN))
@@ -217,7 +217,7 @@ def test_a_rejection_under_a_second_set_gives_nothing_back_again(world: World) -
 
 def test_a_withdrawn_run_stays_on_record_and_keeps_its_quota(world: World) -> None:
     world.change_evaluation(daily_quota=1)
-    run = world.submit(standing=Standing.PRIMARY)
+    run = world.submit(designation=Designation.PRIMARY)
     world.drain()
     assert _participation(world).primary_submission_id == run
     with world.database.write() as session:
@@ -237,7 +237,7 @@ def test_a_withdrawn_run_stays_on_record_and_keeps_its_quota(world: World) -> No
 
 
 def test_a_run_that_is_withdrawn_while_it_waits_never_becomes_primary(world: World) -> None:
-    run = world.submit(standing=Standing.PRIMARY)
+    run = world.submit(designation=Designation.PRIMARY)
     with world.database.write() as session:
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
     world.drain()
@@ -246,10 +246,10 @@ def test_a_run_that_is_withdrawn_while_it_waits_never_becomes_primary(world: Wor
 
 
 def test_the_newest_scored_primary_run_stands_and_its_withdrawal_brings_back_the_one_before(world: World) -> None:
-    first = world.submit(standing=Standing.PRIMARY)
-    world.submit(standing=Standing.CONTRASTIVE)
-    second = world.submit(standing=Standing.PRIMARY)
-    wrong = world.submit(WRONG_FILE, standing=Standing.PRIMARY)
+    first = world.submit(designation=Designation.PRIMARY)
+    world.submit(designation=Designation.CONTRASTIVE)
+    second = world.submit(designation=Designation.PRIMARY)
+    wrong = world.submit(WRONG_FILE, designation=Designation.PRIMARY)
     assert _participation(world).primary_submission_id is None
     world.drain()
     assert world.scoring(wrong).state is State.REJECTED
@@ -260,8 +260,8 @@ def test_the_newest_scored_primary_run_stands_and_its_withdrawal_brings_back_the
 
 
 def test_an_older_primary_run_that_is_scored_later_does_not_come_forward(world: World) -> None:
-    first = world.submit(standing=Standing.PRIMARY)
-    second = world.submit(standing=Standing.PRIMARY)
+    first = world.submit(designation=Designation.PRIMARY)
+    second = world.submit(designation=Designation.PRIMARY)
     with world.database.write() as session:
         session.execute(sa.update(Scoring).where(Scoring.submission_id == second).values(priority=5))
     world.drain()
@@ -273,7 +273,7 @@ def test_an_older_primary_run_that_is_scored_later_does_not_come_forward(world: 
 
 def test_a_late_run_never_becomes_primary(world: World) -> None:
     world.change_evaluation(closes_at=NOON, late_allowed=True)
-    world.submit(standing=Standing.PRIMARY, received_at=NOON)
+    world.submit(designation=Designation.PRIMARY, received_at=NOON)
     world.drain()
     assert _participation(world).primary_submission_id is None
 

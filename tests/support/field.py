@@ -23,12 +23,12 @@ from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.lookup import current_set
 from leaderboard.models import (
     Campaign,
+    Designation,
     Evaluation,
     Participation,
     Score,
     Scoring,
     ScoringSet,
-    Standing,
     Submission,
     System,
     SystemKind,
@@ -115,7 +115,7 @@ class Field:
             if state is State.SCORED:
                 self._record(session, scoring, values or {}, Subset.SHOWN, means or {}, intervals or {})
                 self._record(session, scoring, hidden or values or {}, Subset.ALL, means or {}, intervals or {})
-                if run.standing is Standing.PRIMARY:
+                if run.designation is Designation.PRIMARY:
                     held = session.get_one(Participation, (owner.id, into.id))
                     held.primary_submission_id = run.id
             return run.id

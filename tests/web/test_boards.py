@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import find_campaign
-from leaderboard.models import Role, Standing, SystemKind
+from leaderboard.models import Designation, Role, SystemKind
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import State
@@ -282,7 +282,7 @@ def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
 
 def test_the_choice_of_runs_is_named_for_what_it_is(client: Client, field: Field) -> None:
     # One team, two systems: both are listed, and only one of the runs is the team's primary one.
-    field.run("Alder", {"AP": [0.75] * 4}, team="Woods", standing=Standing.PRIMARY)
+    field.run("Alder", {"AP": [0.75] * 4}, team="Woods", designation=Designation.PRIMARY)
     field.run("Birch", {"AP": [0.5] * 4}, team="Woods")
     for address in ("/campaigns/news/2026", "/campaigns/news/2026/queries/q1"):
         seen = text_of(client("").get(address).text)

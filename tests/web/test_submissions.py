@@ -15,7 +15,7 @@ from tests.web.conftest import RUN, Reader, World
 def run(world: World, participant: Reader) -> str:
     """The page of a run that Ada has just submitted for Alpha."""
     location = participant.send(
-        "/campaigns/harbour/2025/submit", RUN, system=str(world.system.id), standing="primary", label="first try"
+        "/campaigns/harbour/2025/submit", RUN, system=str(world.system.id), designation="primary", label="first try"
     ).location
     assert location is not None
     return location

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import Participation, Scoring, Standing, Submission, System
+from leaderboard.models import Designation, Participation, Scoring, Submission, System
 from leaderboard.rules.states import State
 from leaderboard.services.events import present
 from leaderboard.store import Caps
@@ -51,14 +51,14 @@ def test_there_is_no_form_where_there_is_no_evaluation(participant: Reader) -> N
 
 def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Flask, participant: Reader) -> None:
     answer = participant.send(
-        FORM, RUN, system=str(world.system.id), standing="primary", threshold="0.5", label="first", notes="dense"
+        FORM, RUN, system=str(world.system.id), designation="primary", threshold="0.5", label="first", notes="dense"
     )
     [run] = submissions(world)
     assert answer.location == f"/submissions/{run.id}"
     assert (run.system_id, run.team_id, run.submitter_id) == (
         world.system.id, world.teams["alpha"].id, world.users["ada"].id,
     )  # fmt: skip
-    assert (run.standing, run.threshold, run.label, run.notes) == (Standing.PRIMARY, 0.5, "first", "dense")
+    assert (run.designation, run.threshold, run.label, run.notes) == (Designation.PRIMARY, 0.5, "first", "dense")
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
     assert (run.size, run.filename) == (len(RUN), "alpha.run")
     assert [path.name for path in files_in(app)] == [run.sha256]
@@ -67,14 +67,14 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
 
 
 def test_without_a_label_the_file_s_name_is_it(world: World, participant: Reader) -> None:
-    participant.send(FORM, RUN, filename="../../run 7.txt", system=str(world.system.id), standing="contrastive")
+    participant.send(FORM, RUN, filename="../../run 7.txt", system=str(world.system.id), designation="contrastive")
     [run] = submissions(world)
     assert run.label == "run 7.txt"
 
 
 def test_a_compressed_run_keeps_its_own_receipt(world: World, participant: Reader) -> None:
     packed = gzip.compress(RUN.encode())
-    participant.send(FORM, packed, filename="run.gz", system=str(world.system.id), standing="contrastive")
+    participant.send(FORM, packed, filename="run.gz", system=str(world.system.id), designation="contrastive")
     [run] = submissions(world)
     assert run.sha256 == hashlib.sha256(packed).hexdigest()
     assert run.text_sha256 == hashlib.sha256(RUN.encode()).hexdigest()
@@ -82,7 +82,7 @@ def test_a_compressed_run_keeps_its_own_receipt(world: World, participant: Reade
 
 def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) -> None:
     team = world.teams["alpha"].id
-    participant.send(FORM, RUN, system=f"new-{team}", system_name="Sparse one", standing="primary")
+    participant.send(FORM, RUN, system=f"new-{team}", system_name="Sparse one", designation="primary")
     with world.database.read() as session:
         names = session.scalars(sa.select(System.name).where(System.team_id == team).order_by(System.id)).all()
     assert names == ["Searcher", "Sparse one"]
@@ -90,7 +90,7 @@ def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) ->
 
 def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, participant: Reader) -> None:
     answer = participant.send(
-        FORM, None, system=f"new-{world.teams['alpha'].id}", standing="primary", threshold="high", notes="kept notes"
+        FORM, None, system=f"new-{world.teams['alpha'].id}", designation="primary", threshold="high", notes="kept notes"
     )
     assert answer.status_code == 400
     for field in ("system_name", "run", "threshold"):
@@ -103,36 +103,36 @@ def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, 
 
 
 def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: Reader, other: Reader) -> None:
-    answer = participant.send(FORM, RUN, system=str(world.system.id), standing="primary", threshold="high")
+    answer = participant.send(FORM, RUN, system=str(world.system.id), designation="primary", threshold="high")
     assert answer.status_code == 400
     assert f"alpha.run</strong> ({len(RUN)} bytes) has arrived" in answer.text
     found = re.search(r'name="kept"[^>]*value="([^"]+)"', answer.text)
     assert found is not None
     stolen = other.send(
-        FORM, None, system=f"new-{world.teams['beta'].id}", system_name="B", standing="primary", kept=found[1]
+        FORM, None, system=f"new-{world.teams['beta'].id}", system_name="B", designation="primary", kept=found[1]
     )
     assert stolen.status_code == 400
-    participant.send(FORM, None, system=str(world.system.id), standing="primary", kept=found[1])
+    participant.send(FORM, None, system=str(world.system.id), designation="primary", kept=found[1])
     [run] = submissions(world)
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
 
 
 @pytest.mark.parametrize("choice", ["999", "new-999", "nonsense", "new-", "9" * 30, ""])
 def test_a_system_that_is_not_offered_is_refused(world: World, participant: Reader, choice: str) -> None:
-    answer = participant.send(FORM, RUN, system=choice, system_name="x", standing="primary")
+    answer = participant.send(FORM, RUN, system=choice, system_name="x", designation="primary")
     assert answer.status_code == 400
     assert 'id="system-error"' in answer.text
 
 
 def test_nobody_submits_for_another_team(world: World, other: Reader) -> None:
     for choice in (str(world.system.id), f"new-{world.teams['alpha'].id}"):
-        answer = other.send(FORM, RUN, system=choice, system_name="x", standing="primary")
+        answer = other.send(FORM, RUN, system=choice, system_name="x", designation="primary")
         assert answer.status_code == 403
     assert submissions(world) == []
 
 
 def test_a_file_over_the_cap_is_refused_and_not_kept(world: World, app: Flask, participant: Reader) -> None:
-    answer = participant.send(FORM, RUN * 2000, system=str(world.system.id), standing="primary", notes="kept notes")
+    answer = participant.send(FORM, RUN * 2000, system=str(world.system.id), designation="primary", notes="kept notes")
     assert answer.status_code == 400
     assert "larger than 100,000 bytes" in answer.text
     assert "kept notes" in answer.text
@@ -140,7 +140,7 @@ def test_a_file_over_the_cap_is_refused_and_not_kept(world: World, app: Flask, p
 
 
 def test_a_sender_who_goes_on_and_on_is_let_go(world: World, app: Flask, participant: Reader) -> None:
-    answer = participant.send(FORM, RUN * 6000, system=str(world.system.id), standing="primary")
+    answer = participant.send(FORM, RUN * 6000, system=str(world.system.id), designation="primary")
     assert answer.status_code == 413
     assert files_in(app) == []
 
@@ -149,7 +149,7 @@ def test_a_file_that_expands_over_the_cap_is_refused_and_not_kept(
     world: World, app: Flask, participant: Reader
 ) -> None:
     packed = gzip.compress(b"q1 Q0 d1 1 0.9 alpha\n" * 100_000)
-    answer = participant.send(FORM, packed, system=str(world.system.id), standing="primary")
+    answer = participant.send(FORM, packed, system=str(world.system.id), designation="primary")
     assert answer.status_code == 400
     assert "expands to more than 1,000,000 bytes" in answer.text
     assert files_in(app) == []
@@ -158,7 +158,7 @@ def test_a_file_that_expands_over_the_cap_is_refused_and_not_kept(
 def test_a_form_without_its_token_keeps_nothing(world: World, app: Flask, participant: Reader) -> None:
     answer = participant.client.post(
         FORM,
-        data={"system": str(world.system.id), "standing": "primary", "run": (io.BytesIO(RUN.encode()), "a.run")},
+        data={"system": str(world.system.id), "designation": "primary", "run": (io.BytesIO(RUN.encode()), "a.run")},
         content_type="multipart/form-data",
     )
     assert answer.status_code == 400
@@ -171,7 +171,7 @@ def test_an_upload_that_is_cut_off_leaves_neither_row_nor_file(
     world: World, app: Flask, participant: Reader, length: int
 ) -> None:
     token = participant.token()
-    parts = [("csrf_token", token), ("system", str(world.system.id)), ("standing", "primary")]
+    parts = [("csrf_token", token), ("system", str(world.system.id)), ("designation", "primary")]
     body = "".join(
         f'--cut\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in parts
     )
@@ -216,7 +216,7 @@ class Watched(io.RawIOBase):
 def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, participant: Reader) -> None:
     app.extensions["store"].caps = Caps(upload_bytes=20_000_000, text_bytes=20_000_000)
     app.extensions["config"] = replace(app.extensions["config"], upload_bytes=20_000_000)
-    fields = {"csrf_token": participant.token(), "system": str(world.system.id), "standing": "primary"}
+    fields = {"csrf_token": participant.token(), "system": str(world.system.id), "designation": "primary"}
     head = "--b\r\nContent-Disposition: form-data; name="
     body = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()).encode()
     body += f'{head}"run"; filename="a.run"\r\n\r\n'.encode() + RUN.encode() * 100_000 + b"\r\n--b--\r\n"
@@ -241,10 +241,10 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     world.change(daily_quota=2)
     assert "2 of 2" in participant.get(FORM)
     for _ in range(2):
-        assert participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive").status_code == 302
+        assert participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive").status_code == 302
     page = participant.get(FORM)
     assert "starts again on" in page
-    answer = participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive")
+    answer = participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     assert answer.status_code == 429
     assert "starts again on" in answer.text
     assert len(submissions(world)) == 2
@@ -264,7 +264,7 @@ def test_rejected_files_are_counted_on_the_form_before_they_stop_a_team(world: W
 
 def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, participant: Reader) -> None:
     world.change(daily_quota=5, total_quota=7)
-    participant.send(FORM, RUN, system=str(world.system.id), standing="contrastive")
+    participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     page = participant.get(FORM)
     assert "4 of 5</strong> left today" in page
     assert re.search(r"resets at 00:00 UTC, in \d+ (h|min|s)", page)
@@ -275,16 +275,16 @@ def test_before_it_opens_and_after_it_closes_nothing_goes_in(world: World, parti
     day = dt.timedelta(days=1)
     world.change(opens_at=present() + day)
     assert "takes runs from" in participant.get(FORM)
-    assert participant.send(FORM, RUN, system=str(world.system.id), standing="primary").status_code == 409
+    assert participant.send(FORM, RUN, system=str(world.system.id), designation="primary").status_code == 409
     world.change(opens_at=present() - 2 * day, closes_at=present() - day)
     assert "it takes no late runs" in participant.get(FORM)
-    assert participant.send(FORM, RUN, system=str(world.system.id), standing="primary").status_code == 409
+    assert participant.send(FORM, RUN, system=str(world.system.id), designation="primary").status_code == 409
     assert submissions(world) == []
 
 
 def test_a_late_run_is_taken_where_that_is_allowed_and_marked(world: World, participant: Reader) -> None:
     world.change(closes_at=present() - dt.timedelta(days=1), late_allowed=True)
     assert "without a rank" in participant.get(FORM)
-    participant.send(FORM, RUN, system=str(world.system.id), standing="primary")
+    participant.send(FORM, RUN, system=str(world.system.id), designation="primary")
     [run] = submissions(world)
     assert run.late
