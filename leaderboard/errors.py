@@ -13,8 +13,8 @@
     ├── QuotaSpent               429  no submission left for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
 
-A class's docstring is its default message. `status` is the HTTP status; `retry` says whether the same request may
-succeed later without a change. Commands print the message on stderr and leave with exit status 2.
+A class's docstring is its default message. `status` is the HTTP status. Commands print the message on stderr and leave
+with exit status 2.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,13 +42,13 @@ class LeaderboardError(Exception):
     """Something went wrong."""
 
     status: ClassVar[int] = 500
-    retry: ClassVar[bool] = False
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
 
     @property
     def message(self) -> str:
+        """What a person reads."""
         return str(self.args[0])
 
 
@@ -138,11 +138,9 @@ class QuotaSpent(LeaderboardError):
     """No submission is left for now."""
 
     status = 429
-    retry = True
 
 
 class Unavailable(LeaderboardError):
     """A part that is needed does not answer; try again in a moment."""
 
     status = 503
-    retry = True

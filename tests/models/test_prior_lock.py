@@ -57,8 +57,9 @@ def locked(database: Database) -> Database:
     return database
 
 
-def _run(database: Database, *statements: str) -> None:
-    """As any client of the database would: without this program's session settings on SQLite."""
+def _run(database: Database, *statements: str) -> list[int]:
+    """As any client of the database would: without this program's session settings on SQLite. How many rows each
+    statement touched, so that what is allowed is seen to have done something."""
     with database.engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("COMMIT")
@@ -66,9 +67,9 @@ def _run(database: Database, *statements: str) -> None:
             connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         try:
-            for statement in statements:
-                connection.exec_driver_sql(statement)
+            touched = [connection.exec_driver_sql(statement).rowcount for statement in statements]
             connection.commit()
+            return touched
         finally:
             connection.invalidate()
 
@@ -94,12 +95,14 @@ def test_no_update_changes_the_prior_of_a_locked_campaign(locked: Database, chan
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_an_open_campaign_can_still_be_changed(locked: Database, change: str) -> None:
     if change == "id = 17":
-        _run(locked, "DELETE FROM evaluation WHERE campaign_id = 2")
-    _run(locked, f"UPDATE campaign SET {change} WHERE id = 2")
+        assert _run(locked, "DELETE FROM evaluation WHERE campaign_id = 2") == [1]
+    assert _run(locked, f"UPDATE campaign SET {change} WHERE id = 2") == [1]
 
 
 def test_what_is_not_the_prior_can_still_be_changed(locked: Database) -> None:
-    _run(locked, "UPDATE campaign SET title = 'another', slug = 'renamed', run_choice = 'best' WHERE id = 1")
+    assert _run(
+        locked, "UPDATE campaign SET title = 'another', slug = 'renamed', run_choice = 'best' WHERE id = 1"
+    ) == [1]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,7 @@ def test_what_is_not_the_prior_can_still_be_changed(locked: Database) -> None:
     ["DELETE FROM campaign WHERE id = 1", "DELETE FROM campaign", "DELETE FROM campaign WHERE slug = 'locked'"],
 )
 def test_a_locked_campaign_can_not_be_deleted(locked: Database, deletion: str) -> None:
-    _run(locked, "DELETE FROM evaluation")
+    assert _run(locked, "DELETE FROM evaluation") == [2]
     with pytest.raises(BROKEN, match="locked"):
         _run(locked, deletion)
     assert _prior(locked)[:2] == (1, "locked")
@@ -153,7 +156,7 @@ def test_a_locked_campaign_can_not_be_replaced(locked: Database, engine_name: st
 def test_an_evaluation_stays_in_a_locked_campaign(locked: Database) -> None:
     with pytest.raises(BROKEN, match="stays in its campaign"):
         _run(locked, "UPDATE evaluation SET campaign_id = 2 WHERE id = 1")
-    _run(locked, "UPDATE evaluation SET campaign_id = 1 WHERE id = 2")
+    assert _run(locked, "UPDATE evaluation SET campaign_id = 1 WHERE id = 2") == [1]
 
 
 def test_a_judgment_and_the_audit_trail_never_change(locked: Database) -> None:

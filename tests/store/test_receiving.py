@@ -1,23 +1,16 @@
+"""What is kept of an upload, and what is refused."""
+
 import gzip
 import hashlib
 import io
-import os
-import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from leaderboard.errors import BadInput, NotFound, TooLarge, Unavailable
-from leaderboard.store import Caps, RankedList, RunStore
+from leaderboard.errors import TooLarge
+from leaderboard.store import RunStore
 
 TEXT = b"q1 Q0 d1 1 2.0 tag\nq1 Q0 d2 2 1.0 tag\n"
-DAY = 24 * 3600.0
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore.open(str(tmp_path / "store"), Caps(upload_bytes=1000, text_bytes=5000))
 
 
 class CutOff(io.RawIOBase):
@@ -133,92 +126,3 @@ def test_a_bomb_is_stopped_while_it_expands(store: RunStore) -> None:
 )
 def test_a_file_name_loses_its_folders_and_what_can_not_be_seen(store: RunStore, filename: str, plain: str) -> None:
     assert store.receive(io.BytesIO(TEXT), filename).filename == plain
-
-
-def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(Unavailable, match="can't be opened"):
-        RunStore.open(str(tmp_path / "file" / "store"))
-    with pytest.raises(BadInput, match="ftp is no kind of run store"):
-        RunStore.open("ftp://example.org/runs")
-
-
-def test_a_file_that_is_not_there_is_not_found(store: RunStore) -> None:
-    with pytest.raises(NotFound), store.run_file(_sha256(b"nothing")):
-        pass
-    with pytest.raises(NotFound):
-        store.ranked_list(1, 10, 0)
-
-
-def test_only_old_files_are_candidates_and_a_file_received_again_is_young(store: RunStore) -> None:
-    sha256 = store.receive(io.BytesIO(TEXT), "run").sha256
-    assert list(store.orphan_candidates(DAY)) == []
-    (file,) = _files(store)
-    os.utime(file, (time.time() - 2 * DAY,) * 2)
-    assert list(store.orphan_candidates(DAY)) == [sha256]
-    store.receive(io.BytesIO(TEXT), "run")
-    assert not store.remove_run(sha256, DAY)
-    with store.run_file(sha256) as path:
-        assert path.read_bytes() == TEXT
-    os.utime(file, (time.time() - 2 * DAY,) * 2)
-    assert store.remove_run(sha256, DAY)
-    assert not store.remove_run(sha256, DAY)
-    assert _files(store) == []
-
-
-def test_what_killed_processes_left_half_written_is_swept(store: RunStore) -> None:
-    incoming = Path(store.url) / "incoming"
-    (incoming / "young").write_bytes(b"x")
-    (incoming / "old").write_bytes(b"x")
-    os.utime(incoming / "old", (time.time() - 2 * DAY,) * 2)
-    store.sweep_incoming()
-    assert [path.name for path in incoming.iterdir()] == ["young"]
-
-
-DOCUMENTS, SCORES = ("d1", "ä-2", "d" * 255), np.array([0.1, -0.0, -1e300])
-WITH_DECISIONS = RankedList(DOCUMENTS, SCORES, np.array([True, False, True]))
-
-
-@pytest.mark.parametrize(
-    "kept", [RankedList(DOCUMENTS, SCORES), WITH_DECISIONS, RankedList((), np.empty(0), np.empty(0, np.bool_))]
-)
-def test_a_ranked_list_is_read_as_it_was_kept(store: RunStore, kept: RankedList) -> None:
-    store.keep_ranked_lists(7, 10, 4, [(2, kept)])
-    found = store.ranked_list(7, 10, 2)
-    assert found.documents == kept.documents
-    assert found.scores.tobytes() == kept.scores.tobytes()
-    assert (found.decisions is None) == (kept.decisions is None)
-    assert found.decisions is None or found.decisions.tolist() == list(kept.decisions)
-
-
-def test_a_query_that_the_run_lacks_has_an_empty_list(store: RunStore) -> None:
-    store.keep_ranked_lists(7, 10, 3, [(1, WITH_DECISIONS)])
-    assert [len(store.ranked_list(7, 10, position)) for position in range(5)] == [0, 3, 0, 0, 0]
-    with pytest.raises(NotFound):
-        store.ranked_list(7, 9, 1)
-
-
-def test_one_query_is_read_without_the_rest(store: RunStore) -> None:
-    queries, lines = 300, 500
-    lists = {
-        query: RankedList(tuple(f"d{query}-{rank}" for rank in range(lines)), np.arange(lines, 0.0, -1))
-        for query in range(queries)
-    }
-    store.keep_ranked_lists(7, 10, queries, lists.items())
-    (file,) = _files(store)
-    content = bytearray(file.read_bytes())
-    first_block = int.from_bytes(content[16:24], "little")
-    content[first_block : len(content) // 2] = bytes(len(content) // 2 - first_block)
-    file.write_bytes(content)
-    assert store.ranked_list(7, 10, 290).documents == lists[290].documents
-    with pytest.raises(Unavailable, match="damaged"):
-        store.ranked_list(7, 10, 1)
-
-
-@pytest.mark.parametrize("size", [0, 7, 15, 20, 60])
-def test_a_copy_that_lost_its_end_is_said_to_be_damaged(store: RunStore, size: int) -> None:
-    store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
-    (file,) = _files(store)
-    file.write_bytes(file.read_bytes()[:size])
-    with pytest.raises(Unavailable, match="score it again"):
-        store.ranked_list(7, 10, 1)

@@ -1,0 +1,61 @@
+"""The copies of scored runs, of which one query's list is read without the rest."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leaderboard.errors import NotFound, Unavailable
+from leaderboard.store import RankedList, RunStore
+
+DOCUMENTS, SCORES = ("d1", "ä-2", "d" * 255), np.array([0.1, -0.0, -1e300])
+WITH_DECISIONS = RankedList(DOCUMENTS, SCORES, np.array([True, False, True]))
+
+
+def _files(store: RunStore) -> list[Path]:
+    return [path for path in Path(store.url).rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "kept", [RankedList(DOCUMENTS, SCORES), WITH_DECISIONS, RankedList((), np.empty(0), np.empty(0, np.bool_))]
+)
+def test_a_ranked_list_is_read_as_it_was_kept(store: RunStore, kept: RankedList) -> None:
+    store.keep_ranked_lists(7, 10, 4, [(2, kept)])
+    found = store.ranked_list(7, 10, 2)
+    assert found.documents == kept.documents
+    assert found.scores.tobytes() == kept.scores.tobytes()
+    assert (found.decisions is None) == (kept.decisions is None)
+    assert found.decisions is None or found.decisions.tolist() == list(kept.decisions)
+
+
+def test_a_query_that_the_run_lacks_has_an_empty_list(store: RunStore) -> None:
+    store.keep_ranked_lists(7, 10, 3, [(1, WITH_DECISIONS)])
+    assert [len(store.ranked_list(7, 10, position)) for position in range(5)] == [0, 3, 0, 0, 0]
+    with pytest.raises(NotFound):
+        store.ranked_list(7, 9, 1)
+
+
+def test_one_query_is_read_without_the_rest(store: RunStore) -> None:
+    queries, lines = 300, 500
+    lists = {
+        query: RankedList(tuple(f"d{query}-{rank}" for rank in range(lines)), np.arange(lines, 0.0, -1))
+        for query in range(queries)
+    }
+    store.keep_ranked_lists(7, 10, queries, lists.items())
+    (file,) = _files(store)
+    content = bytearray(file.read_bytes())
+    first_block = int.from_bytes(content[16:24], "little")
+    content[first_block : len(content) // 2] = bytes(len(content) // 2 - first_block)
+    file.write_bytes(content)
+    assert store.ranked_list(7, 10, 290).documents == lists[290].documents
+    with pytest.raises(Unavailable, match="damaged"):
+        store.ranked_list(7, 10, 1)
+
+
+@pytest.mark.parametrize("size", [0, 7, 15, 20, 60])
+def test_a_copy_that_lost_its_end_is_said_to_be_damaged(store: RunStore, size: int) -> None:
+    store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
+    (file,) = _files(store)
+    file.write_bytes(file.read_bytes()[:size])
+    with pytest.raises(Unavailable, match="score it again"):
+        store.ranked_list(7, 10, 1)

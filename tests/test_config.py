@@ -1,0 +1,34 @@
+"""Settings from the environment, and where the product's own folders are."""
+
+import pytest
+
+from leaderboard.config import Config, folder
+from leaderboard.errors import BadInput
+
+
+def test_what_is_not_set_has_its_default() -> None:
+    assert Config.from_environment({"HOME": "anywhere"}) == Config()
+
+
+def test_each_setting_is_read_as_what_it_is() -> None:
+    given = {"LEADERBOARD_STORE_URL": "runs", "LEADERBOARD_JOB_SECONDS": "60", "LEADERBOARD_SECURE_COOKIES": "off"}
+    config = Config.from_environment(given)
+    assert (config.store_url, config.job_seconds, config.secure_cookies) == ("runs", 60, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("LEADERBOARD_JOB_SECONDS", "soon", "LEADERBOARD_JOB_SECONDS: expected a whole number, found 'soon'"),
+        ("LEADERBOARD_JOB_BYTES", "-1", "LEADERBOARD_JOB_BYTES: expected a number that is not negative"),
+        ("LEADERBOARD_SECURE_COOKIES", "perhaps", "LEADERBOARD_SECURE_COOKIES: expected yes or no, found 'perhaps'"),
+    ],
+)
+def test_what_can_not_be_read_is_refused_with_the_variables_name(name: str, text: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        Config.from_environment({name: text})
+
+
+@pytest.mark.parametrize("name", ["templates", "migrations", "seeds"])
+def test_the_products_folders_are_found(name: str) -> None:
+    assert folder(name).is_dir()

@@ -1,0 +1,67 @@
+"""What all tables stand on: moments in UTC, choices, the database's clock, transactions."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.db import Database, clock
+from leaderboard.errors import BadInput
+from leaderboard.models import Event, Team
+
+NOON = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
+
+
+def event(at: dt.datetime) -> Event:
+    return Event(at=at, action="create", subject="team", subject_id=1, facts={})
+
+
+def teams(database: Database) -> list[str]:
+    with database.read() as session:
+        return list(session.scalars(sa.select(Team.slug)))
+
+
+def _add(database: Database, *rows: Team) -> None:
+    with database.write() as session:
+        for row in rows:
+            session.add(row)
+            session.flush()
+
+
+def team(slug: str) -> Team:
+    return Team(slug=slug, name=slug, name_key=slug, created_at=NOON)
+
+
+def test_a_moment_of_any_time_zone_comes_back_in_utc(database: Database) -> None:
+    with database.write() as session:
+        session.add(event(NOON.astimezone(dt.timezone(dt.timedelta(hours=5, minutes=30)))))
+    with database.read() as session:
+        kept = session.scalars(sa.select(Event.at)).one()
+    assert (kept, kept.tzinfo) == (NOON, dt.UTC)
+
+
+def test_a_moment_without_a_time_zone_is_refused(database: Database) -> None:
+    with pytest.raises(sa.exc.StatementError, match="a moment needs its time zone"), database.write() as session:
+        session.add(event(NOON.replace(tzinfo=None)))
+
+
+def test_the_databases_clock_goes_forward_by_the_seconds_asked_for(database: Database) -> None:
+    with database.read() as session:
+        now, later = session.execute(sa.select(clock(), clock(90))).one()
+    assert now.tzinfo is dt.UTC
+    assert dt.timedelta(seconds=89) < later - now < dt.timedelta(seconds=91)
+
+
+def test_a_transaction_is_kept_when_its_block_ends_and_undone_when_it_raises(database: Database) -> None:
+    _add(database, team("kept"))
+    with pytest.raises(sa.exc.IntegrityError):
+        _add(database, team("undone"), team("kept"))
+    assert teams(database) == ["kept"]
+
+
+@pytest.mark.parametrize(
+    ("url", "says"), [("mysql://host/name", "mysql is no database that is supported"), ("nonsense", "can't be read")]
+)
+def test_another_kind_of_database_is_refused_by_name(url: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        Database.connect(url)

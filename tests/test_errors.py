@@ -1,0 +1,31 @@
+"""Errors: what a person reads, and that they survive the way from a child process."""
+
+import pickle
+
+import pytest
+
+from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError, NotAllowed, Problem
+
+REJECTED = FileRejected([Problem(17, "expected 6 columns, found 5"), Problem(None, "no lines")], 40, "run.txt")
+
+
+def test_a_rejected_file_lists_its_first_problems_with_their_lines_and_counts_the_others() -> None:
+    assert REJECTED.message.splitlines() == [
+        "run.txt: line 17: expected 6 columns, found 5",
+        "run.txt: no lines",
+        "run.txt: and 38 more problems",
+    ]
+
+
+def test_fields_are_named_with_their_messages() -> None:
+    assert InvalidFields({"slug": ["too long", "taken"]}).message == "slug: too long; slug: taken"
+
+
+def test_an_error_without_a_message_says_what_its_kind_means() -> None:
+    assert NotAllowed().message == "You may not do this."
+
+
+@pytest.mark.parametrize("error", [REJECTED, InvalidFields({"slug": ["taken"]}), NotAllowed("not yours")])
+def test_an_error_is_the_same_after_pickling(error: LeaderboardError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.message, vars(again)) == (type(error), error.message, vars(error))
