@@ -3,19 +3,18 @@
 from typing import Any
 
 import click
-import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_user
 from leaderboard.cli.options import OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign
 from leaderboard.metrics import parse_all
-from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, User
+from leaderboard.models import Campaign
+from leaderboard.reads import listings
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import RunChoice
-from leaderboard.services import campaigns
+from leaderboard.services import campaigns, people
 
 __all__ = ["campaign"]
 
@@ -117,15 +116,8 @@ def show(slug: str) -> None:
     """
     with reading() as session:
         found = find_campaign(session, slug)
-        organisers = session.scalars(
-            sa.select(User.name)
-            .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
-            .where(CampaignOrganiser.campaign_id == found.id)
-            .order_by(User.name)
-        ).all()
-        evaluations = session.scalars(
-            sa.select(Evaluation.slug).where(Evaluation.campaign_id == found.id).order_by(Evaluation.period_key)
-        ).all()
+        organisers = listings.organisers_of(session, found)
+        evaluations = [one.slug for one, _, _ in listings.list_evaluations(session, found)]
     lines = {
         "title": found.title,
         "description": found.description or "–",
@@ -153,14 +145,9 @@ def list_campaigns() -> None:
     leaderboard campaign list
     """
     with reading() as session:
-        counts = dict(
-            session.execute(
-                sa.select(Evaluation.campaign_id, sa.func.count(Evaluation.id)).group_by(Evaluation.campaign_id)
-            ).all()
-        )
         rows = [
-            (one.slug, one.title, counts.get(one.id, 0), one.primary_measure, _number(one.beta))
-            for one in session.scalars(sa.select(Campaign).order_by(Campaign.slug))
+            (one.slug, one.title, evaluations, one.primary_measure, _number(one.beta))
+            for one, evaluations in listings.list_campaigns(session)
         ]
     head = ("campaign", "title", "evaluations", "primary measure", "β")
     print_table(head, rows, "no campaign yet; make one: leaderboard campaign add")
@@ -181,7 +168,7 @@ def add_organiser(campaign: str, user: str) -> None:
     leaderboard campaign organiser add harbour ada
     """
     with writing() as session:
-        found, who = find_campaign(session, campaign), find_user(session, user)
+        found, who = find_campaign(session, campaign), people.find_user(session, user)
         campaigns.add_organiser(session, CONSOLE, found, who)
     click.echo(f"{who.name} organises {found.title}")
 

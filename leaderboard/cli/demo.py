@@ -19,15 +19,13 @@ from pathlib import Path
 from types import FrameType
 
 import click
-import sqlalchemy as sa
 
 from leaderboard import migrate, seeding
 from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Unavailable
-from leaderboard.models import Scoring
-from leaderboard.rules.states import UNFINISHED
+from leaderboard.services.queue import unfinished
 from leaderboard.store import RunStore
 
 __all__ = ["RESTARTS", "demo"]
@@ -270,13 +268,12 @@ def _wait_for_site(address: str, processes: _Processes, stop: threading.Event) -
 
 def _wait_for_scores(config: Config, processes: _Processes, stop: threading.Event) -> None:
     """Until nothing waits to be scored: seconds, and the first page then shows finished boards."""
-    waiting = sa.select(sa.exists().where(Scoring.state.in_(UNFINISHED)))
     database = Database.connect(config.database_url)
     try:
         while not stop.is_set():
             processes.look_after()
             with database.read() as session:
-                if not session.scalar(waiting):
+                if not unfinished(session):
                     return
             stop.wait(LOOK_SECONDS / 5)
     finally:

@@ -4,15 +4,14 @@ import datetime as dt
 from typing import Any
 
 import click
-import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_evaluation, split_place
-from leaderboard.cli.options import MOMENT, OneOf, OrNone, given
+from leaderboard.cli.options import MOMENT, PLACE, OneOf, OrNone, Place, given
 from leaderboard.cli.tables import print_table
-from leaderboard.lookup import find_campaign
-from leaderboard.models import Campaign, Evaluation, Query, Submission
+from leaderboard.lookup import find_campaign, find_evaluation
+from leaderboard.models import Evaluation
+from leaderboard.reads import listings
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Judging
 from leaderboard.services import evaluations
@@ -76,33 +75,30 @@ def evaluation() -> None:
 
 
 @evaluation.command()
-@click.argument("evaluation", metavar="CAMPAIGN/EVALUATION")
+@PLACE
 @click.option("--title", required=True, help="Its name on every page.")
 @click.option("--period", required=True, help="Its year or round, like '2026' or '2026 round 1'.")
 @_options
-def add(evaluation: str, title: str, period: str, **settings: Any) -> None:
+def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
     """Make an evaluation of a campaign.
 
     \b
     leaderboard evaluation add harbour/2026-text --title 'Text 2026' --period 2026 \\
         --condition Text --documents 1800 --judging complete --closes 2026-09-30T18:00
     """
-    campaign, slug = split_place(evaluation)
     with writing() as session:
-        found = find_campaign(session, campaign)
-        made = evaluations.create_evaluation(session, CONSOLE, found, slug, title, period, **settings)
-    click.echo(
-        f"made the evaluation {campaign}/{made.slug}; next: leaderboard queries import {campaign}/{made.slug} FILE"
-    )
+        found = find_campaign(session, evaluation.campaign)
+        evaluations.create_evaluation(session, CONSOLE, found, evaluation.evaluation, title, period, **settings)
+    click.echo(f"made the evaluation {evaluation}; next: leaderboard queries import {evaluation} FILE")
 
 
 @evaluation.command()
-@click.argument("evaluation", metavar="CAMPAIGN/EVALUATION")
+@PLACE
 @click.option("--title", help="Its name on every page.")
 @click.option("--period", help="Its year or round.")
 @_options
 @click.pass_context
-def change(context: click.Context, /, evaluation: str, **_: Any) -> None:
+def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
     """Change what is given, and nothing else. The word none takes a date or a quota away.
 
     \b
@@ -112,7 +108,7 @@ def change(context: click.Context, /, evaluation: str, **_: Any) -> None:
     if not changes:
         raise click.UsageError("nothing to change; give at least one option")
     with writing() as session:
-        evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, evaluation), **changes)
+        evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, *evaluation), **changes)
     click.echo(f"changed the evaluation {evaluation}")
 
 
@@ -124,19 +120,19 @@ def list_evaluations(campaign: str | None) -> None:
     \b
     leaderboard evaluation list harbour
     """
-    queries = sa.select(sa.func.count(Query.id)).where(Query.evaluation_id == Evaluation.id).scalar_subquery()
-    runs = sa.select(sa.func.count(Submission.id)).where(Submission.evaluation_id == Evaluation.id).scalar_subquery()
-    statement = (
-        sa.select(Campaign.slug, Evaluation, queries, runs)
-        .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .order_by(Campaign.slug, Evaluation.period_key, Evaluation.slug)
-    )
     with reading() as session:
-        if campaign is not None:
-            statement = statement.where(Campaign.id == find_campaign(session, campaign).id)
+        chosen = None if campaign is None else find_campaign(session, campaign)
         rows = [
-            (f"{slug}/{one.slug}", one.title, one.period, one.condition or "–", queries, runs, *_dates(one))
-            for slug, one, queries, runs in session.execute(statement)
+            (
+                f"{one.campaign.slug}/{one.slug}",
+                one.title,
+                one.period,
+                one.condition or "–",
+                queries,
+                runs,
+                *_dates(one),
+            )
+            for one, queries, runs in listings.list_evaluations(session, chosen)
         ]
     head = ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes")
     print_table(head, rows, "no evaluation yet; make one: leaderboard evaluation add")

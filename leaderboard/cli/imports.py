@@ -3,20 +3,17 @@
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_evaluation
-from leaderboard.cli.options import FILE
+from leaderboard.cli.options import FILE, PLACE, Place
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.models import Query, Split
+from leaderboard.lookup import find_evaluation
+from leaderboard.models import Split
 from leaderboard.services.judgments import import_judgments
-from leaderboard.services.queries import import_queries
+from leaderboard.services.queries import import_queries, query_ids
 
 __all__ = ["judgments", "queries"]
-
-PLACE = "CAMPAIGN/EVALUATION"
 
 
 @click.group()
@@ -25,10 +22,10 @@ def queries() -> None:
 
 
 @queries.command("import")
-@click.argument("evaluation", metavar=PLACE)
+@PLACE
 @click.argument("file", type=FILE)
 @click.option("--hidden", is_flag=True, help="Keep the new ones from readers until the evaluation closes.")
-def import_query_file(evaluation: str, file: Path, hidden: bool) -> None:
+def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
     """Add queries, one a line: id, text and tags, parted by tabs. A known id only gets its new text and tags.
 
     \b
@@ -36,7 +33,7 @@ def import_query_file(evaluation: str, file: Path, hidden: bool) -> None:
     """
     rows = read_queries(file)
     with writing() as session:
-        found = find_evaluation(session, evaluation)
+        found = find_evaluation(session, *evaluation)
         named = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
     click.echo(f"{file.name}: {len(named)} queries in {evaluation}")
 
@@ -47,11 +44,11 @@ def judgments() -> None:
 
 
 @judgments.command("import")
-@click.argument("evaluation", metavar=PLACE)
+@PLACE
 @click.argument("file", type=FILE)
 @click.option("--note", default="", help="What is new in this revision.")
 @click.option("--known", type=FILE, help="The documents that the user knew already (Coverage and Novelty).")
-def import_judgment_file(evaluation: str, file: Path, note: str, known: Path | None) -> None:
+def import_judgment_file(evaluation: Place, file: Path, note: str, known: Path | None) -> None:
     """Add a revision of the judgments (query, iteration, document, grade) and score all runs by it.
 
     \b
@@ -59,11 +56,10 @@ def import_judgment_file(evaluation: str, file: Path, note: str, known: Path | N
     """
     # Read before the database is written to: a long file holds nobody up.
     with reading() as session:
-        of_evaluation = Query.evaluation_id == find_evaluation(session, evaluation).id
-        ids = session.scalars(sa.select(Query.external_id).where(of_evaluation)).all()
+        ids = query_ids(session, find_evaluation(session, *evaluation))
     read = read_judgments(file, queries=ids)
     read_known = read_judgments(known, queries=ids) if known is not None else None
     with writing() as session:
-        found = find_evaluation(session, evaluation)
+        found = find_evaluation(session, *evaluation)
         revision = import_judgments(session, CONSOLE, found, read, note, read_known)
     click.echo(f"{file.name}: {len(read):,} judgments are revision {revision.number} of {evaluation}")

@@ -7,11 +7,23 @@ import sys
 import threading
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
-__all__ = ["FILE", "JUDGING", "LEVEL", "MOMENT", "QUERIES", "UNTIL_STDIN_CLOSES", "OneOf", "OrNone", "given"]
+__all__ = [
+    "FILE",
+    "JUDGING",
+    "LEVEL",
+    "MOMENT",
+    "PLACE",
+    "QUERIES",
+    "UNTIL_STDIN_CLOSES",
+    "OneOf",
+    "OrNone",
+    "Place",
+    "given",
+]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 LEVEL = click.IntRange(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
@@ -65,6 +77,29 @@ class _Moment(click.ParamType[dt.datetime]):
 
 
 MOMENT = _Moment()
+
+
+class Place(NamedTuple):
+    """Where an evaluation is: the slugs of its campaign and its own."""
+
+    campaign: str
+    evaluation: str
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+class _Place(click.ParamType[Place]):
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:
+        slugs = value.split("/")
+        if len(slugs) != 2 or not all(slugs):
+            self.fail(f"expected CAMPAIGN/EVALUATION, like trec-covid/round1, found {value!r}", param, ctx)
+        return Place(*slugs)
+
+
+PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=_Place())
 
 
 class OneOf(click.ParamType[Kind]):

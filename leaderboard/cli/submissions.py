@@ -5,24 +5,24 @@ import time
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.finding import find_evaluation, find_user
-from leaderboard.cli.options import FILE, OneOf
+from leaderboard.cli.options import FILE, PLACE, OneOf, Place
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.lookup import find_system, find_team
-from leaderboard.models import Designation, Scoring, ScoringSet, System
+from leaderboard.lookup import find_evaluation, find_system, find_team
+from leaderboard.models import Designation, System
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
-from leaderboard.rules.states import State
+from leaderboard.rules.states import UNFINISHED, State
+from leaderboard.services.people import find_user
+from leaderboard.services.queue import unfinished
 from leaderboard.services.scoring_sets import make_set
-from leaderboard.services.submissions import NewSystem, retry
+from leaderboard.services.submissions import NewSystem, retry_failed
 from leaderboard.services.submissions import submit as submit_run
 from leaderboard.store import Caps, RunStore
 
@@ -33,7 +33,7 @@ LOOK_SECONDS = 0.2
 
 
 @click.command()
-@click.argument("evaluation", metavar="CAMPAIGN/EVALUATION")
+@PLACE
 @click.argument("file", type=FILE)
 @click.option("--team", required=True, help="The team's slug.")
 @click.option("--system", help="The slug of one of the team's systems.")
@@ -58,7 +58,7 @@ LOOK_SECONDS = 0.2
     help="How long to wait for a worker to score it; 0 only queues it.",
 )
 def submit(
-    evaluation: str,
+    evaluation: Place,
     file: Path,
     team: str,
     system: str | None,
@@ -85,7 +85,7 @@ def submit(
     with up_to_date(config) as database:
         # Asked before the file is taken in, so that a slip in a name leaves no file behind.
         with database.read() as session:
-            find_evaluation(session, evaluation)
+            find_evaluation(session, *evaluation)
             _find_system(session, team, system, new_system)
         store = RunStore.open(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with file.open("rb") as stream:
@@ -95,7 +95,7 @@ def submit(
             submission = submit_run(
                 session,
                 actor,
-                find_evaluation(session, evaluation),
+                find_evaluation(session, *evaluation),
                 find_team(session, team),
                 system=_find_system(session, team, system, new_system),
                 upload=upload,
@@ -110,9 +110,9 @@ def submit(
 
 
 @click.command()
-@click.argument("evaluation", metavar="CAMPAIGN/EVALUATION")
+@PLACE
 @click.option("--failed", is_flag=True, help="Only put the runs that failed back into the queue.")
-def rescore(evaluation: str, failed: bool) -> None:
+def rescore(evaluation: Place, failed: bool) -> None:
     """Score an evaluation's runs anew where something changed since, such as the version of the measures.
 
     Boards go on showing the results that stand until all new ones are there.
@@ -121,16 +121,13 @@ def rescore(evaluation: str, failed: bool) -> None:
     leaderboard rescore harbour/2026-text
     """
     with up_to_date(Config.from_environment()) as database, database.write() as session:
-        found = find_evaluation(session, evaluation)
+        found = find_evaluation(session, *evaluation)
         if failed:
-            parked = _failed(session, found.id)
-            for scoring in parked:
-                retry(session, CONSOLE, scoring.submission)
-            queued = len(parked)
+            retry_failed(session, CONSOLE, found)
         else:
             make_set(session, CONSOLE, found)
-            queued = _queued(session, found.id)
-    click.echo(f"{evaluation}: runs that wait to be scored: {queued}")
+        waiting = unfinished(session, found.id)
+    click.echo(f"{evaluation}: runs that wait to be scored: {waiting}")
 
 
 def _outcome(database: Database, actor: Actor, submission_id: int, seconds: float) -> int:
@@ -145,7 +142,7 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
         if run.waiting:
             click.echo("it is scored once the evaluation has judgments", err=True)
             return SUBMITTED
-        if run.state not in (State.QUEUED, State.SCORING):
+        if run.state not in UNFINISHED:
             break
         if time.monotonic() >= deadline:
             click.echo(
@@ -172,22 +169,3 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
 def _find_system(session: Session, team: str, slug: str | None, new: str | None) -> System | NewSystem:
     found = find_team(session, team)
     return NewSystem(new) if new is not None else find_system(session, found, slug or "")
-
-
-def _failed(session: Session, evaluation_id: int) -> list[Scoring]:
-    return list(
-        session.scalars(
-            sa.select(Scoring)
-            .join(ScoringSet)
-            .where(ScoringSet.evaluation_id == evaluation_id, Scoring.state == State.FAILED)
-        )
-    )
-
-
-def _queued(session: Session, evaluation_id: int) -> int:
-    waiting = (
-        sa.select(sa.func.count(Scoring.id))
-        .join(ScoringSet)
-        .where(ScoringSet.evaluation_id == evaluation_id, Scoring.state == State.QUEUED)
-    )
-    return session.scalar(waiting) or 0

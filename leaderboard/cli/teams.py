@@ -1,16 +1,15 @@
 """`leaderboard team`: teams and who is in them."""
 
 import click
-import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_user
 from leaderboard.cli.options import OneOf
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_team
-from leaderboard.models import Membership, Role, Team, User
-from leaderboard.services import teams
+from leaderboard.models import Role
+from leaderboard.reads import listings
+from leaderboard.services import people, teams
 
 __all__ = ["team"]
 
@@ -51,7 +50,7 @@ def add_member(team: str, user: str, role: Role) -> None:
     leaderboard team member add team-alder ada --role owner
     """
     with writing() as session:
-        found_team, found_user = find_team(session, team), find_user(session, user)
+        found_team, found_user = find_team(session, team), people.find_user(session, user)
         teams.add_member(session, CONSOLE, found_team, found_user, role)
     click.echo(f"{found_user.name} is {'an' if role is Role.OWNER else 'a'} {role} of {found_team.name}")
 
@@ -64,16 +63,5 @@ def list_teams() -> None:
     leaderboard team list
     """
     with reading() as session:
-        members: dict[int, list[str]] = {}
-        pairs = session.execute(
-            sa.select(Membership.team_id, User.name, Membership.role)
-            .join(User, User.id == Membership.user_id)
-            .order_by(User.name)
-        )
-        for team_id, name, role in pairs:
-            members.setdefault(team_id, []).append(f"{name} (owner)" if role is Role.OWNER else name)
-        rows = [
-            (one.slug, one.name, ", ".join(members.get(one.id, ())) or "–")
-            for one in session.scalars(sa.select(Team).order_by(Team.name))
-        ]
+        rows = [(one.slug, one.name, ", ".join(members) or "–") for one, members in listings.list_teams(session)]
     print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")

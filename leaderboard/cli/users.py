@@ -3,14 +3,12 @@
 import sys
 
 import click
-import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.finding import find_user
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
-from leaderboard.models import User
+from leaderboard.reads.listings import list_accounts
 from leaderboard.services import people
 
 __all__ = ["user"]
@@ -53,7 +51,7 @@ def password(name: str, password_stdin: bool) -> None:
     """
     new = _password(password_stdin)
     with writing() as session:
-        found = find_user(session, name)
+        found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)
     click.echo(f"{found.name} has a new password")
 
@@ -68,7 +66,7 @@ def admin(name: str, revoke: bool) -> None:
     leaderboard user admin ada
     """
     with writing() as session:
-        found = find_user(session, name)
+        found = people.find_user(session, name)
         people.set_admin(session, CONSOLE, found, is_admin=not revoke)
     click.echo(f"{found.name} is {'no longer an' if revoke else 'an'} admin")
 
@@ -81,7 +79,6 @@ def list_users() -> None:
     leaderboard user list
     """
     with reading() as session:
-        users = session.scalars(sa.select(User).order_by(User.name)).all()
         rows = [
             (
                 one.name,
@@ -90,7 +87,7 @@ def list_users() -> None:
                 "" if one.is_active else "closed",
                 f"{one.created_at:%Y-%m-%d}",
             )
-            for one in users
+            for one in list_accounts(session)
         ]
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
 

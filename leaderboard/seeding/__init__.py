@@ -12,8 +12,7 @@ from leaderboard.models import Campaign, Evaluation
 from leaderboard.seeding.accounts import Account, load_accounts, read_accounts
 from leaderboard.seeding.harbour import Harbour, SampleRun
 from leaderboard.seeding.loading import load_campaign, submit_runs
-from leaderboard.seeding.plans import CampaignPlan
-from leaderboard.seeding.worked_examples import read_campaign
+from leaderboard.seeding.worked_examples import worked_examples
 from leaderboard.store import RunStore
 
 __all__ = ["Harbour", "Seeded", "load", "worked_examples"]
@@ -42,11 +41,6 @@ def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
         load_accounts(session, accounts)
     submitted = sum(submit_runs(database, store, plan) for plan in plans)
     return Seeded(accounts, harbour.sample(), submitted)
-
-
-def worked_examples() -> tuple[CampaignPlan, ...]:
-    """The golden cases of the measures, as small campaigns."""
-    return tuple(read_campaign(path) for path in sorted((folder("seeds") / "worked-examples").glob("*.toml")))
 
 
 def _latest_year(session: Session) -> int | None:

@@ -8,7 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Membership, Role, Team, User
+from leaderboard.lookup import find_team
+from leaderboard.models import Campaign, Membership, Role, User
 from leaderboard.services.campaigns import add_organiser
 from leaderboard.services.names import name_key
 from leaderboard.services.people import create_user
@@ -41,7 +42,7 @@ def load_accounts(session: Session, accounts: tuple[Account, ...]) -> None:
         if user is None:
             user = create_user(session, CONSOLE, account.name, account.password, is_admin=account.is_admin)
         for slug in account.owns:
-            team = session.scalars(sa.select(Team).where(Team.slug == slug)).one()
+            team = find_team(session, slug)
             if session.get(Membership, (team.id, user.id)) is None:
                 add_member(session, CONSOLE, team, user, Role.OWNER)
         if account.organises:

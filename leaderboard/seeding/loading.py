@@ -11,11 +11,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
+from leaderboard.lookup import find_evaluation, find_system, find_team
 from leaderboard.models import Campaign, Designation, Evaluation, Submission, System, SystemKind, Team
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Judging, NoRelevant
 from leaderboard.rules.standings import RunChoice
-from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, SystemPlan, TeamPlan
+from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, TeamPlan
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments
@@ -44,8 +45,9 @@ def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
     campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == plan.slug))
     if campaign is None:
         campaign = create_campaign(session, CONSOLE, plan.slug, **_typed(plan.settings))
+    there = set(session.scalars(sa.select(Evaluation.slug).where(Evaluation.campaign_id == campaign.id)))
     for evaluation in plan.evaluations:
-        if _find_evaluation(session, plan.slug, evaluation.slug) is None:
+        if evaluation.slug not in there:
             _load_evaluation(session, campaign, evaluation)
     return campaign
 
@@ -63,13 +65,10 @@ def _load_team(session: Session, plan: TeamPlan) -> None:
     team = session.scalar(sa.select(Team).where(Team.slug == plan.slug))
     if team is None:
         team = create_team(session, CONSOLE, plan.name, plan.slug, plan.description)
+    there = set(session.scalars(sa.select(System.slug).where(System.team_id == team.id)))
     for system in plan.systems:
-        if _find_system(session, plan.slug, system.slug) is None:
-            _load_system(session, team, system)
-
-
-def _load_system(session: Session, team: Team, plan: SystemPlan) -> None:
-    create_system(session, CONSOLE, team, plan.name, **_typed(plan.settings))
+        if system.slug not in there:
+            create_system(session, CONSOLE, team, system.name, **_typed(system.settings))
 
 
 def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:
@@ -89,17 +88,15 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
             return False
     upload = store.receive(io.BytesIO(run.content()), run.filename)
     with database.write() as session:
-        evaluation = _find_evaluation(session, campaign, evaluation_slug)
-        system = _find_system(session, run.team, run.system)
-        if evaluation is None or system is None:
-            raise LookupError(f"load the campaign {campaign} before its runs")
+        evaluation = find_evaluation(session, campaign, evaluation_slug)
+        team = find_team(session, run.team)
         opened = evaluation.opens_at
         submit(
             session,
             CONSOLE,
             evaluation,
-            system.team,
-            system=system,
+            team,
+            system=find_system(session, team, run.system),
             upload=upload,
             designation=Designation(run.designation),
             threshold=run.threshold,
@@ -121,15 +118,3 @@ def _is_there(session: Session, campaign: str, evaluation: str, run: RunPlan) ->
         Submission.label == run.label,
     )
     return bool(session.scalar(sa.select(found)))
-
-
-def _find_evaluation(session: Session, campaign: str, slug: str) -> Evaluation | None:
-    return session.scalar(
-        sa.select(Evaluation)
-        .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(Campaign.slug == campaign, Evaluation.slug == slug)
-    )
-
-
-def _find_system(session: Session, team: str, slug: str) -> System | None:
-    return session.scalar(sa.select(System).join(Team).where(Team.slug == team, System.slug == slug))

@@ -1,4 +1,4 @@
-"""Reads campaigns that are written down whole: a TOML file with the queries, judgments and runs beside it."""
+"""The golden cases of the measures as small campaigns: TOML files, with queries, judgments and runs beside them."""
 
 import datetime as dt
 import tomllib
@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from leaderboard.config import folder
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
 from leaderboard.services.names import slug_of
 
-__all__ = ["read_campaign"]
+__all__ = ["worked_examples"]
 
 TEAM = TeamPlan("worked-examples", "Worked examples", "Lists made to show what the measures say.", ())
 # Over and done, so that no board asks for runs and every query can be looked at.
@@ -19,7 +20,11 @@ CLOSED = {"period": "2025", "opens_at": OPENED, "closes_at": OPENED + dt.timedel
 FILES = ("slug", "queries", "judgments", "runs")
 
 
-def read_campaign(path: Path) -> CampaignPlan:
+def worked_examples() -> tuple[CampaignPlan, ...]:
+    return tuple(_read_campaign(path) for path in sorted((folder("seeds") / "worked-examples").glob("*.toml")))
+
+
+def _read_campaign(path: Path) -> CampaignPlan:
     """`[campaign]` and each `[[evaluation]]` hold the services' arguments by name, and the files by their place."""
     given = tomllib.loads(path.read_text(encoding="utf-8"))
     campaign, evaluations = given["campaign"], given["evaluation"]
@@ -34,19 +39,19 @@ def read_campaign(path: Path) -> CampaignPlan:
     )
 
 
-def _evaluation(folder: Path, given: Mapping[str, Any]) -> EvaluationPlan:
-    queries = read_queries(folder / given["queries"])
+def _evaluation(beside: Path, given: Mapping[str, Any]) -> EvaluationPlan:
+    queries = read_queries(beside / given["queries"])
     return EvaluationPlan(
         slug=given["slug"],
         settings=CLOSED | {name: given[name] for name in given if name not in FILES},
         queries=queries,
-        judgments=read_judgments(folder / given["judgments"], queries=[query.id for query in queries]),
-        runs=tuple(_run(folder, run) for run in given["runs"]),
+        judgments=read_judgments(beside / given["judgments"], queries=[query.id for query in queries]),
+        runs=tuple(_run(beside, run) for run in given["runs"]),
     )
 
 
-def _run(folder: Path, given: Mapping[str, Any]) -> RunPlan:
-    path = folder / given["file"]
+def _run(beside: Path, given: Mapping[str, Any]) -> RunPlan:
+    path = beside / given["file"]
     slug = slug_of(given["system"])
     return RunPlan(
         team=TEAM.slug,

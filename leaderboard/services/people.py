@@ -12,12 +12,22 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, actor_of, require
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, InvalidFields, NotAllowed
+from leaderboard.lookup import missing
 from leaderboard.models import LoginFailure, User
 from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_name, name_key
 from leaderboard.services.rows import add_or_refuse
 
-__all__ = ["authenticate", "close_account", "create_user", "end_sessions", "register", "set_admin", "set_password"]
+__all__ = [
+    "authenticate",
+    "close_account",
+    "create_user",
+    "end_sessions",
+    "find_user",
+    "register",
+    "set_admin",
+    "set_password",
+]
 
 SHORTEST_PASSWORD = 10
 LONGEST_PASSWORD = 1000  # hashing a longer one would only cost time
@@ -42,6 +52,12 @@ def create_user(
     user = _add(session, name, password, email, is_admin)
     record(session, actor, "create", user, name=user.name, is_admin=is_admin)
     return user
+
+
+def find_user(session: Session, name: str) -> User:
+    """The account of this name, however its letters are written. Raises NotFound with the nearest names."""
+    user = session.scalar(sa.select(User).where(User.name_key == name_key(name)))
+    return user or missing(session, "account", name, User.name)
 
 
 def register(session: Session, name: str, email: str, password: str) -> User:

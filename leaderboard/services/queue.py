@@ -9,12 +9,24 @@ from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.db import clock
 from leaderboard.models import Scoring, ScoringSet, Submission
-from leaderboard.rules.states import SetState, State
+from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.quotas import give_back
 from leaderboard.services.rows import locked
 
-__all__ = ["MOST_ERRORS", "MOST_LOST_LEASES", "WORKER", "Claim", "claim", "fail", "held", "release", "renew", "sweep"]
+__all__ = [
+    "MOST_ERRORS",
+    "MOST_LOST_LEASES",
+    "WORKER",
+    "Claim",
+    "claim",
+    "fail",
+    "held",
+    "release",
+    "renew",
+    "sweep",
+    "unfinished",
+]
 
 WORKER = Actor(name="worker")
 
@@ -161,3 +173,15 @@ def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
         Scoring.worker == claim.worker,
         Scoring.attempt == claim.attempt,
     )
+
+
+def unfinished(session: Session, evaluation_id: int | None = None) -> int:
+    """How many runs wait to be scored or are being scored: of one evaluation, or of all."""
+    count = (
+        sa.select(sa.func.count(Scoring.id))
+        .join(ScoringSet)
+        .where(Scoring.state.in_(UNFINISHED), ScoringSet.state != SetState.SUPERSEDED)
+    )
+    if evaluation_id is not None:
+        count = count.where(ScoringSet.evaluation_id == evaluation_id)
+    return session.scalar(count) or 0

@@ -29,7 +29,7 @@ from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import change_system, create_system, unused_system
 from leaderboard.store import Received
 
-__all__ = ["NewSystem", "retry", "submit", "withdraw"]
+__all__ = ["NewSystem", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
@@ -150,6 +150,21 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         scoring.failure = ""
         scoring.not_before = scoring.finished_at = None
     record(session, actor, "retry", submission)
+
+
+def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
+    """Does the same for every run of an evaluation whose scoring failed."""
+    failed = (
+        sa.select(Scoring.submission_id)
+        .join(ScoringSet)
+        .where(
+            ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.state != SetState.SUPERSEDED,
+            Scoring.state == State.FAILED,
+        )
+    )
+    for submission in session.scalars(sa.select(Submission).where(Submission.id.in_(failed)).order_by(Submission.id)):
+        retry(session, actor, submission)
 
 
 def _check(threshold: float | None, label: str, notes: str) -> None:
