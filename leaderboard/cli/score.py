@@ -124,6 +124,7 @@ def _score(
         queries,
         judging=judging,
         known=None if known is None else formats.read_judgments(known, name=str(known)),
+        zero_without_relevant=output == "trec_eval",
     )
     if not judged.queries:
         raise BadInput(f"{judgments}: none of the queries has judgments")
@@ -196,7 +197,7 @@ def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | 
 
 
 def _report(run: "ScoredRun") -> None:
-    """Says on stderr which queries are missing and which are ignored."""
+    """Says on stderr which queries are missing, which are ignored, and which means are over fewer than all."""
     for queries, what in (
         (run.scored.missing, "judged but not in the run, scored as an empty list"),
         (run.scored.unknown, "in the run but not judged, ignored"),
@@ -206,3 +207,14 @@ def _report(run: "ScoredRun") -> None:
             plural = "query" if len(queries) == 1 else "queries"
             named = ", ".join(queries[:NAMED_QUERIES])
             click.echo(f"{run.name}: {len(queries):,} {plural} {what}: {named}{more}", err=True)
+    total = len(run.scored.queries)
+    fewer: dict[int, list[str]] = {}
+    for measure, result in run.scored.results.items():
+        if result.count < total:
+            fewer.setdefault(result.count, []).append(str(measure))
+    for count, names in fewer.items():
+        click.echo(
+            f"{run.name}: {count:,} of {total:,} queries have a value (the others have no relevant document): "
+            f"{', '.join(names)}",
+            err=True,
+        )

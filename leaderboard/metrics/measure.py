@@ -22,7 +22,7 @@ from leaderboard.metrics.parameters import (
 )
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
-from leaderboard.metrics.segments import Floats
+from leaderboard.metrics.segments import Bools, Floats
 
 __all__ = ["COUNT", "RATIO", "REL", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval"]
 
@@ -41,6 +41,11 @@ NEEDED: Mapping[Need, str] = {
     "scores": "the run's scores",
     "known": "the evaluation's list of documents known to the user",
 }
+
+
+def with_relevant(ranking: Ranking, *, rel: int = 1, **_others: object) -> Bools:
+    """bool[Q]: whether a document of the query is judged relevant at this measure's own level."""
+    return ranking.relevant(rel).judged > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +95,8 @@ class Family:
     compute  (ranking, *, one keyword per parameter, cutoff when it takes one) -> float64[Q], or the columns that the
              aggregation takes, or an Evaluated for a measure of the whole run
     span     (lowest, highest) value, or a function of (setting, measure) that gives them
+    defined_where  (ranking, **the measure's arguments) -> bool[Q], the queries that have a value under complete
+             judgments; None: all of them, or as the family itself decides (detection). Under pooled judgments all have.
     check    (names of the parameters given) -> what is wrong with them taken together, or None
     """
 
@@ -105,6 +112,7 @@ class Family:
     unit: str = "share"
     direction: Direction = "higher"
     aggregation: Aggregation = MEAN
+    defined_where: Callable[..., Bools] | None = with_relevant
     needs: frozenset[Need] = frozenset()
     trec_eval: tuple[TrecEval, ...] = ()
     check: Callable[[frozenset[str]], str | None] | None = None
@@ -242,6 +250,9 @@ class Measure:
             if isinstance(result, Evaluated):
                 return result
             columns = result if isinstance(result, tuple) else (result,)
+            if ranking.undefined_without_relevant and self.family.defined_where is not None:
+                defined = self.family.defined_where(ranking, **self.arguments)
+                columns = tuple(np.where(defined, column, np.nan) for column in columns)
             return Evaluated(
                 values=self.family.aggregation.values(columns),
                 columns=columns,

@@ -122,6 +122,8 @@ class Ranking:
     known_start   int64[Q+1]  query q's documents known to the user are known_grade[known_start[q]:known_start[q + 1]]
     known_grade   int64[K]    their judged grades; 0 for a known document without judgment
     is_known      bool[H]     this hit is known to the user
+    undefined_without_relevant   ranked and set measures have no value for a query without relevant documents (complete
+                  judgments), instead of 0 (pooled ones, as in trec_eval)
 
     The three columns of known documents are None together when the evaluation lists none.
     """
@@ -140,6 +142,7 @@ class Ranking:
     known_start: Ints | None = None
     known_grade: Ints | None = None
     is_known: Bools | None = None
+    undefined_without_relevant: bool = False
     _kept: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -198,6 +201,7 @@ class Ranking:
             known_start=None if known is None else np.array([0, known.stop - known.start]),
             known_grade=None if known is None or self.known_grade is None else self.known_grade[known],
             is_known=None if self.is_known is None else self.is_known[hits],
+            undefined_without_relevant=self.undefined_without_relevant,
         )
 
     def relevant(self, level: int = 1) -> Relevant:

@@ -5,7 +5,7 @@ from leaderboard.metrics.reference import Reference
 BY_DOCUMENT = "Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule)."
 NO_ORDER = "The order does not matter, so neither do ties."
 SWEEP_TIES = "A threshold never parts equal scores: documents of one score are returned together or not at all."
-ZERO = "0, and the query counts."
+ZERO = "0, and the query counts, under pooled judgments; undefined, and left out of the mean, under complete ones."
 MISSING_ZERO = "Scored as an empty list: 0, and it counts towards the mean."
 SHORT_LIST = "A list shorter than k is not excused: the ranks that it lacks count as not relevant."
 NO_CUTOFF = "It takes no cutoff: the whole list counts."

@@ -70,6 +70,7 @@ def join(
         known_start=judged.known_start,
         known_grade=judged.known_grade,
         is_known=None if judged.known_start is None else judged.known[hits.place],
+        undefined_without_relevant=judged.undefined_without_relevant,
     )
     if judged_only:
         ranking = _of_hits_only(ranking, lists.score_of(hits.line))

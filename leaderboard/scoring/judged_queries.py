@@ -78,7 +78,7 @@ class JudgedQueries:
     index        finds a document's judgment: its place in grade and known
     grade        int64[J]
     known        bool[J]: the document is known to the user
-    judged_start, judged_grade, known_start, known_grade   as in `metrics.Ranking`
+    judged_start, judged_grade, known_start, known_grade, undefined_without_relevant   as in `metrics.Ranking`
     """
 
     queries: tuple[str, ...]
@@ -90,6 +90,7 @@ class JudgedQueries:
     judged_grade: Ints
     known_start: Ints | None
     known_grade: Ints | None
+    undefined_without_relevant: bool
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -103,12 +104,33 @@ def prepare(
     *,
     judging: Judging = "pooled",
     known: Judgments | None = None,
+    zero_without_relevant: bool = False,
 ) -> JudgedQueries:
     """Makes an evaluation's judgments ready for any number of runs.
 
-    queries  the evaluation's queries in any order (they are put into `metrics.query_order`); None: those with judgments
-    judging  "pooled": queries without judgments are left out; "complete": all count, what is not listed is not relevant
-    known    the documents known to the user, per query; their grades don't matter
+    Parameters
+    ----------
+    judgments: each query's documents with their grades.
+    queries: the evaluation's queries, in any order; None: those with judgments. Values are added up in the order of
+        `metrics.query_order`, and come out in it, whatever the order here.
+    judging: "pooled": a query without judgments is left out. "complete": every query counts, and a document that is
+        not listed is not relevant.
+    known: the documents known to the user, for Coverage and Novelty; their grades don't matter.
+    zero_without_relevant: what a query without relevant documents gets from ranked and set measures under complete
+        judgments: False, no value, so that it is left out of their means; True, 0, as trec_eval has it. Under pooled
+        judgments it gets 0 either way.
+
+    Examples
+    --------
+    >>> import io
+    >>> from leaderboard.formats import read_judgments
+    >>> judgments = read_judgments(io.BytesIO(b"q10 0 a 1\\nq2 0 b 0\\n"))
+    >>> prepare(judgments).queries
+    ('q10', 'q2')
+    >>> prepare(judgments, ["q2", "q3"]).left_out
+    ('q3',)
+    >>> prepare(judgments, ["q2", "q3"], judging="complete").queries
+    ('q2', 'q3')
     """
     judged = frozenset(judgments.queries)
     asked = tuple(query_order(judged if queries is None else queries))
@@ -127,7 +149,16 @@ def prepare(
         known_start, known_grade = _falling(known_number, grades, len(counted))
     judged_start, judged_grade = _falling(number, grade, len(counted))
     return JudgedQueries(
-        counted, left_out, index, grade, is_known, judged_start, judged_grade, known_start, known_grade
+        queries=counted,
+        left_out=left_out,
+        index=index,
+        grade=grade,
+        known=is_known,
+        judged_start=judged_start,
+        judged_grade=judged_grade,
+        known_start=known_start,
+        known_grade=known_grade,
+        undefined_without_relevant=judging == "complete" and not zero_without_relevant,
     )
 
 

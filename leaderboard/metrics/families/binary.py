@@ -165,7 +165,7 @@ GMAP = Family(
     reference=replace(
         RANKED,
         formula="GMAP = exp(mean(ln(max(AP, 0.00001))))",
-        no_relevant="0 for the query, and it counts with 0.00001.",
+        no_relevant="Under pooled judgments 0, and the query counts with 0.00001; under complete ones it is left out.",
         missing="Scored as an empty list: it counts with 0.00001.",
         beyond=NO_CUTOFF,
         elsewhere="trec_eval computes the same and prints it for the run only; ir_measures does not name it.",

@@ -4,12 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaderboard.metrics.families.graded import BASE, GAINS, discounted, gained, ideal, read_gains, write_gains
+from leaderboard.metrics.families.graded import (
+    BASE,
+    GAINS,
+    discounted,
+    gained,
+    ideal,
+    read_gains,
+    with_gain,
+    write_gains,
+)
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Gains
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share, starts, total
-from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL
+from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL, ZERO
 
 __all__ = ["FAMILIES", "Climb"]
 
@@ -108,6 +117,7 @@ NDCG_REL = Family(
     summary="nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.",
     group=GROUP,
     compute=at_relevant,
+    defined_where=with_gain,
     parameters=(GAINS,),
     trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
     reference=replace(
@@ -128,7 +138,7 @@ RNDCG = Family(
         VARIANT,
         formula="RnDCG = mean_{k ∈ K} nDCG@k",
         where="K holds the ranks where a gain of the ideal list ends, and the list's own length when it goes beyond.",
-        no_relevant="0, and the query counts: rel is asked for this only.",
+        no_relevant=f"{ZERO} Only for this is rel asked.",
     ),
 )
 G = Family(
@@ -137,6 +147,7 @@ G = Family(
     summary="Gains discounted by how far the list lags behind the ideal one, not by rank.",
     group=GROUP,
     compute=normalised_gain,
+    defined_where=with_gain,
     parameters=(GAINS,),
     trec_eval=(TrecEval("G", read=read_gains, write=write_gains),),
     reference=replace(

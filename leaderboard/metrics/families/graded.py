@@ -10,10 +10,10 @@ from leaderboard.metrics.families.binary import RANK, TREC_CUTOFFS
 from leaderboard.metrics.measure import COUNT, Family, Measure, Range, TrecEval
 from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
-from leaderboard.metrics.segments import Floats, Ints, share, total
-from leaderboard.metrics.wording import RANKED
+from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
+from leaderboard.metrics.wording import RANKED, ZERO
 
-__all__ = ["FAMILIES", "Gained", "gain_of", "gained", "ideal"]
+__all__ = ["FAMILIES", "Gained", "gain_of", "gained", "ideal", "with_gain"]
 
 GROUP = "Ranks, graded"
 
@@ -72,6 +72,13 @@ def ideal(ranking: Ranking, gain: str, gains: Gains | None) -> Gained:
         return Gained(query[kept], place[kept], values[kept])
 
     return ranking.keep(("ideal", gain, gains), make)
+
+
+def with_gain(ranking: Ranking, *, gains: Gains | None, gain: str = "linear", rel: int = 1, **_others: object) -> Bools:
+    """bool[Q]: whether a document of the query is judged worth something: there is an ideal list."""
+    if gain == "binary":
+        return ranking.relevant(rel).judged > 0
+    return count(ideal(ranking, gain if gain == "exp" else "linear", gains).query, ranking.queries) > 0
 
 
 def discounted(documents: Gained, discount: str) -> Gained:
@@ -169,7 +176,7 @@ BASE = replace(
         "gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged "
         "documents, highest gain first."
     ),
-    no_relevant="No gain can be had: 0, and the query counts.",
+    no_relevant=f"Where no document has a gain: {ZERO}",
     beyond=f"Without one, the whole list counts. {RANKED.beyond.replace('count as not relevant', 'gain nothing')}",
     unjudged="An unjudged document gains nothing.",
     source=f"{KEKALAINEN}; {BURGES}",
@@ -181,6 +188,7 @@ CG = Family(
     summary="The sum of the gains of the documents in the first k ranks.",
     group=GROUP,
     compute=cumulated_gain,
+    defined_where=with_gain,
     parameters=(GAIN, GAINS),
     cutoff=RANK,
     span=span,
@@ -200,6 +208,7 @@ DCG = Family(
     summary="Gains in the first k ranks, each worth less the lower its rank.",
     group=GROUP,
     compute=discounted_gain,
+    defined_where=with_gain,
     parameters=(GAIN, GAINS, DISCOUNT),
     cutoff=RANK,
     span=span,
@@ -218,6 +227,7 @@ NDCG = Family(
     summary="DCG as a share of the DCG of the best order of all judged documents.",
     group=GROUP,
     compute=normalised_discounted_gain,
+    defined_where=with_gain,
     parameters=(GAIN, GAINS, DISCOUNT),
     cutoff=RANK,
     span=normalised_span,
@@ -242,6 +252,7 @@ NCG = Family(
     summary="CG as a share of the CG of the best order of all judged documents: recall with grades.",
     group=GROUP,
     compute=normalised_gain,
+    defined_where=with_gain,
     parameters=(GAIN, GAINS),
     cutoff=RANK,
     span=normalised_span,

@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.binary import RANK
-from leaderboard.metrics.families.graded import GAINS, gained
+from leaderboard.metrics.families.graded import GAINS, gained, with_gain
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
@@ -109,6 +109,7 @@ RBP = Family(
     summary="What a reader gains on average who goes on from rank to rank with probability p.",
     group=GROUP,
     compute=rank_biased_precision,
+    defined_where=with_gain,
     parameters=(
         REL,
         Parameter("p", "float", 0.8, low=0.0, high=1.0, meaning=PERSISTENCE),
@@ -142,6 +143,7 @@ RBP_RESIDUAL = Family(
     summary="How much higher RBP could be if every unjudged document were relevant.",
     group="Ranks, incomplete judgments",
     compute=residual,
+    defined_where=None,
     parameters=(Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
     direction="lower",
     trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),

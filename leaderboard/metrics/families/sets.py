@@ -13,7 +13,7 @@ from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share
-from leaderboard.metrics.wording import LOWER, SETS, TREC_EVAL
+from leaderboard.metrics.wording import LOWER, SETS, TREC_EVAL, ZERO
 
 __all__ = ["FAMILIES"]
 
@@ -105,7 +105,7 @@ SET_P = Family(
     compute=precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_P"),),
-    reference=replace(SETS, formula="SetP = TP / (TP + FP)", no_relevant="0, and the query counts."),
+    reference=replace(SETS, formula="SetP = TP / (TP + FP)"),
 )
 SET_R = Family(
     name="SetR",
@@ -165,6 +165,7 @@ FALLOUT = Family(
     summary="The share of the collection's documents that are not relevant, and are returned all the same.",
     group=GROUP,
     compute=fallout,
+    defined_where=None,
     parameters=(REL,),
     direction="lower",
     needs=frozenset({"documents"}),
@@ -184,6 +185,7 @@ UTILITY = Family(
     summary="What the decisions are worth when each of the four outcomes has a value of its own.",
     group=GROUP,
     compute=utility,
+    defined_where=None,
     parameters=(
         REL,
         Parameter("a", "float", 1.0, meaning="worth of a relevant document returned"),
@@ -249,7 +251,7 @@ COVERAGE = Family(
     reference=replace(
         BASE,
         formula="Coverage = |returned ∩ relevant ∩ known| / |relevant ∩ known|",
-        no_relevant="0, and the query counts; so too where no relevant document is known.",
+        no_relevant=f"{ZERO} Where some are relevant and the user knows none of them: 0.",
         source=BAEZA,
     ),
 )
@@ -264,7 +266,7 @@ NOVELTY = Family(
     reference=replace(
         BASE,
         formula="Novelty = |(returned ∩ relevant) − known| / |returned ∩ relevant|",
-        no_relevant="0, and the query counts; so too where nothing relevant is returned.",
+        no_relevant=f"{ZERO} Where nothing relevant is returned: 0.",
         source=BAEZA,
     ),
 )
