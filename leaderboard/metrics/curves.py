@@ -10,8 +10,9 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import mean
 from leaderboard.metrics.families.recall_levels import ELEVEN, interpolated
+from leaderboard.metrics.measure import with_relevant
 from leaderboard.metrics.ranking import Ranking
-from leaderboard.metrics.segments import Floats, Ints, share
+from leaderboard.metrics.segments import Bools, Floats, Ints, share
 
 __all__ = ["OverRank", "OverRecall", "over_rank", "over_recall"]
 
@@ -34,8 +35,9 @@ class OverRank:
 
 
 def over_recall(ranking: Ranking, rel: int = 1, points: tuple[float, ...] = ELEVEN) -> OverRecall:
-    """The interpolated precision–recall curve at these recall points; NaN without queries."""
-    columns = [interpolated(ranking, rel, point) for point in points]
+    """The interpolated precision–recall curve at these recall points; NaN without queries that count."""
+    counted = _counted(ranking, rel)
+    columns = [interpolated(ranking, rel, point)[counted] for point in points]
     return OverRecall(np.array(points), np.array([mean(column) for column in columns]))
 
 
@@ -49,5 +51,12 @@ def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> OverR
     ranks = np.arange(1, last + 1)
     found = np.cumsum(np.bincount(at, minlength=last + 1)[1:])
     recall = np.cumsum(np.bincount(at, weights=each[query], minlength=last + 1)[1:])
-    queries = np.float64(ranking.queries or np.nan)
+    queries = np.float64(np.count_nonzero(_counted(ranking, rel)) or np.nan)
     return OverRank(ranks, found / ranks / queries, recall / queries)
+
+
+def _counted(ranking: Ranking, rel: int) -> Bools:
+    """bool[Q]: the queries whose precision and recall count in the means, as they do in those of P@k and R@k."""
+    if ranking.undefined_without_relevant:
+        return with_relevant(ranking, rel=rel)
+    return np.ones(ranking.queries, np.bool_)

@@ -24,7 +24,7 @@ from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.segments import Bools, Floats
 
-__all__ = ["COUNT", "RATIO", "REL", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval"]
+__all__ = ["COUNT", "RATIO", "REL", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval", "with_relevant"]
 
 Direction = Literal["higher", "lower", "none"]
 Need = Literal["documents", "beta", "scores", "known"]

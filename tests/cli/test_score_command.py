@@ -34,6 +34,25 @@ def scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return call
 
 
+def test_how_many_queries_a_mean_is_over_is_said_where_some_have_no_value(scored: Scored) -> None:
+    Path("queries").write_text("q1\nq2\nq3\nq4\n")
+    measures = ("--measures", "AP SetF NumRel")
+    arguments = ("other", "--judgments", "qrels", "--queries", "queries", *measures)
+    _, out, err = scored(*arguments, "--judging", "complete")
+    # q4 has nothing relevant and nothing returned. AP and SetF: q1 1/2 and 2/3, q2 and q3 1.
+    assert out == "run        AP    SetF  NumRel\nother  0.8333  0.8889       4\n"
+    assert "other: 3 of 4 queries have a value (the others have no relevant document): AP, SetF\n" in err
+    _, out, _ = scored(*arguments, "--judging", "complete", "--format", "json")
+    assert {name: each["queries"] for name, each in json.loads(out)["runs"][0]["measures"].items()} == {
+        "AP": 3,
+        "SetF": 3,
+        "NumRel": 4,
+    }
+    _, out, err = scored(*arguments, "--judging", "complete", "--format", "trec_eval")
+    assert "map                   \tall\t0.6250\n" in out
+    assert "have a value" not in err
+
+
 def test_the_table_has_a_row_a_run(scored: Scored) -> None:
     # q1: relevant at 1 and 3 of 2; q2: relevant at 2; q3 is missing. AP: (1 + 2/3)/2, 1/2, 0.
     status, out, err = scored(

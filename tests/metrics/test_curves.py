@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,15 @@ def test_precision_and_recall_over_rank_are_those_at_each_cutoff():
     assert curve.precision == pytest.approx([parse(f"P@{k}").evaluate(ranking).mean for k in curve.rank])
     assert curve.recall == pytest.approx([parse(f"R@{k}").evaluate(ranking).mean for k in curve.rank])
     assert over_rank(ranking, depth=2).recall == pytest.approx(curve.recall[:2])
+
+
+def test_under_complete_judgments_a_query_with_nothing_relevant_is_in_no_curve():
+    alone = relevant_at([1, 3], retrieved=4, relevant=3)
+    both = replace(ranking_of(alone, Query([Line("x", 1)])), undefined_without_relevant=True)
+    curve = over_rank(both)
+    assert curve.precision == pytest.approx(over_rank(ranking_of(alone)).precision)
+    assert curve.recall == pytest.approx([parse(f"R@{k}").evaluate(both).mean for k in curve.rank])
+    assert over_recall(both).precision == pytest.approx(over_recall(ranking_of(alone)).precision)
 
 
 def test_one_query_has_the_curves_of_its_own():
