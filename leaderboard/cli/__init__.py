@@ -104,6 +104,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def main() -> None:
+    """The `leaderboard` command: runs it and leaves with its exit status."""
     sys.exit(run())
 
 

@@ -62,6 +62,7 @@ def require_up_to_date(config: Config) -> None:
 
 @contextmanager
 def reading() -> Iterator[Session]:
+    """A session that reads this installation's database. Raises what `up_to_date` does."""
     with up_to_date(Config.from_environment()) as database, database.read() as session:
         yield session
 

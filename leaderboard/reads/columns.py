@@ -35,6 +35,7 @@ class Column:
 
 
 def column(name: str) -> Column:
+    """The column of a measure, by its name with parameters. Raises UnknownMeasure."""
     measure = metrics.parse(name)
     lowest, highest = measure.range()
     return Column(

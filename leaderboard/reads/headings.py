@@ -96,10 +96,12 @@ def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
 
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:
+    """What a page shows of its campaign."""
     return CampaignHeading(campaign.slug, campaign.title, campaign.description, campaign.simulated)
 
 
 def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
+    """What a page shows of its evaluation at the moment `now`."""
     return EvaluationHeading(
         id=evaluation.id,
         campaign=campaign_heading(evaluation.campaign),

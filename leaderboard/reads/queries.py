@@ -247,6 +247,7 @@ def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:
 
 
 def query_heading(found: Query, relevant: int | None) -> QueryHeading:
+    """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen."""
     return QueryHeading(
         external_id=found.external_id,
         text=found.text,

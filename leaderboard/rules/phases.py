@@ -46,6 +46,7 @@ def phase_of(evaluation: Dates, now: dt.datetime) -> Phase:
 
 
 def is_closed(evaluation: Dates, now: dt.datetime) -> bool:
+    """Whether the evaluation has closed at the moment `now`."""
     return phase_of(evaluation, now) is Phase.CLOSED
 
 

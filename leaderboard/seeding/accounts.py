@@ -31,6 +31,7 @@ class Account:
 
 
 def read_accounts(path: Path) -> tuple[Account, ...]:
+    """The demonstration's accounts, from a TOML file with a `[[user]]` for each."""
     given = tomllib.loads(path.read_text(encoding="utf-8"))
     return tuple(Account(**{**user, "owns": tuple(user.get("owns", ()))}) for user in given["user"])
 

@@ -21,6 +21,7 @@ FILES = ("slug", "queries", "judgments", "runs")
 
 
 def worked_examples() -> tuple[CampaignPlan, ...]:
+    """A campaign for each TOML file in `seeds/worked-examples`, by file name."""
     return tuple(_read_campaign(path) for path in sorted((folder("seeds") / "worked-examples").glob("*.toml")))
 
 

@@ -119,6 +119,7 @@ def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User
 
 
 def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
+    """Takes somebody out of the organisers; does nothing when they are none. Raises NotAllowed."""
     require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
     organiser = session.get(CampaignOrganiser, (campaign.id, user.id))
     if organiser is not None:

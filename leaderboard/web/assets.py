@@ -14,6 +14,7 @@ A_YEAR = 365 * 24 * 3600  # seconds
 
 
 def init_app(app: Flask) -> None:
+    """Static files are kept by browsers for a year, under addresses that change with their content."""
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = A_YEAR
     app.url_defaults(_add_version)
 

@@ -20,16 +20,19 @@ Page = TypeVar("Page")
 
 
 def config() -> Config:
+    """The configuration of the application that answers this request."""
     config: Config = current_app.extensions["config"]
     return config
 
 
 def database() -> Database:
+    """The database of the application that answers this request."""
     database: Database = current_app.extensions["database"]
     return database
 
 
 def store() -> RunStore:
+    """The run store of the application that answers this request."""
     store: RunStore = current_app.extensions["store"]
     return store
 

@@ -33,6 +33,7 @@ WORDS = {
 
 
 def init_app(app: Flask) -> None:
+    """Answers every error with a page, or with the same words as text or JSON where a file was asked for."""
     app.register_error_handler(LeaderboardError, _refusal)
     app.register_error_handler(CSRFError, _stale_form)
     app.register_error_handler(HTTPException, _http)

@@ -128,10 +128,12 @@ def file_name(text: str) -> str:
 
 
 def campaign_facts(campaign: CampaignHeading) -> dict[str, Any]:
+    """A campaign as exports name it."""
     return {"slug": campaign.slug, "title": campaign.title, "simulated": campaign.simulated}
 
 
 def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
+    """An evaluation as exports name it, with its phase and dates."""
     return {
         "campaign": campaign_facts(evaluation.campaign),
         "slug": evaluation.slug,
@@ -146,6 +148,7 @@ def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
 
 
 def terms_facts(terms: Terms) -> dict[str, Any]:
+    """Every setting that the figures depend on."""
     return {
         "beta": terms.beta,
         "cost": terms.cost,
@@ -169,4 +172,5 @@ def terms_facts(terms: Terms) -> dict[str, Any]:
 
 
 def column_facts(column: Column) -> dict[str, Any]:
+    """A measure as exports name it; "better" is higher, lower or none."""
     return {"name": column.name, "title": column.title, "unit": column.unit, "better": column.direction}

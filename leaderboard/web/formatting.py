@@ -43,6 +43,7 @@ MARKS = re.compile(
 
 
 def init_app(app: Flask) -> None:
+    """Gives templates the filters of this module, under their own names."""
     for written in (ago, aligned, counted, date, figure, marked, moment, number, plain_figure, prior, size, when):
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.globals["now"] = now

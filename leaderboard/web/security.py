@@ -34,6 +34,7 @@ A_YEAR = 365 * 24 * 3600  # seconds
 
 
 def init_app(app: Flask) -> None:
+    """Protects forms, notes when a request began, and sends the security headers."""
     app.before_request(_note_the_time)  # first of all: reading the rest of the request may take minutes
     csrf.init_app(app)
     app.after_request(_protect)

@@ -37,6 +37,7 @@ class SignedIn:
 
 
 def init_app(app: Flask) -> None:
+    """Lets requests know who is signed in."""
     manager.init_app(app)
     app.jinja_env.globals["current_user"] = current_user
 
@@ -59,6 +60,7 @@ def sign_in(user: User) -> None:
 
 
 def sign_out() -> None:
+    """Ends this browser's session."""
     logout_user()
     session.clear()
 

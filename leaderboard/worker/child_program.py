@@ -30,6 +30,7 @@ log = logging.getLogger("leaderboard.worker.child_program")
 
 
 def main() -> None:
+    """Reads the settings, then jobs, one a line, and answers each with a line until its input ends."""
     # Replies have a pipe of their own: what a library prints must not end up among them.
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

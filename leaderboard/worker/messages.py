@@ -68,6 +68,7 @@ Reply = RunScores | Rejected | Failed
 
 
 def write_reply(reply: Reply) -> str:
+    """The reply as one line of JSON; `read_reply` reads it back."""
     content = asdict(reply)
     if isinstance(reply, RunScores):
         for figure in content["figures"]:
@@ -76,6 +77,7 @@ def write_reply(reply: Reply) -> str:
 
 
 def read_reply(line: str) -> Reply:
+    """The reply that `write_reply` wrote as this line."""
     content: dict[str, Any] = json.loads(line)
     match content.pop("kind"):
         case "RunScores":

@@ -77,6 +77,7 @@ def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
 
 
 def shortened(name: str, characters: int) -> str:
+    """The name in at most so many characters, with an ellipsis where its end is missing."""
     return name if len(name) <= characters else f"{name[: characters - 1].rstrip()}…"
 
 
