@@ -20,6 +20,7 @@ __all__ = [
     "actor_of",
     "may_see",
     "require",
+    "require_organiser",
     "subset_seen",
 ]
 
@@ -93,3 +94,8 @@ def require(allowed: bool, message: str) -> None:
     """Raises NotAllowed with `message` unless allowed."""
     if not allowed:
         raise NotAllowed(message)
+
+
+def require_organiser(actor: Actor, campaign_id: int) -> None:
+    """Raises NotAllowed for whoever does not organise the campaign."""
+    require(actor.may_organise(campaign_id), "Only organisers of the campaign may do this.")

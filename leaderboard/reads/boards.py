@@ -151,77 +151,58 @@ def board(
     evaluation = find_evaluation(session, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
     shown = show_of(show, evaluation.campaign.run_choice)
-    page = BoardPage(
+    results_open = may_see(actor, evaluation, Sight.RESULTS, now)
+    details_open = may_see(actor, evaluation, Sight.DETAILS, now)
+    held: Terms | None = None
+    ranked_by: Column | None = None
+    derived: Derived | None = None
+    rows: list[BoardRow] = []
+    positions: dict[str, list[int]] = {}
+    if tag:
+        require(details_open, closed_details(evaluation))
+    if scoring_set is None:
+        columns = tuple(column(name) for name in campaign_measures(evaluation.campaign))
+        waiting, rescoring = _received(session, evaluation), 0
+    else:
+        subset = subset_seen(actor, evaluation, now)
+        held = terms(session, evaluation.campaign, scoring_set, subset)
+        columns, ranked_by = held.columns, pick(held.columns, measure)
+        positions = _positions_by_tag(session, scoring_set, subset) if details_open else {}
+        entries = choose(
+            load_entries(session, actor, [evaluation], now, [one.name for one in columns]), shown, ranked_by
+        )
+        if tag:
+            if tag not in positions:
+                there = ", ".join(positions) or "none"
+                raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {there}")
+            entries = _over_tag(session, scoring_set, entries, positions[tag], subset)
+        places = ranks(entries, ranked_by) if results_open else {}
+        ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
+        if not tag:
+            derived = _derived(session, scoring_set.id, ranked_by.name, subset, ranked)
+        ordered = sort_entries(entries, ranked_by, columns, sort or "")
+        rows = [_row(entry, columns, ranked_by, places, derived) for entry in ordered]
+        unfinished = _unfinished(session, evaluation)
+        waiting, rescoring = unfinished[SetState.CURRENT], unfinished[SetState.BUILDING]
+    return BoardPage(
         evaluation=evaluation_heading(evaluation, now),
-        terms=None,
-        results_open=may_see(actor, evaluation, Sight.RESULTS, now),
-        details_open=may_see(actor, evaluation, Sight.DETAILS, now),
+        terms=held,
+        results_open=results_open,
+        details_open=details_open,
         organises=actor.may_organise(evaluation.campaign_id),
-        columns=(),
-        ranked_by=None,
+        columns=columns,
+        ranked_by=ranked_by,
         show=shown,
         sort=sort or "",
-        tag="",
-        tag_queries=0,
-        tags=(),
-        rows=(),
-        baselines=(),
-        derived=None,
-        leaders=(),
-        waiting=0,
-        rescoring=0,
-    )
-    if scoring_set is None:
-        # Runs may be in already; they wait for the judgments.
-        names = campaign_measures(evaluation.campaign)
-        return replace(page, columns=tuple(column(name) for name in names), waiting=_received(session, evaluation))
-    return _with_rows(session, actor, evaluation, scoring_set, now, page, measure, tag)
-
-
-def _with_rows(
-    session: Session,
-    actor: Actor,
-    evaluation: Evaluation,
-    scoring_set: ScoringSet,
-    now: dt.datetime,
-    page: BoardPage,
-    measure: str | None,
-    tag: str | None,
-) -> BoardPage:
-    subset = subset_seen(actor, evaluation, now)
-    held = terms(session, evaluation.campaign, scoring_set, subset)
-    ranked_by = pick(held.columns, measure)
-    if tag:
-        require(page.details_open, closed_details(evaluation))
-    positions = positions_by_tag(session, scoring_set, subset) if page.details_open else {}
-    if tag and tag not in positions:
-        raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {', '.join(positions) or 'none'}")
-    names = [column.name for column in held.columns]
-    seen = load_entries(session, actor, [evaluation], now, names)
-    entries = choose(seen, page.show, ranked_by)
-    if tag:
-        entries = over_tag(session, scoring_set, entries, positions[tag], subset)
-    places = ranks(entries, ranked_by) if page.results_open else {}
-    ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
-    is_tested = not tag and held.counted > 1  # one query says nothing of others
-    derived = None if not is_tested else derived_figures(session, scoring_set.id, ranked_by.name, subset, ranked)
-    waiting = _waiting(session, evaluation)
-    ordered = sort_entries(entries, ranked_by, held.columns, page.sort)
-    rows = [_row(entry, held.columns, ranked_by, places, derived) for entry in ordered]
-    return replace(
-        page,
-        terms=held,
-        columns=held.columns,
-        ranked_by=ranked_by,
         tag=tag or "",
-        tag_queries=len(positions[tag]) if tag else 0,
+        tag_queries=len(positions[tag]) if tag and held else 0,
         tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
         derived=derived,
         leaders=tuple(row.entry.system.name for row in rows if row.leads),
-        waiting=waiting[SetState.CURRENT],
-        rescoring=waiting[SetState.BUILDING],
+        waiting=waiting,
+        rescoring=rescoring,
     )
 
 
@@ -242,7 +223,7 @@ def _row(
     )
 
 
-def _waiting(session: Session, evaluation: Evaluation) -> Counter[SetState]:
+def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
     """How many runs are queued or being scored in the current set, and in one that is building."""
     states = session.scalars(
         sa.select(ScoringSet.state)
@@ -268,7 +249,7 @@ def _received(session: Session, evaluation: Evaluation) -> int:
     )
 
 
-def derived_figures(
+def _derived(
     session: Session, scoring_set_id: int, measure: str, subset: Subset, ranked: Collection[int]
 ) -> Derived | None:
     """None before the worker came to it.
@@ -295,7 +276,7 @@ def derived_figures(
     )
 
 
-def positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
+def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
@@ -315,7 +296,7 @@ def positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) 
     return {tag: [own[query] for query in query_order(own)] for tag, own in positions.items()}
 
 
-def over_tag(
+def _over_tag(
     session: Session, scoring_set: ScoringSet, entries: Sequence[Entry], positions: Sequence[int], subset: Subset
 ) -> list[Entry]:
     """The same runs with figures over these positions only, reckoned here from the packed values."""

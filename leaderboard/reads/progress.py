@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.errors import BadInput
 from leaderboard.lookup import find_campaign
 from leaderboard.models import Campaign, Evaluation, ScoringSet
 from leaderboard.reads.campaigns import evaluations_of
@@ -101,7 +102,7 @@ def progress(
     condition: str | None = None,
     measure: str | None = None,
 ) -> ProgressPage:
-    """Raises NotFound for no such campaign, BadInput for a measure that it does not show.
+    """Raises NotFound for no such campaign, BadInput for a measure or a condition that it does not have.
 
     `condition`: one of the campaign's; without it, the one with the most periods. A period whose results or names are
     held back from the reader is left out and named.
@@ -112,7 +113,10 @@ def progress(
         one for one in evaluations if may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now)
     ]
     conditions = tuple(sorted({one.condition for one in evaluations}))
-    chosen = condition if condition is not None and condition in conditions else _longest(evaluations)
+    if condition and condition not in conditions:
+        listed = ", ".join(one for one in conditions if one) or "none"
+        raise BadInput(f"condition={condition}: the conditions of this campaign are: {listed}")
+    chosen = condition if condition in conditions else _longest(evaluations)
     columns = tuple(column(name) for name in campaign_measures(campaign))
     by = pick(columns, measure)
     periods = _periods(session, actor, campaign, seen, now)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see
+from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.models import Designation, Evaluation, Participation, Scoring, ScoringSet, Submission
+from leaderboard.models import Board, Designation, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.entries import SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
-from leaderboard.rules.states import SetState, State, shown_state
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import UNFINISHED, SetState, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
 
@@ -21,6 +22,7 @@ class SubmissionStatus:
     """A submission as its page shows it, whatever became of it.
 
     state      queued, scoring, scored, rejected, failed or withdrawn
+    awaits     what this page still waits for: "scores", then "intervals" of those, "" when nothing more comes by itself
     waiting    True when there are no judgments yet to score it by
     ahead      queued scorings that go before it
     may_act    whether the reader may withdraw it: its team and the organisers
@@ -51,6 +53,7 @@ class SubmissionStatus:
     submitter: str
     received_at: dt.datetime
     late: bool
+    awaits: str
     waiting: bool
     ahead: int
     attempt: int
@@ -73,14 +76,16 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     evaluation = run.evaluation
     inside = _is_inside(actor, run)
     participation = session.get(Participation, (run.team_id, run.evaluation_id))
+    state = shown_state(scoring.state if scoring else None, run.withdrawn_at)
+    results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
     return SubmissionStatus(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
         system=label_of(session, actor, run, now),
-        state=shown_state(scoring.state if scoring else None, run.withdrawn_at),
+        state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        results_open=may_see(actor, evaluation, Sight.RESULTS, now, run.team_id),
+        results_open=results_open,
         details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
         details_closed_because=closed_details(evaluation),
         label=run.label if inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id) else "",
@@ -95,6 +100,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         submitter=run.submitter.name if inside and run.submitter else "",
         received_at=run.received_at,
         late=run.late,
+        awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
         waiting=scoring is None,
         ahead=_ahead(session, scoring),
         attempt=scoring.attempt if scoring else 0,
@@ -156,6 +162,29 @@ def _is_inside(actor: Actor, run: Submission) -> bool:
 
 def _current(evaluation_id: sa.ColumnElement[int] | sa.orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
     return sa.and_(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
+
+
+def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:
+    if state in UNFINISHED:
+        return "scores"
+    if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
+        return ""
+    # A measure without an interval, such as MQWV, has none after the worker has looked at it, either.
+    looked_at = sa.exists().where(
+        Board.scoring_set_id == scoring.scoring_set_id,
+        Board.measure == Score.measure,
+        Board.subset == Score.subset,
+        Board.refreshed_at >= scoring.finished_at,
+    )
+    lacking = sa.exists().where(
+        Score.scoring_id == scoring.id,
+        Score.subset == subset,
+        Score.measure.in_(session.get_one(ScoringSet, scoring.scoring_set_id).settings["measures"]),
+        Score.mean.is_not(None),
+        Score.low.is_(None),
+        ~looked_at,
+    )
+    return "intervals" if session.scalar(sa.select(lacking)) else ""
 
 
 def _ahead(session: Session, scoring: Scoring | None) -> int:

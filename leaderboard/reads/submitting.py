@@ -42,6 +42,11 @@ class Submitting:
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
 
+    @property
+    def teams_with_quota(self) -> tuple[TeamSubmitting, ...]:
+        """Those that may submit something now."""
+        return tuple(team for team in self.teams if team.quota.left != 0)
+
 
 def submitting(
     session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: dt.datetime

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import InvalidFields, PriorLocked, UnknownMeasure
 from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, User
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
@@ -86,7 +86,7 @@ def change_campaign(session: Session, actor: Actor, campaign: Campaign, **change
     Raises PriorLocked for cost, value, prior, β or policy once a submission of the campaign was scored. When cost,
     value or prior is changed and β is not given, β is derived anew.
     """
-    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, campaign.id)
     unknown = set(changes) - set(CHANGEABLE)
     if unknown:
         raise InvalidFields({name: ["can't be changed"] for name in sorted(unknown)})
@@ -112,7 +112,7 @@ def change_campaign(session: Session, actor: Actor, campaign: Campaign, **change
 
 def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
     """Lets somebody organise the campaign; does nothing when they do."""
-    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, campaign.id)
     if session.get(CampaignOrganiser, (campaign.id, user.id)) is None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=user.id))
         record(session, actor, "add organiser", campaign, user=user.id)
@@ -120,7 +120,7 @@ def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User
 
 def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
     """Takes somebody out of the organisers; does nothing when they are none. Raises NotAllowed."""
-    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, campaign.id)
     organiser = session.get(CampaignOrganiser, (campaign.id, user.id))
     if organiser is not None:
         session.delete(organiser)

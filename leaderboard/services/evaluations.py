@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import InvalidFields
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.phases import Opening
@@ -64,7 +64,7 @@ def create_evaluation(
     period_key  what periods are sorted by; the year in the label when not given
     documents   how many the collection has (N_total); detection measures need it
     """
-    require(actor.may_organise(campaign.id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, campaign.id)
     checked_slug(slug)
     if slug in TAKEN:
         raise InvalidFields({"slug": [f"{slug} is the address of the campaign's own page; choose another"]})
@@ -94,7 +94,7 @@ def create_evaluation(
 
 def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> Evaluation:
     """Changes some of CHANGEABLE; what changes figures makes a new scoring set."""
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     unknown = set(changes) - set(CHANGEABLE)
     if unknown:
         raise InvalidFields({name: ["can't be changed"] for name in sorted(unknown)})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import Conflict, FileRejected, Problem
 from leaderboard.formats import GRADE_LIMIT, Judgments
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query
@@ -35,7 +35,7 @@ def import_judgments(
     Raises FileRejected when a query is unknown, Conflict when nothing differs from the newest revision, InvalidFields
     when a query's relevant documents are the whole collection (its P_fa would be undefined).
     """
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     locked(session, Evaluation, evaluation.id)
     numbers = _query_numbers(session, evaluation, judgments)
     _check_grades(judgments)

@@ -17,6 +17,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.queue import WORKER, Claim, give_up, held
 from leaderboard.services.quotas import give_back
 from leaderboard.services.rows import locked
+from leaderboard.services.submissions import LONGEST_LABEL
 
 __all__ = ["MeasureScore", "Recorded", "RunScores", "record_scores", "reject"]
 
@@ -88,6 +89,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring.seconds = result.seconds
     scoring.failure = ""
     _finish(scoring, State.SCORED)
+    submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0
     _mark_primary(session, submission)
     record(session, WORKER, "score", submission, scoring=scoring.id, attempt=scoring.attempt, worker=claim.worker)

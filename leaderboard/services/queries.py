@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import InvalidFields
 from leaderboard.formats import QueryRow
 from leaderboard.lookup import find_query
@@ -24,7 +24,7 @@ def import_queries(
 
     split  whether the added ones are shown to everybody or hidden until the evaluation closes
     """
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     locked(session, Evaluation, evaluation.id)
     there = {
         query.external_id: query
@@ -64,7 +64,7 @@ def query_ids(session: Session, evaluation: Evaluation) -> list[str]:
 
 def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str, because: str) -> Query:
     """Leaves a query out of every mean from here on; its values in superseded sets stay."""
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     if not because.strip():
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     query = find_query(session, evaluation, external_id)
@@ -78,7 +78,7 @@ def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, extern
 
 def include_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str) -> Query:
     """Takes an excluded query back in."""
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     query = find_query(session, evaluation, external_id)
     if query.excluded_at is not None:
         query.excluded_at, query.excluded_because = None, ""
@@ -91,7 +91,7 @@ def set_split(
     session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str], split: Split
 ) -> None:
     """Shows queries to everybody, or hides them until the evaluation closes."""
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     names = list(external_ids)
     for external_id in names:
         find_query(session, evaluation, external_id).split = split

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import (
     Designation,
@@ -131,7 +131,7 @@ def withdraw(session: Session, actor: Actor, submission: Submission, because: st
 def retry(session: Session, actor: Actor, submission: Submission) -> None:
     """Puts a run that was parked as failed back into the queue, with all its attempts before it."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
-    require(actor.may_organise(evaluation.campaign_id), "Only organisers of the campaign may do this.")
+    require_organiser(actor, evaluation.campaign_id)
     parked = session.scalars(
         sa.select(Scoring)
         .join(ScoringSet)

@@ -6,8 +6,8 @@ from flask.typing import ResponseReturnValue
 from leaderboard.errors import NotFound
 from leaderboard.models import Submission
 from leaderboard.reads.results import results
-from leaderboard.reads.submissions import SubmissionStatus, status
-from leaderboard.rules.states import UNFINISHED, State
+from leaderboard.reads.submissions import status
+from leaderboard.rules.states import State
 from leaderboard.services import submissions
 from leaderboard.web import charts
 from leaderboard.web.context import actor, page_number, read, writing
@@ -24,7 +24,7 @@ def show(submission: int) -> ResponseReturnValue:
     if run.state == State.SCORED and run.results_open:
         shown = read(results, submission, asked=("measure", "sort"), page=page_number())
     chart = charts.differences_chart(shown) if shown else None
-    return render_template("submissions/show.html", run=run, results=shown, chart=chart, moving=_is_moving(run))
+    return render_template("submissions/show.html", run=run, results=shown, chart=chart)
 
 
 @exported(blueprint, "/submissions/<int:submission>")
@@ -50,9 +50,9 @@ def show_file(submission: int) -> Table:
 
 @blueprint.get("/submissions/<int:submission>/status")
 def progress(submission: int) -> ResponseReturnValue:
-    """The part of the page that changes until the run is scored, for the page's script."""
+    """What the page still waits for; its script asks for this."""
     run = read(status, submission)
-    return render_template("submissions/progress.html", run=run, moving=_is_moving(run))
+    return render_template("submissions/progress.html", run=run)
 
 
 @blueprint.post("/submissions/<int:submission>/withdraw")
@@ -66,7 +66,3 @@ def withdraw(submission: int) -> ResponseReturnValue:
         submissions.withdraw(session, actor(), run, because=request.form.get("because", ""))
     flash("The run is withdrawn: it is on no board any more and stays on record.")
     return redirect(url_for("submissions.show", submission=submission))
-
-
-def _is_moving(run: SubmissionStatus) -> bool:
-    return run.state in UNFINISHED

@@ -25,7 +25,6 @@ blueprint = Blueprint("submit", __name__)
 
 Row = TypeVar("Row", Team, System)
 
-LONGEST_LABEL = 80  # characters, as the service has it
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
 
@@ -61,10 +60,12 @@ class SubmitForm(Form):
     )
     label = StringField(
         "Label (optional)",
-        description="Tells your own runs apart. Without one it is the name of the file.",
+        description="Tells your own runs apart. Left empty, it is the file's run tag, or its name where it has none.",
         render_kw={"autocomplete": "off"},
     )
-    notes = TextAreaField("Notes (optional)", description="For your team and the organisers.", render_kw={"rows": 3})
+    notes = TextAreaField(
+        "Notes (optional)", description="Only your team and the organisers see them.", render_kw={"rows": 3}
+    )
     kept = HiddenField()
 
     @classmethod
@@ -76,7 +77,7 @@ class SubmitForm(Form):
                 *((str(system.id), system.name) for system in team.systems),
                 (f"{NEW}{team.id}", f"A new system of {team.name}"),
             ]
-            for team in page.teams
+            for team in page.teams_with_quota
         }
         form.system.choices = groups if len(groups) > 1 else [one for group in groups.values() for one in group]
         primary = ", ".join(f"{team.primary} ({team.name})" for team in page.teams if team.primary)
@@ -146,7 +147,7 @@ def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Rece
         upload=upload,
         designation=Designation(form.designation.data),
         threshold=form.threshold.data,
-        label=form.text("label") or upload.filename[:LONGEST_LABEL],
+        label=form.text("label"),
         notes=form.text("notes"),
         received_at=now(),
     )

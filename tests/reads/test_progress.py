@@ -4,7 +4,7 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
-from leaderboard.errors import NotFound
+from leaderboard.errors import BadInput, NotFound
 from leaderboard.models import SystemKind
 from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.systems import SystemPage, system
@@ -75,6 +75,11 @@ def test_conditions_are_apart_and_the_longest_comes_first(years: Field) -> None:
     page = read(years, condition="French")
     assert (page.conditions, [period.slug for period in page.periods]) == (("English", "French"), ["2026-fr"])
     assert means(page.systems[0]) == [("2026", 0.7, 1)]
+
+
+def test_a_condition_that_the_campaign_does_not_have_is_refused_with_those_it_has(years: Field) -> None:
+    with pytest.raises(BadInput, match="English, French"):
+        read(years, condition="Klingon")
 
 
 def test_a_system_has_one_number_in_every_condition_and_measure(years: Field) -> None:

@@ -9,6 +9,8 @@ from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.states import State
+from leaderboard.services.boards import due, refresh
+from leaderboard.services.events import present
 from tests.support.field import DAY, NAN, NOW, Field
 
 
@@ -131,3 +133,17 @@ def test_in_an_anonymous_period_a_runs_page_names_nobody(field: Field) -> None:
 def test_the_one_primary_run_of_a_team_is_marked(field: Field) -> None:
     run = field.run("Alder", {"AP": [0.5] * 4}, designation=Designation.PRIMARY)
     assert seen(field, run).is_primary
+
+
+def test_a_page_awaits_the_scores_and_then_their_intervals(field: Field) -> None:
+    queued = field.run("Alder", state=State.QUEUED)
+    run = field.run("Birch", {"AP": [0.5, 0.25, 0.75, 0.0], "P@5": [0.2, 0.4, 0.0, 0.2]})
+    with field.database.write() as session:
+        session.get_one(Scoring, field.scoring(run)).finished_at = present()
+    assert (seen(field, queued, CONSOLE).awaits, seen(field, run).awaits) == ("scores", "intervals")
+    with field.database.read() as session:
+        wanted = due(session)
+    for one in wanted:
+        refresh(field.database, one)
+    assert seen(field, run).awaits == ""
+    assert of(field, run).figures[0].low is not None

@@ -56,7 +56,7 @@ def test_it_looks_again_by_itself_until_it_is_done(world: World, participant: Re
     assert f'data-progress="{run}/status"' in page
     assert '<noscript><meta http-equiv="refresh"' in page
     part = participant.get(f"{run}/status")
-    assert f'data-state="{state.value}" data-moving="yes"' in part
+    assert f'data-state="{state.value}" data-awaits="scores"' in part
 
 
 @pytest.mark.parametrize("state", [State.SCORED, State.REJECTED, State.FAILED])
@@ -65,7 +65,7 @@ def test_it_no_longer_looks_once_it_is_done(world: World, participant: Reader, r
     page = participant.get(run)
     assert "data-progress" not in page
     assert "refresh" not in page
-    assert 'data-moving="no"' in participant.get(f"{run}/status")
+    assert 'data-awaits=""' in participant.get(f"{run}/status")
 
 
 def test_a_rejected_file_shows_every_problem_with_its_line(world: World, participant: Reader, run: str) -> None:

@@ -66,10 +66,10 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
 
 
-def test_without_a_label_the_file_s_name_is_it(world: World, participant: Reader) -> None:
+def test_a_run_keeps_the_name_of_its_file_without_folders(world: World, participant: Reader) -> None:
     participant.send(FORM, RUN, filename="../../run 7.txt", system=str(world.system.id), designation="contrastive")
     [run] = submissions(world)
-    assert run.label == "run 7.txt"
+    assert (run.filename, run.label) == ("run 7.txt", "")
 
 
 def test_a_compressed_run_keeps_its_own_receipt(world: World, participant: Reader) -> None:
@@ -243,7 +243,8 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     for _ in range(2):
         assert participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive").status_code == 302
     page = participant.get(FORM)
-    assert "starts again on" in page
+    assert re.search(r"All 2 submissions of your team for today are used\. The count starts again on \d", page)
+    assert "<form" not in page.partition("<main")[2]
     answer = participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     assert answer.status_code == 429
     assert "starts again on" in answer.text

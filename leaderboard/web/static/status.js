@@ -1,9 +1,10 @@
-// Looks again at a run that waits or is being scored, and opens its results as soon as they are there.
+// Looks again at a run until it is scored, then, more slowly, until its intervals are there; loads the page anew each time.
 "use strict";
 (() => {
   const part = document.querySelector("[data-progress]");
   if (!part) return;
-  const shortest = 1000, longest = 10000; // milliseconds
+  const awaited = part.querySelector("[data-awaits]").dataset.awaits;
+  const [shortest, longest] = awaited === "scores" ? [1000, 10000] : [5000, 30000]; // milliseconds
   let wait = shortest;
 
   const look = async () => {
@@ -12,7 +13,7 @@
       if (!answer.ok) throw new Error(String(answer.status));
       const html = new DOMParser().parseFromString(await answer.text(), "text/html");
       const next = html.querySelector("[data-state]");
-      if (next.dataset.moving !== "yes") { location.reload(); return; }
+      if (next.dataset.awaits !== awaited) { location.reload(); return; }
       const now = part.querySelector("[data-state]");
       if (now.textContent !== next.textContent) { // a screen reader speaks only of what changed
         now.replaceWith(next);
