@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
-from leaderboard.models import Campaign, Participation, Score, Scoring, Submission
+from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, outcomes, queue, submissions
@@ -173,6 +173,25 @@ def test_a_parked_run_can_be_tried_again_and_costs_nothing_even_then(world: Worl
     scoring = world.scoring(run)
     assert (scoring.state, scoring.failure) == (State.SCORED, "")
     assert world.all(sa.select(Participation))[0].used == 0
+
+
+def test_the_failed_runs_of_an_evaluation_are_tried_again_in_the_sets_that_count(world: World) -> None:
+    run = world.submit()
+
+    def park() -> None:
+        for _ in range(queue.MOST_ERRORS):
+            _forget_the_wait(world)
+            _fail(world, _claimed(world))
+
+    park()
+    world.judge("q1 0 d9 1\n")  # without results there is nothing to keep: the first set is superseded at once
+    park()
+    with world.database.write() as session:
+        submissions.retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
+    states = world.all(sa.select(Scoring.state).where(Scoring.submission_id == run).order_by(Scoring.id))
+    assert states == [State.FAILED, State.QUEUED]
+    with world.database.read() as session:
+        assert queue.unfinished(session) == queue.unfinished(session, world.evaluation) == 1
 
 
 def test_a_prior_that_changed_meanwhile_sends_the_job_back(world: World) -> None:
