@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
+from typing import Any, TypeVar
 
 from leaderboard.errors import BadInput
 
 __all__ = ["Config", "folder"]
+
+T = TypeVar("T")
 
 
 def folder(name: str) -> Path:
@@ -17,43 +20,64 @@ def folder(name: str) -> Path:
     return inside if inside.is_dir() else package.parent / name
 
 
+def _setting(default: T, help: str) -> T:  # noqa: A002  # what every parser of options calls it
+    setting: T = field(default=default, metadata={"help": help})
+    return setting
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """One installation. Every field comes from the environment variable LEADERBOARD_<FIELD> when that is set.
 
-    database_url      SQLAlchemy URL of SQLite or PostgreSQL
-    store_url         folder that keeps the run files
-    secret_key        signs sessions and forms; must be set to serve outside the demonstration
-    upload_bytes      largest upload as received
-    text_bytes        largest upload after decompression
-    lease_seconds     how long a worker may be silent before its job goes to another
-    job_seconds       longest time that one scoring may take
-    job_bytes         address space that one scoring may use
-    secure_cookies    cookies only over HTTPS (off for a plain local trial)
-    trusted_proxies   number of reverse proxies in front whose X-Forwarded headers are believed
+    The list of settings is here and nowhere else: `leaderboard --help` prints it from these fields.
     """
 
-    database_url: str = "sqlite:///leaderboard.sqlite"
-    store_url: str = "store"
-    secret_key: str = ""
-    upload_bytes: int = 512 * 2**20
-    text_bytes: int = 4 * 2**30
-    lease_seconds: int = 30
-    job_seconds: int = 15 * 60
-    job_bytes: int = 8 * 2**30
-    secure_cookies: bool = True
-    trusted_proxies: int = 0
+    database_url: str = _setting("sqlite:///leaderboard.sqlite", "The database: a URL of SQLite or PostgreSQL.")
+    store_url: str = _setting("store", "The folder that keeps the run files.")
+    secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.")
+    upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.")
+    text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.")
+    lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.")
+    job_seconds: int = _setting(15 * 60, "How long the scoring of one run may take.")
+    job_bytes: int = _setting(8 * 2**30, "The address space that the scoring of one run may use; 0 is without bound.")
+    secure_cookies: bool = _setting(True, "Send cookies over HTTPS only; `no` for a local trial without TLS.")
+    trusted_proxies: int = _setting(
+        0, "How many reverse proxies stand in front whose X-Forwarded headers are believed."
+    )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":
         """Raises BadInput that names the variable when a value can't be read."""
         given: dict[str, str | int | bool] = {}
-        for field in fields(cls):
-            name = f"LEADERBOARD_{field.name.upper()}"
+        for one in fields(cls):
+            name = _variable(one)
             text = environment.get(name)
             if text is not None:
-                given[field.name] = _read(name, text, field.default)
+                given[one.name] = _read(name, text, one.default)
         return cls(**given)  # type: ignore[arg-type]  # each value has its default's type, by _read
+
+    def as_environment(self) -> dict[str, str]:
+        """What `from_environment` reads as this installation."""
+        return {_variable(one): _written(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def described(cls) -> list[tuple[str, str]]:
+        """(environment variable, what it sets with its default) of every setting."""
+        return [
+            (_variable(one), f"{one.metadata['help']} Default: {_written(one.default) or 'none'}.")
+            for one in fields(cls)
+        ]
+
+
+def _variable(setting: Field[Any]) -> str:
+    return f"LEADERBOARD_{setting.name.upper()}"
+
+
+def _written(value: object) -> str:
+    """As the environment has it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def _read(name: str, text: str, default: object) -> str | int | bool:

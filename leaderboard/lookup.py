@@ -32,7 +32,7 @@ def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluati
     if evaluation is None:
         campaign = find_campaign(session, campaign_slug)
         own = Evaluation.campaign_id == campaign.id
-        missing(session, f"evaluation in {campaign.slug}", slug, Evaluation.slug, own)
+        missing(session, "evaluation", slug, Evaluation.slug, own, within=f" in {campaign.slug}")
     return evaluation
 
 
@@ -40,7 +40,7 @@ def find_query(session: Session, evaluation: Evaluation, external_id: str) -> Qu
     """Raises NotFound."""
     own = Query.evaluation_id == evaluation.id
     query = session.scalar(sa.select(Query).where(own, Query.external_id == external_id))
-    return query or missing(session, f"query in {evaluation.title}", external_id, Query.external_id, own)
+    return query or missing(session, "query", external_id, Query.external_id, own, within=f" in {evaluation.title}")
 
 
 def find_team(session: Session, slug: str) -> Team:
@@ -53,7 +53,7 @@ def find_system(session: Session, team: Team, slug: str) -> System:
     """Raises NotFound."""
     own = System.team_id == team.id
     system = session.scalar(sa.select(System).where(own, System.slug == slug))
-    return system or missing(session, f"system of {team.name}", slug, System.slug, own)
+    return system or missing(session, "system", slug, System.slug, own, within=f" of {team.name}")
 
 
 def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
@@ -67,7 +67,12 @@ def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
 
 
 def missing(
-    session: Session, what: str, name: str, column: InstrumentedAttribute[str], *among: sa.ColumnElement[bool]
+    session: Session,
+    what: str,
+    name: str,
+    column: InstrumentedAttribute[str],
+    *among: sa.ColumnElement[bool],
+    within: str = "",
 ) -> NoReturn:
     """Raises NotFound that suggests the nearest names, or lists the first few when none is near."""
     names = list(session.scalars(sa.select(column).where(*among).order_by(column)))
@@ -76,4 +81,4 @@ def missing(
         hint = f"; did you mean {' or '.join(near)}?"
     else:
         hint = f"; there are {', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''}" if names else ""
-    raise NotFound(f"there is no {what} {name!r}{hint}")
+    raise NotFound(f"there is no {what} {name!r}{within}{hint}")

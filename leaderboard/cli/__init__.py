@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from leaderboard import __version__
+from leaderboard.config import Config
 from leaderboard.errors import InvalidFields, LeaderboardError
 
 __all__ = ["leaderboard", "main", "run"]
@@ -62,6 +63,8 @@ class _LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in self._commands_at.items()])
+        with formatter.section("Settings, from the environment"):
+            formatter.write_dl(Config.described())
 
 
 @click.group(cls=_LazyGroup, package="leaderboard.cli", commands_at=COMMANDS)
@@ -72,9 +75,6 @@ def leaderboard() -> None:
     \b
     leaderboard demo                               a site to look at, in one step
     leaderboard score RUN --judgments QRELS        score a file offline
-
-    The commands that need a database read LEADERBOARD_DATABASE_URL (default: leaderboard.sqlite in this folder),
-    those that need run files LEADERBOARD_STORE_URL (default: the folder store).
     """
 
 

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -47,8 +47,7 @@ class _Demonstration:
     @property
     def environment(self) -> dict[str, str]:
         """For the two processes: this one's, with the demonstration's settings over it."""
-        settings = {f"LEADERBOARD_{name.upper()}": _setting(value) for name, value in asdict(self.config).items()}
-        return {**os.environ, **settings}
+        return {**os.environ, **self.config.as_environment()}
 
 
 class _Process:
@@ -294,10 +293,6 @@ def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) 
         f"Everything is below {folder}; delete it to start afresh.\n"
         "Ctrl-C stops the site and the worker.\n"
     )
-
-
-def _setting(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def submit(
     rejected or its scoring fails; 2 when it is not taken.
     """
     if (system is None) == (new_system is None):
-        raise click.UsageError("give --system, or --new-system to make one")
+        raise click.UsageError("give either --system, or --new-system to make one")
     received_at = dt.datetime.now(dt.UTC)
     config = Config.from_environment()
     with up_to_date(config) as database:

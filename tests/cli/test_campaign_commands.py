@@ -108,7 +108,9 @@ def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) 
     complaint = refused(*add, "--documents", "9", "--opens", "2026-02-01", "--closes", "2026-01-01")
     assert complaint == "closes at: give a moment after the opening\n"
     assert "expected CAMPAIGN/EVALUATION" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")
-    assert refused("evaluation", "change", "harbour/x", "--title", "T").startswith("there is no evaluation in harbour")
+    assert refused("evaluation", "change", "harbour/x", "--title", "T").startswith(
+        "there is no evaluation 'x' in harbour"
+    )
 
 
 def test_a_query_file_with_mistakes_changes_nothing(ok: Says, refused: Says, evaluation: str, tmp_path: Path) -> None:
@@ -199,9 +201,9 @@ def test_a_submission_with_mistakes_leaves_nothing_behind(
     ok: Says, refused: Says, evaluation: str, run_file: Path, tmp_path: Path
 ) -> None:
     submit = ("submit", evaluation, run_file)
-    assert "give --system, or --new-system" in refused(*submit, "--team", "alder")
+    assert "give either --system, or --new-system" in refused(*submit, "--team", "alder")
     assert "there is no team 'elder'; did you mean alder?" in refused(*submit, "--team", "elder", "--new-system", "H")
-    assert "there is no system of Alder 'h'" in refused(*submit, "--team", "alder", "--system", "h")
+    assert "there is no system 'h' of Alder" in refused(*submit, "--team", "alder", "--system", "h")
     assert "there is no evaluation" in refused("submit", "harbour/27", run_file, "--team", "alder", "--new-system", "H")
     assert not (tmp_path / "store" / "runs").exists()
     assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"

@@ -1,5 +1,7 @@
 """The frame of all commands: help, what is wrong with arguments, what is imported when."""
 
+import dataclasses
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -9,6 +11,7 @@ import click
 import pytest
 
 from leaderboard.cli import leaderboard, run
+from leaderboard.config import Config
 
 Says = Callable[..., str]
 
@@ -71,6 +74,16 @@ def test_an_unreadable_setting_is_named(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setenv("LEADERBOARD_UPLOAD_BYTES", "much")
     assert run(["user", "list"]) == 2
     assert capsys.readouterr().err == "LEADERBOARD_UPLOAD_BYTES: expected a whole number, found 'much'\n"
+
+
+def test_the_help_lists_every_setting_with_its_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    listed = re.findall(r"^  (LEADERBOARD_\w+)  ", capsys.readouterr().out, re.MULTILINE)
+    assert listed == [f"LEADERBOARD_{one.name.upper()}" for one in dataclasses.fields(Config)]
+    assert (
+        "LEADERBOARD_LEASE_SECONDS",
+        "How long a worker may be silent before its run goes to another. Default: 30.",
+    ) in (Config.described())
 
 
 @pytest.mark.parametrize("command", ["score", "trec_eval"])
