@@ -39,8 +39,9 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, outpu
     leaderboard agreement a.txt b.txt.gz --depth 100 --measures 'KendallDistance@10 RBO(p=0.95)' --format csv
 
     Lists are taken in trec_eval's order: score, then document id, both falling. n is the number of documents in both
-    lists. Below two of them a correlation is undefined (–) and left out of the mean; in the row all, n is the number of
-    queries that the mean is over. TauAP takes RUN_A as the reference. `leaderboard score --explain RBO` has more.
+    lists, for FaginKendall in either. Below two common documents a correlation is undefined (–) and left out of the
+    mean; in the row all, n is the number of queries that the mean is over. TauAP takes RUN_A as the reference.
+    `leaderboard score --explain RBO` has more.
     """
     from leaderboard.cli.progress_bar import progress_bar
     from leaderboard.errors import BadInput

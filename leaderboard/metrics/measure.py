@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,12 +19,25 @@ from leaderboard.metrics.parameters import (
     read_arguments,
     read_cutoff,
     read_value,
+    write,
 )
 from leaderboard.metrics.ranking import Ranking, Setting
-from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.reference import Reference, reference_of
 from leaderboard.metrics.segments import Bools, Floats
 
-__all__ = ["COUNT", "RATIO", "REL", "Direction", "Evaluated", "Family", "Measure", "Range", "TrecEval", "with_relevant"]
+__all__ = [
+    "COUNT",
+    "RATIO",
+    "REL",
+    "Definition",
+    "Direction",
+    "Evaluated",
+    "Family",
+    "Measure",
+    "Range",
+    "TrecEval",
+    "with_relevant",
+]
 
 Direction = Literal["higher", "lower", "none"]
 Need = Literal["documents", "beta", "scores", "known"]
@@ -33,6 +46,15 @@ Range = tuple[float, float]
 RATIO: Range = (0.0, 1.0)
 COUNT: Range = (0.0, math.inf)
 
+UNITS = {
+    "share": "A share, without unit.",
+    "documents": "Documents.",
+    "queries": "Queries.",
+    "gain": "Gain.",
+    "value": "Value of a correct detection: β is the cost of returning every wrong document in this unit.",
+    "utility": "As the four worths are given; documents by default.",
+    "correlation": "A correlation, without unit.",
+}
 REL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
 
 NEEDED: Mapping[Need, str] = {
@@ -89,7 +111,53 @@ class Evaluated:
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
-class Family:
+class Definition:
+    """What the reference page says of anything that has a name, parameters and perhaps a cutoff.
+
+    compute  the function, whose docstring is the reference
+    """
+
+    name: str
+    title: str
+    group: str
+    compute: Callable[..., Any]
+    parameters: tuple[Parameter, ...] = ()
+    cutoff: Parameter | None = None
+    unit: str = "share"
+    direction: Direction = "higher"
+    directions: ClassVar[Mapping[Direction, str]] = {
+        "higher": "Higher is better.",
+        "lower": "Lower is better.",
+        "none": "Neither: it describes the run.",
+    }
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in a sentence or two."""
+        return self.reference.summary
+
+    @property
+    def reference(self) -> Reference:
+        """Everything that is said of it."""
+        return reference_of(self.compute, UNITS[self.unit], self.directions[self.direction])
+
+    @property
+    def text(self) -> str:
+        """The whole reference as plain text: name, summary, parameters and every heading."""
+        head = (f"{self.name}: {self.title}", self.summary)
+        return "\n".join([*head, *described(self), self.reference.text(), *self.more])
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """Further lines of the text, which the record knows."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
+class Family(Definition):
     """A measure as the registry lists it, before parameters and cutoff are filled in.
 
     compute  (ranking, *, one keyword per parameter, cutoff when it takes one) -> float64[Q], or the columns that the
@@ -97,41 +165,32 @@ class Family:
     span     (lowest, highest) value, or a function of (setting, measure) that gives them
     defined_where  (ranking, **the measure's arguments) -> bool[Q], the queries that have a value under complete
              judgments; None: all of them, or as the family itself decides (detection). Under pooled judgments all have.
-    check    (names of the parameters given) -> what is wrong with them taken together, or None
+    check    (the parameters given, by name) -> what is wrong with them taken together, or None
+    refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
+    uncut    why a cutoff is refused, where someone may well expect one
     """
 
-    name: str
-    title: str
-    summary: str
-    group: str
     compute: Callable[..., Floats | Columns | Evaluated]
-    reference: Reference
-    parameters: tuple[Parameter, ...] = ()
-    cutoff: Parameter | None = None
     span: Range | Callable[[Setting, "Measure"], Range] = RATIO
-    unit: str = "share"
-    direction: Direction = "higher"
     aggregation: Aggregation = MEAN
     defined_where: Callable[..., Bools] | None = with_relevant
     needs: frozenset[Need] = frozenset()
     trec_eval: tuple[TrecEval, ...] = ()
-    check: Callable[[frozenset[str]], str | None] | None = None
-
-    def __repr__(self) -> str:
-        return f"<Family {self.name}>"
+    check: Callable[[Mapping[str, Value]], str | None] | None = None
+    refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
+    uncut: str = ""
 
     @property
-    def text(self) -> str:
-        """The whole reference as plain text: name, summary, parameters and every heading."""
-        lines = [f"{self.name}: {self.title}", self.summary, *described(self)]
+    def more(self) -> tuple[str, ...]:
         names = ", ".join(form.name for form in self.trec_eval) or "none"
-        tail = [f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"]
-        return "\n".join([*lines, self.reference.text(), *tail])
+        return f"Aggregation: {self.aggregation.name}", f"trec_eval's name: {names}"
 
     def __call__(self, *, cutoff: Value = None, **given: Value) -> "Measure":
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
+        if self.uncut and cutoff is not None:
+            raise UnknownMeasure(f"{self.name}@{write(cutoff)} is refused: {self.uncut}")
         measure = Measure(self, read_arguments(self, given), read_cutoff(self, cutoff))
-        problem = self.check(frozenset(given)) if self.check else None
+        problem = self.check(given) if self.check else None
         if problem:
             raise UnknownMeasure(f"{self.name}: {problem}")
         return measure
@@ -185,10 +244,6 @@ class Measure:
         return self.family.needs
 
     @property
-    def source(self) -> str:
-        return self.family.reference.source
-
-    @property
     def has_interval(self) -> bool:
         """Whether a confidence interval over resampled queries can be given."""
         return self.family.aggregation.has_interval
@@ -197,11 +252,6 @@ class Measure:
     def is_count(self) -> bool:
         """Whether trec_eval prints it as a whole number."""
         return self.family.unit in {"documents", "queries"} and self.family.aggregation.name.startswith("sum")
-
-    @property
-    def doc(self) -> str:
-        """The whole reference text."""
-        return self.family.text
 
     @property
     def trec_eval(self) -> str | None:
@@ -241,6 +291,16 @@ class Measure:
             return self
         return self.family(cutoff=self.cutoff, **dict(self.given), rel=rel)
 
+    def problem(self, setting: Setting) -> str | None:
+        """Why it can't be computed for an evaluation with this setting, beside what `needs` says; None: it can be.
+
+        >>> from leaderboard.metrics import parse
+        >>> parse("ERR(gmax=2)@20").problem(Setting(highest_grade=3))
+        'ERR(gmax=2)@20 takes grades up to 2, and grade 3 was judged: write gmax=3, or max=data'
+        """
+        problem = self.family.refuse(setting, self.arguments) if self.family.refuse else None
+        return None if problem is None else f"{self} {problem}"
+
     def evaluate(self, ranking: Ranking) -> Evaluated:
         """The measure on one run, all queries at once. Raises BadInput when the evaluation lacks what it needs."""
         self._require(ranking)
@@ -274,3 +334,8 @@ class Measure:
         missing = [NEEDED[need] for need in NEEDED if need in self.needs and not has[need]]
         if missing:
             raise BadInput(f"{self} needs {' and '.join(missing)}")
+        if self.family.refuse is None:
+            return
+        problem = self.problem(replace(ranking.setting, highest_grade=ranking.highest_grade))
+        if problem:
+            raise BadInput(problem)

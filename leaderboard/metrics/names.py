@@ -20,7 +20,6 @@ NUMBERS = r"(p=)?[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z"
 
 # What else the field calls them.
 ALIASES = {
-    "Accuracy": "Success",
     "MAP": "AP",
     "MRR": "RR",
     "NDCG": "nDCG",
@@ -107,7 +106,7 @@ def explain(name: str) -> str:
     if find_agreement(word):
         return parse_agreements(name)[0].family.text
     try:
-        return parse(name).doc
+        return parse(name).family.text
     except UnknownMeasure as unknown:
         close = nearest(word, {each.name.casefold(): each.name for each in AGREEMENTS})
         if not close:

@@ -1,7 +1,7 @@
 """A run joined with its judgments, over all queries at once: what every measure is computed from."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeVar, cast
@@ -19,6 +19,7 @@ __all__ = [
     "Ranking",
     "Relevant",
     "Setting",
+    "graded_lists",
 ]
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class Setting:
     beta           β of Value = 1 − (P_miss + β · P_fa); None when the campaign states none
     no_relevant    what becomes of a query without relevant documents in the detection measures
     compat         trec_eval's version whose conventions hold: 10 or 9
-    highest_grade  the evaluation's highest grade (ERR's default gmax); None: the highest judged one
+    highest_grade  the evaluation's highest grade, which ERR asks for; None: the highest judged one
     """
 
     documents: int | None = None
@@ -162,6 +163,12 @@ class Ranking:
         return self.load_scores()
 
     @cached_property
+    def highest_grade(self) -> int:
+        """The evaluation's highest grade: as its setting has it, else the highest judged; 0 without judgments."""
+        stated = self.setting.highest_grade
+        return int(self.judged_grade.max(initial=0)) if stated is None else stated
+
+    @cached_property
     def hit_start(self) -> Ints:
         """int64[Q+1]: where each query's hits start."""
         return starts(self.query, self.queries)
@@ -183,8 +190,6 @@ class Ranking:
         lines = slice(*self.line_start[number : number + 2])
         load = self.load_scores and (lambda: self.scores[lines])
         # What holds for the evaluation as a whole must not shrink to this query's judgments.
-        highest = self.setting.highest_grade
-        highest = int(self.judged_grade.max(initial=0)) if highest is None else highest
         known = None if self.known_start is None else slice(*self.known_start[number : number + 2])
         return Ranking(
             retrieved=self.retrieved[number : number + 1],
@@ -196,7 +201,7 @@ class Ranking:
             is_returned=self.is_returned[hits],
             judged_start=np.array([0, judged.stop - judged.start]),
             judged_grade=self.judged_grade[judged],
-            setting=replace(self.setting, highest_grade=highest),
+            setting=replace(self.setting, highest_grade=self.highest_grade),
             load_scores=load,
             known_start=None if known is None else np.array([0, known.stop - known.start]),
             known_grade=None if known is None or self.known_grade is None else self.known_grade[known],
@@ -225,3 +230,38 @@ class Ranking:
             start=start,
             judged=count(self.judged_query[self.judged_grade >= level], self.queries),
         )
+
+
+def graded_lists(
+    *lists: Sequence[int | None],
+    missed: Sequence[int] = (),
+    returned: int | None = None,
+    setting: Setting | None = None,
+) -> Ranking:
+    """A small ranking for an example: one list for each query, the grade at each rank, None for an unjudged document.
+
+    missed: grades of further judged documents of every query, which no list has; returned: how many documents at the
+    top of each list count as returned (None: all). Scores fall by 1 from rank to rank, down to 1.
+
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> ranking.relevant(1).rank, ranking.relevant(1).judged
+    (array([1, 4]), array([3]))
+    """
+    lengths = np.array([len(each) for each in lists], dtype=np.int64)
+    counted = lengths if returned is None else np.minimum(lengths, returned)
+    hits = [(q, rank, g) for q, each in enumerate(lists) for rank, g in enumerate(each, 1) if g is not None]
+    query, rank, grade = np.array(hits, dtype=np.int64).reshape(-1, 3).T
+    judged = [sorted([*(g for g in each if g is not None), *missed], reverse=True) for each in lists]
+    return Ranking(
+        retrieved=lengths,
+        returned=counted,
+        in_run=lengths > 0,
+        query=query,
+        rank=rank,
+        grade=grade,
+        is_returned=rank <= counted[query],
+        judged_start=np.concatenate(([0], np.cumsum([len(each) for each in judged], dtype=np.int64))),
+        judged_grade=np.array([g for each in judged for g in each], dtype=np.int64),
+        setting=setting or Setting(),
+        load_scores=lambda: np.concatenate([np.arange(n, 0, -1, dtype=np.float64) for n in lengths]),
+    )

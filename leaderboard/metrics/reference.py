@@ -1,20 +1,42 @@
-"""What is said about a measure: once, beside its code, for the reference page and for `--explain`."""
+"""The reference of a measure, read from the docstring of its function: for the page of measures and for `--explain`.
+
+Such a docstring begins with a summary. A paragraph follows with one line for each of the headings below, which goes on
+in indented lines. What comes after, for those who call the function, is no part of the reference.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from typing import Any
 
-__all__ = ["HEADINGS", "Reference", "mathml"]
+__all__ = ["HEADINGS", "Reference", "mathml", "reference_of"]
+
+HEADINGS = {
+    "formula": "Formula",
+    "where": "Symbols",
+    "range": "Range",
+    "unit": "Unit",
+    "direction": "Direction",
+    "ties": "Ties",
+    "no_relevant": "No relevant document",
+    "missing": "Missing query",
+    "beyond": "Cutoff beyond the list",
+    "unjudged": "Unjudged documents",
+    "elsewhere": "trec_eval and ir_measures",
+    "source": "Source",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """Everything that a reader may ask of a measure, one field per heading; all are given for every measure.
+    """What a reader may ask of a measure: a summary, and a text for each of HEADINGS.
 
     formula is in the plain notation that `mathml` turns into MathML.
     """
 
+    summary: str
     formula: str
     where: str
     range: str
@@ -42,20 +64,21 @@ class Reference:
         return "\n".join(f"{heading}: {text}" for heading, text in self.sections())
 
 
-HEADINGS = {
-    "formula": "Formula",
-    "where": "Symbols",
-    "range": "Range",
-    "unit": "Unit",
-    "direction": "Direction",
-    "ties": "Ties",
-    "no_relevant": "No relevant document",
-    "missing": "Missing query",
-    "beyond": "Cutoff beyond the list",
-    "unjudged": "Unjudged documents",
-    "elsewhere": "trec_eval and ir_measures",
-    "source": "Source",
-}
+@cache
+def reference_of(compute: Callable[..., Any], unit: str, direction: str) -> Reference:
+    """The reference in the function's docstring, with the texts for unit and direction, which the measure's record has.
+
+    Raises KeyError for a heading that is none, TypeError where one is missing.
+    """
+    from inspect import cleandoc  # only a page and --explain need it
+
+    summary, told, *_ = cleandoc(compute.__doc__ or "").split("\n\n")
+    fields = {heading: field for field, heading in HEADINGS.items()}
+    texts = {"summary": " ".join(summary.split("\n")), "unit": unit, "direction": direction}
+    for line in re.sub(r"\n +", " ", told).split("\n"):
+        heading, _, text = line.partition(": ")
+        texts[fields[heading]] = text
+    return Reference(**texts)
 
 
 PIECE = r"\s+|\d+(?:\.\d+)?|[^\W\d_]\w*?(?=_|\W|$)|\W|_"

@@ -81,7 +81,7 @@ def test_the_first_run_is_the_reference_of_the_ap_correlation(called: Called) ->
     [
         (
             ["--measures", "Tau"],
-            "no agreement is called 'Tau'; there are KendallDistance, SpearmanRho, KendallTau, RBO",
+            "no agreement is called 'Tau'; there are KendallDistance, FaginKendall, SpearmanRho, KendallTau, RBO",
         ),
         (["--measures", " "], "leaderboard agreement: --measures names none"),
         (["--depth", "0"], "leaderboard agreement: --depth"),

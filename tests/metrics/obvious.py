@@ -48,8 +48,10 @@ def pmiss(query: Query, setting: Setting, rel: int) -> float:
     return miss_and_alarm(right, chosen, all_relevant(query, rel), setting)[0]
 
 
-def pfa(query: Query, setting: Setting, rel: int) -> float:
+def pfa(query: Query, setting: Setting, rel: int, queries: str = "counted") -> float:
     right, _, _, chosen = returned(query, rel)
+    if queries == "counted" and setting.no_relevant == "exclude" and not all_relevant(query, rel):
+        return NAN
     return miss_and_alarm(right, chosen, all_relevant(query, rel), setting)[1]
 
 
@@ -113,6 +115,12 @@ def success(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
     return float(any(relevances(query, rel)[:cutoff]))
 
 
+def accuracy(query: Query, setting: Setting, rel: int) -> float:
+    hits = relevances(query, rel)
+    pairs = [hits[i] for i in range(len(hits)) for j in range(i + 1, len(hits)) if hits[i] != hits[j]]
+    return sum(pairs) / len(pairs) if pairs else NAN
+
+
 def reciprocal_rank(query: Query, setting: Setting, rel: int, cutoff: int | None) -> float:
     return next((1 / rank for rank, hit in enumerate(relevances(query, rel)[:cutoff], 1) if hit), 0.0)
 
@@ -153,7 +161,7 @@ def relative_precision(query: Query, setting: Setting, rel: int, cutoff: int) ->
 def tier(times: int) -> Value:
     def compute(query: Query, setting: Setting, rel: int, norm: str) -> float:
         relevant = all_relevant(query, rel)
-        depth = min(len(query.lines), times * relevant)
+        depth = min(returned(query, rel)[3], times * relevant)
         return ratio(sum(relevances(query, rel)[:depth]), relevant if norm == "class" else depth)
 
     return compute
@@ -203,6 +211,10 @@ def dcg(query: Query, setting: Setting, gain: str, gains: Any, discount: str, cu
     return discounted(reached(query, gain), discount, cutoff)
 
 
+def idcg(query: Query, setting: Setting, gain: str, gains: Any, discount: str, cutoff: int | None) -> float:
+    return discounted(ideal(query, gain), discount, cutoff)
+
+
 def ndcg(query: Query, setting: Setting, gain: str, gains: Any, discount: str, cutoff: int | None) -> float:
     return ratio(discounted(reached(query, gain), discount, cutoff), discounted(ideal(query, gain), discount, cutoff))
 
@@ -211,7 +223,9 @@ def ncg(query: Query, setting: Setting, gain: str, gains: Any, cutoff: int | Non
     return ratio(sum(reached(query, gain)[:cutoff]), sum(ideal(query, gain)[:cutoff]))
 
 
-def err(query: Query, setting: Setting, gmax: int | None, cutoff: int | None) -> float:
+def err(query: Query, setting: Setting, gmax: int, cutoff: int | None, **maximum: str | None) -> float:
+    if maximum["max"] == "data":
+        gmax = setting.highest_grade
     going, summed = 1.0, 0.0
     for rank, grade in enumerate(query.grades[:cutoff], 1):
         stop = (2 ** min(max(grade or 0, 0), gmax) - 1) / 2**gmax
@@ -395,6 +409,7 @@ OBVIOUS: dict[str, Value] = {
     "Pfa": pfa,
     "AP": average_precision,
     "GMAP": gmap,
+    "Accuracy": accuracy,
     "RR": reciprocal_rank,
     "P": precision,
     "R": recall,
@@ -409,6 +424,7 @@ OBVIOUS: dict[str, Value] = {
     "RBPResidual": residual,
     "CG": cg,
     "DCG": dcg,
+    "IDCG": idcg,
     "nDCG": ndcg,
     "NCG": ncg,
     "ERR": err,

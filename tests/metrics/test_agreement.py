@@ -1,4 +1,5 @@
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics import explain, parse_agreements
 from leaderboard.metrics.families.agreement import (
     AGREEMENTS,
+    fagin_kendall,
     kendall_distance,
     kendall_tau,
     rank_biased_overlap,
@@ -94,6 +96,48 @@ def test_rank_biased_overlap_at_the_ends():
     assert math.isnan(rank_biased_overlap(same[:0], same[:0]).value)
 
 
+def pair_by_pair(first: list[int], second: list[int], p: float) -> float:
+    """K^(p) as section 3 of the paper has it, a penalty for each pair of items in either list."""
+    penalty = 0.0
+    for i, j in combinations(sorted(set(first) | set(second)), 2):
+        ways = []
+        for each in (first, second):
+            if i in each and j in each:
+                ways.append(each.index(i) < each.index(j))
+            elif i in each or j in each:
+                ways.append(i in each)  # the item that a top list has stands before the one that it lacks
+            else:
+                ways.append(None)
+        penalty += p if None in ways else float(ways[0] != ways[1])
+    return penalty
+
+
+top_lists = st.lists(st.integers(0, 9), max_size=6, unique=True)
+
+
+@quick
+@given(top_lists, top_lists, st.sampled_from([0.0, 0.5, 1.0]))
+def test_the_distance_of_top_lists_adds_the_penalties_of_all_pairs(first, second, p):
+    apart = [item + 100 for item in second]
+    largest = pair_by_pair(first, apart, p)
+    value, items = fagin_kendall(np.array(first), np.array(second), p=p)
+    assert items == len({*first, *second})
+    if not largest:
+        assert math.isnan(value)
+        return
+    assert value == pytest.approx(pair_by_pair(first, second, p) / largest)
+    assert fagin_kendall(np.array(first), np.array(apart), p=p).value == pytest.approx(1)
+    assert fagin_kendall(np.array(second), np.array(first), p=p).value == pytest.approx(value)
+
+
+def test_the_distance_of_top_lists_counts_items_in_one_list_only():
+    # abc and abd, k = 3: c–d counts 1 of 3 · 3 + ½ · (3 + 3) = 12. KendallDistance sees no difference at all.
+    first, second = np.array(list("abcd")), np.array(list("abdc"))
+    (agreement,) = parse_agreements("FaginKendall@3")
+    assert agreement.compute(first, second) == (pytest.approx(1 / 12), 4)
+    assert kendall_distance(first, second, cutoff=3).value == 0
+
+
 def test_many_items_are_compared_in_parts():
     order = np.arange(5000)
     assert kendall_distance(order, np.roll(order, 1)) == (pytest.approx(2 / 5000), 5000)
@@ -123,7 +167,7 @@ def test_a_wrong_name_of_an_agreement_says_what_there_is():
         parse_agreements("RBO(p=2) Tau TauAP@5 KendallTau")
     assert refused.value.message.splitlines() == [
         "RBO: p=2 is not allowed; expected a number of at least 0.01 and at most 0.9999",
-        "no agreement is called 'Tau'; there are KendallDistance, SpearmanRho, KendallTau, RBO, TauAP",
+        "no agreement is called 'Tau'; there are KendallDistance, FaginKendall, SpearmanRho, KendallTau, RBO, TauAP",
         "TauAP takes no cutoff (@5)",
     ]
     with pytest.raises(UnknownMeasure, match="between two rankings: KendallTau"):

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics import Ranking, Setting, parse, sweep
+from leaderboard.metrics import Ranking, Setting, oracles, parse, sweep
 from tests.metrics.rankings import Line, Query, ranking_of
 
 POLICIES = ["exclude", "pfa_only", "pmiss_zero"]
@@ -46,6 +46,31 @@ def test_a_query_without_relevant_documents_has_a_false_alarm_rate_but_no_value(
     assert math.isnan(miss.values[2])
     assert alarm.values[2] == pytest.approx(1 / 601)
     assert (value.count, miss.count, alarm.count) == (2, 2, 3)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_means_of_a_row_add_up_to_its_value(policy):
+    ranking = golden(policy)
+    value, miss, alarm = (parse(name).evaluate(ranking).mean for name in ("AQWV", "Pmiss", "Pfa"))
+    assert value == pytest.approx(1 - miss - 20 * alarm, abs=1e-12)
+
+
+def test_the_false_alarms_of_all_queries_have_a_mean_of_their_own():
+    """Under exclude the third query, without relevant documents, counts in Pfa(queries=all) only."""
+    counted, of_all = (parse(name).evaluate(golden()) for name in ("Pfa", "Pfa(queries=all)"))
+    assert math.isnan(counted.values[2])
+    assert counted.mean == pytest.approx((1 / 599 + 1 / 600) / 2)
+    assert of_all.mean == pytest.approx((1 / 599 + 1 / 600 + 1 / 601) / 3)
+
+
+def test_a_threshold_that_gains_nothing_is_not_the_best_one():
+    """R 7, N 14, β 1, three relevant and three others at .5: 1 − 4/7 − 3/7 is 0, which returning nothing has too."""
+    lines = [Line(name, 0.5) for name in ("a", "b", "c", "x", "y", "z")]
+    ranking = ranking_of(Query(lines, dict.fromkeys("abcdefg", 1)), setting=Setting(documents=14, beta=1.0))
+    best = parse("MQWV").evaluate(ranking)
+    assert (best.mean, best.theta) == (0.0, math.inf)
+    assert parse("OQWV").evaluate(ranking).mean == 0.0
+    assert oracles(ranking).theta.tolist() == [math.inf]
 
 
 def test_a_missing_query_counts_as_an_empty_list():

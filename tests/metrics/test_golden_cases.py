@@ -1,5 +1,6 @@
 """The definition's golden cases for sets and ranks; the figures are its own, computed by hand from the sources."""
 
+import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
@@ -93,11 +94,56 @@ def test_coverage_and_novelty_count_what_the_user_knew():
 def test_expected_reciprocal_rank_multiplies_the_chances_to_go_on():
     # gmax 2: R = 3/4 for grade 2, 1/4 for grade 1
     ranking = ranking_of(of_grades([1, 0, 2]))
-    assert mean("ERR", ranking) == pytest.approx(1 / 4 + (3 / 4) * (3 / 4) / 3)
-    assert mean("ERR@1", ranking) == pytest.approx(1 / 4)
-    assert mean("ERR(gmax=4)@1", ranking) == pytest.approx(1 / 16)
-    four = ranking_of(of_grades([1, 0, 2]), setting=Setting(highest_grade=4))
-    assert mean("ERR@1", four) == pytest.approx(1 / 16)
+    assert mean("ERR(gmax=2)", ranking) == pytest.approx(1 / 4 + (3 / 4) * (3 / 4) / 3)
+    assert mean("ERR(max=data)@1", ranking) == pytest.approx(1 / 4)
+    three = ranking_of(of_grades([1, 0, 2]), setting=Setting(highest_grade=3))
+    assert mean("ERR(max=data)@1", three) == pytest.approx(1 / 8)
+
+
+def test_the_highest_grade_is_4_by_default_whatever_the_grades_of_an_evaluation():
+    """gdeval and ir_measures: grade 1 at rank 1 is worth (2 − 1) / 2^4."""
+    assert mean("ERR@20", ranking_of(of_grades([1, 0, 2]))) == pytest.approx(1 / 16 + (15 / 16) * (3 / 16) / 3)
+
+
+def test_a_grade_above_the_highest_is_refused_by_name():
+    ranking = ranking_of(of_grades([1, 0, 2]), of_grades([None], [5]))
+    with pytest.raises(BadInput, match="ERR@20 takes grades up to 4, and grade 5 was judged: write gmax=5, or max=dat"):
+        parse("ERR@20").evaluate(ranking)
+    assert parse("ERR@20").problem(Setting(highest_grade=4)) is None
+    assert mean("ERR(gmax=5)@20", ranking) == mean("ERR(max=data)@20", ranking) > 0
+
+
+def test_accuracy_is_the_share_of_pairs_in_the_right_order():
+    # Relevant at 1 and 4 of 5: of 6 pairs with the others at 2, 3, 5, three and one are in order.
+    query = relevant_at([1, 4], retrieved=5, relevant=3)
+    values = parse("Accuracy").evaluate(ranking_of(query, of_grades([1, 1]), of_grades([0]), Query())).values
+    assert values[0] == pytest.approx(4 / 6)
+    assert np.isnan(values[1:]).all()
+
+
+def test_discounted_gain_is_reported_beside_what_an_ideal_list_would_reach():
+    """Ranks 1 and 3: 3 + 2 / log2(4); ideal 3, 2, 1: 3 + 2 / log2(3) + 1 / log2(4)."""
+    ranking = ranking_of(of_grades([3, None, 2], [1]))
+    assert mean("dcg", ranking) == pytest.approx(4)
+    assert mean("ideal_dcg", ranking) == pytest.approx(3 + 2 / 1.5849625007211562 + 1 / 2)
+    assert mean("ndcg", ranking) == pytest.approx(4 / (3 + 2 / 1.5849625007211562 + 1 / 2))
+
+
+def test_a_tier_is_as_deep_as_what_is_returned_not_as_what_is_listed():
+    """Va = 2 returned of a list of 4, Ch = 3: d1 = 2, one hit."""
+    lines = [Line(name, score, returned=score > 2) for name, score in zip("abcd", (4, 3, 2, 1), strict=True)]
+    ranking = ranking_of(Query(lines, {"a": 1, "c": 1, "d": 1}))
+    assert mean("FirstTier", ranking) == pytest.approx(1 / 2)
+    assert mean("FirstTier(norm=class)", ranking) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("policy", "published"), [("pmiss_zero", 0.5557185), ("pfa_only", 0.246838)])
+def test_the_aggregate_of_a_published_material_result(policy, published):
+    """300 queries, 150 with relevant documents; mean P_miss (0 where none is relevant) and mean P_fa as published."""
+    p_miss, p_fa, beta = 0.308880406667, 0.00677005333, 20.0
+    none = 0.0 if policy == "pmiss_zero" else np.nan
+    columns = np.concatenate((np.full(150, 2 * p_miss), np.full(150, none))), np.full(300, beta * p_fa)
+    assert parse("AQWV").aggregate(columns) == pytest.approx(published, abs=5e-7)
 
 
 def test_average_dynamic_recall_asks_each_rank_for_what_could_stand_there():

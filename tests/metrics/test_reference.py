@@ -19,9 +19,8 @@ def test_every_measure_says_everything_that_a_reader_may_ask(family):
 
 @FAMILIES
 def test_the_text_holds_every_heading(family):
-    measure = family(cutoff=family.cutoff and float(family.cutoff.example))
     for part in (family.name, family.title, family.summary, *HEADINGS.values()):
-        assert part in measure.doc
+        assert part in family.text
 
 
 @FAMILIES
@@ -33,14 +32,8 @@ def test_the_formula_is_well_formed_and_names_what_it_defines(family):
     assert len(list(root.iter())) > 3
 
 
-def test_the_direction_in_words_is_the_one_in_the_record():
-    words = {"higher": "Higher is better.", "lower": "Lower is better.", "none": "Neither"}
-    for family in families():
-        assert family.reference.direction.startswith(words[family.direction]), family.name
-
-
 def test_headings_are_the_fields():
-    assert list(HEADINGS) == list(Reference.__dataclass_fields__)
+    assert ["summary", *HEADINGS] == list(Reference.__dataclass_fields__)
 
 
 def inner(formula: str) -> str:

@@ -5,16 +5,15 @@ the score of each item, in the same order, for both lists.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import Direction, Range
-from leaderboard.metrics.parameters import Given, Parameter, Value, canonical, described, read_arguments, read_cutoff
-from leaderboard.metrics.reference import Reference
+from leaderboard.metrics.measure import Definition, Direction, Range
+from leaderboard.metrics.parameters import Given, Parameter, Value, canonical, read_arguments, read_cutoff
 from leaderboard.metrics.segments import Floats
 
 __all__ = [
@@ -23,6 +22,7 @@ __all__ = [
     "Agreement",
     "AgreementFamily",
     "Items",
+    "fagin_kendall",
     "find_agreement",
     "kendall_distance",
     "kendall_tau",
@@ -68,14 +68,75 @@ def pairs(x: Floats, y: Floats) -> tuple[int, int]:
 
 
 def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) -> Agreed:
-    """Discordant pairs / all pairs of the items in both (top k) lists: 0 same order, 1 reversed."""
+    """The share of the pairs of common items that the two lists put in different order.
+
+    Formula: KendallDistance@k = D / (n · (n − 1) / 2)
+    Symbols: n items are in both lists; C and D are the numbers of their pairs in the same and in the other order.
+    Range: 0 to 1: 0 the same order, 1 reversed
+    Ties: Items in rank order have none; equal scores, where scores are given, tie.
+    No relevant document: Judgments play no part.
+    Missing query: Undefined below two common items; their number is given beside it.
+    Cutoff beyond the list: Only items in both top k lists count.
+    Unjudged documents: Judgments play no part.
+    trec_eval and ir_measures: Neither has it.
+    Source: R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 2003
+
+    Discordant pairs / all pairs of the items in both (top k) lists: 0 same order, 1 reversed.
+    """
     x, y = common(first, second, cutoff, None)
     n = len(x)
     return Agreed(pairs(x, y)[1] / (n * (n - 1) / 2) if n > 1 else math.nan, n)
 
 
+def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | None = None) -> Agreed:
+    """How far two top lists are apart, items in one of them only included, as a share of what is possible.
+
+    Formula: FaginKendall@k = (D + A + |F| · |S| + p · (C(|F|) + C(|S|))) / (m · n + p · (C(m) + C(n)))
+    Symbols: m and n are the lengths of the lists; F and S are the items in the first only and in the second only;
+        C(x) = x · (x − 1) / 2 counts the pairs of x items. D pairs of common items stand in different order. A pairs
+        stand in one list with the item first that the other list lacks. Pairs that only one list has count p.
+    Range: 0 to 1: 0 the same list, 1 nothing in common
+    Ties: Items in rank order have none.
+    No relevant document: Judgments play no part.
+    Missing query: Undefined for two empty lists.
+    Cutoff beyond the list: Without one, whole lists count. A list shorter than k is taken as it is.
+    Unjudged documents: Judgments play no part.
+    trec_eval and ir_measures: Neither has it.
+    Source: R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 2003
+
+    (value in [0, 1], items in either list); NaN where no pair counts. p in [0, 1].
+
+    >>> fagin_kendall(np.array(["a", "b"]), np.array(["c", "d"]))
+    Agreed(value=1.0, items=4)
+    """
+    first, second = np.asarray(first)[:cutoff], np.asarray(second)[:cutoff]
+    x, y = common(first, second, None, None)
+    alone = [len(each) - len(x) for each in (first, second)]
+    # Places are 0-based: an item at place i that is the j-th of the common ones has i − j others before it.
+    ahead = sum(float(np.sum(np.sort(places) - np.arange(len(places)))) for places in (x, y))
+    apart = pairs(x, y)[1] + ahead + alone[0] * alone[1] + p * sum(n * (n - 1) / 2 for n in alone)
+    lengths = len(first), len(second)
+    most = lengths[0] * lengths[1] + p * sum(n * (n - 1) / 2 for n in lengths)
+    return Agreed(apart / most if most else math.nan, len(x) + sum(alone))
+
+
 def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) -> Agreed:
-    """tau-b of the items in both lists, in [−1, 1]; undefined below 2 items or where one list ties them all."""
+    """Pairs in the same order less pairs in the other, corrected for ties.
+
+    Formula: KendallTau = (C − D) / sqrt((N − T_x) · (N − T_y))
+    Symbols: n items are in both lists; C and D are the numbers of their pairs in the same and in the other order. N is
+        the number of all pairs, T_x and T_y those that are tied in either list.
+    Range: −1 to 1: 1 the same order, −1 reversed
+    Ties: Items in rank order have none; equal scores, where scores are given, tie.
+    No relevant document: Judgments play no part.
+    Missing query: Undefined below two common items; their number is given beside it.
+    Cutoff beyond the list: It takes no cutoff: all common items count.
+    Unjudged documents: Judgments play no part.
+    trec_eval and ir_measures: Neither has it.
+    Source: M. G. Kendall: Rank Correlation Methods, 4th edition, Griffin, 1970
+
+    tau-b of the items in both lists, in [−1, 1]; undefined below 2 items or where one list ties them all.
+    """
     x, y = common(first, second, None, scores)
     n = len(x)
     concordant, discordant = pairs(x, y)
@@ -90,7 +151,21 @@ def tied_pairs(x: Floats) -> int:
 
 
 def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scores: Scores | None = None) -> Agreed:
-    """Pearson correlation of the ranks among the items in both lists, tied ones at their average rank; in [−1, 1]."""
+    """The correlation of the ranks that the common items have among themselves.
+
+    Formula: SpearmanRho = cov(x, y) / (σ_x · σ_y)
+    Symbols: x and y are the ranks of the common items in the two lists, tied ones at their average rank.
+    Range: −1 to 1: 1 the same order, −1 reversed
+    Ties: Items in rank order have none; equal scores, where scores are given, tie.
+    No relevant document: Judgments play no part.
+    Missing query: Undefined below two common items; their number is given beside it.
+    Cutoff beyond the list: With a cutoff only items in both top k lists count.
+    Unjudged documents: Judgments play no part.
+    trec_eval and ir_measures: Neither has it.
+    Source: C. Spearman: The proof and measurement of association between two things, 1904
+
+    Pearson correlation of the ranks among the items in both lists, tied ones at their average rank; in [−1, 1].
+    """
     x, y = (average_ranks(each) for each in common(first, second, cutoff, scores))
     dx, dy = x - x.mean() if len(x) else x, y - y.mean() if len(y) else y
     spread = math.sqrt(float(dx @ dx) * float(dy @ dy))
@@ -105,7 +180,21 @@ def average_ranks(x: Floats) -> Floats:
 
 
 def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agreed:
-    """RBO, extrapolated from lists that may differ in length, in [0, 1]; undefined for two empty lists."""
+    """How much the two lists share at each depth, the top weighted most; extrapolated beyond what is seen.
+
+    Formula: RBO = ((1 − p) / p) · sum_{d=1}^{∞} (X_d / d) · p^d
+    Symbols: X_d is the number of items in both lists down to depth d; p (default 0.9) says how deep one looks.
+    Range: 0 to 1: 1 the same list, 0 nothing in common
+    Ties: Items in rank order have none; equal scores, where scores are given, tie.
+    No relevant document: Judgments play no part.
+    Missing query: Undefined for two empty lists; 0 where one is empty.
+    Cutoff beyond the list: It takes no cutoff: overlap beyond the lists is taken to go on as at their end.
+    Unjudged documents: Judgments play no part.
+    trec_eval and ir_measures: Neither has it.
+    Source: W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings, ACM TOIS 28 (4), 2010
+
+    RBO, extrapolated from lists that may differ in length, in [0, 1]; undefined for two empty lists.
+    """
     short, long = sorted((np.asarray(first), np.asarray(second)), key=len)
     s, n = len(short), len(long)
     if not n:
@@ -125,7 +214,20 @@ def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agree
 
 
 def tau_ap(first: Items, second: Items) -> Agreed:
-    """AP correlation of the second list with the first, the reference, over the items in both; in [−1, 1].
+    """Like Kendall's τ, but errors near the top of the second list cost most; the first list is the reference.
+
+    Formula: TauAP = (2 / (n − 1)) · sum_{i=2}^{n} (C_i / (i − 1)) − 1
+    Symbols: C_i of the items above rank i of the second list stand above that item in the first list too.
+    Range: −1 to 1: 1 the same order, −1 reversed
+    Ties: Items in rank order have none.
+    No relevant document: Judgments play no part.
+    Missing query: Undefined below two common items; their number is given beside it.
+    Cutoff beyond the list: It takes no cutoff: all common items count.
+    Unjudged documents: Judgments play no part.
+    trec_eval and ir_measures: Neither has it.
+    Source: E. Yilmaz, J. A. Aslam, S. Robertson: A New Rank Correlation Coefficient for IR, SIGIR 2008
+
+    AP correlation of the second list with the first, the reference, over the items in both; in [−1, 1].
 
     Errors near the top of the second list cost most.
     """
@@ -141,28 +243,17 @@ def tau_ap(first: Items, second: Items) -> Agreed:
 DEPTH = Parameter("cutoff", "int", low=1, meaning="only the first k ranks of either list count")
 
 
-@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class AgreementFamily:
-    """One way to compare two rankings, with its reference, for the page of measures.
+@dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
+class AgreementFamily(Definition):
+    """One way to compare two rankings, for the page of measures.
 
     compute  (first, second, *, one keyword per parameter, cutoff when it takes one) -> Agreed
     """
 
-    name: str
-    title: str
-    summary: str
     compute: Callable[..., Agreed]
     span: Range
-    direction: Direction
-    reference: Reference
-    parameters: tuple[Parameter, ...] = ()
-    cutoff: Parameter | None = None
     group: str = "Agreement between two rankings"
-
-    @property
-    def text(self) -> str:
-        """The whole reference as plain text: name, summary, parameters and every heading."""
-        return "\n".join([f"{self.name}: {self.title}", self.summary, *described(self), self.reference.text()])
+    directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
 
     def __call__(self, *, cutoff: Value = None, **given: Value) -> "Agreement":
         """This agreement with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
@@ -192,106 +283,58 @@ class Agreement:
         return self.family.compute(first, second, **arguments)
 
 
-CORRELATED = Reference(
-    formula="",
-    where="n items are in both lists; C and D are the numbers of their pairs in the same and in the other order.",
-    range="−1 to 1: 1 the same order, −1 reversed",
-    unit="A correlation, without unit.",
-    direction="Neither: it compares two rankings.",
-    ties="Items in rank order have none; equal scores, where scores are given, tie.",
-    no_relevant="Judgments play no part.",
-    missing="Undefined below two common items; their number is given beside it.",
-    beyond="It takes no cutoff: all common items count.",
-    unjudged="Judgments play no part.",
-    elsewhere="Neither has it.",
-    source="M. G. Kendall: Rank Correlation Methods, 4th edition, Griffin, 1970",
-)
-
 KENDALL_DISTANCE = AgreementFamily(
     name="KendallDistance",
     title="Kendall distance at k",
-    summary="The share of the pairs of common items that the two lists put in different order.",
     compute=kendall_distance,
     span=(0.0, 1.0),
     direction="lower",
     cutoff=DEPTH,
-    reference=replace(
-        CORRELATED,
-        formula="KendallDistance@k = D / (n · (n − 1) / 2)",
-        range="0 to 1: 0 the same order, 1 reversed",
-        unit="A share, without unit.",
-        direction="Lower is closer.",
-        beyond="Only items in both top k lists count.",
-        source="R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 2003",
+)
+FAGIN_KENDALL = AgreementFamily(
+    name="FaginKendall",
+    title="Kendall distance of top lists",
+    compute=fagin_kendall,
+    span=(0.0, 1.0),
+    direction="lower",
+    parameters=(
+        Parameter("p", "float", 0.5, low=0.0, high=1.0, meaning="what a pair counts that only one list holds"),
     ),
+    cutoff=DEPTH,
 )
 SPEARMAN_RHO = AgreementFamily(
     name="SpearmanRho",
     title="Spearman's ρ",
-    summary="The correlation of the ranks that the common items have among themselves.",
     compute=spearman_rho,
     span=(-1.0, 1.0),
-    direction="higher",
+    unit="correlation",
     cutoff=DEPTH,
-    reference=replace(
-        CORRELATED,
-        formula="SpearmanRho = cov(x, y) / (σ_x · σ_y)",
-        where="x and y are the ranks of the common items in the two lists, tied ones at their average rank.",
-        beyond="With a cutoff only items in both top k lists count.",
-        source="C. Spearman: The proof and measurement of association between two things, 1904",
-    ),
 )
 KENDALL_TAU = AgreementFamily(
     name="KendallTau",
     title="Kendall's τ-b",
-    summary="Pairs in the same order less pairs in the other, corrected for ties.",
     compute=kendall_tau,
     span=(-1.0, 1.0),
-    direction="higher",
-    reference=replace(
-        CORRELATED,
-        formula="KendallTau = (C − D) / sqrt((N − T_x) · (N − T_y))",
-        where=f"{CORRELATED.where} N is the number of all pairs, T_x and T_y those that are tied in either list.",
-    ),
+    unit="correlation",
 )
 RBO = AgreementFamily(
     name="RBO",
     title="Rank-biased overlap",
-    summary="How much the two lists share at each depth, the top weighted most; extrapolated beyond what is seen.",
     compute=rank_biased_overlap,
     span=(0.0, 1.0),
-    direction="higher",
     parameters=(
         Parameter("p", "float", 0.9, low=0.01, high=0.9999, meaning="the probability of looking one rank deeper"),
-    ),
-    reference=replace(
-        CORRELATED,
-        formula="RBO = ((1 − p) / p) · sum_{d=1}^{∞} (X_d / d) · p^d",
-        where="X_d is the number of items in both lists down to depth d; p (default 0.9) says how deep one looks.",
-        range="0 to 1: 1 the same list, 0 nothing in common",
-        unit="A share, without unit.",
-        missing="Undefined for two empty lists; 0 where one is empty.",
-        beyond="It takes no cutoff: overlap beyond the lists is taken to go on as at their end.",
-        source="W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings, ACM TOIS 28 (4), 2010",
     ),
 )
 TAU_AP = AgreementFamily(
     name="TauAP",
     title="AP correlation",
-    summary="Like Kendall's τ, but errors near the top of the second list cost most; the first list is the reference.",
     compute=tau_ap,
     span=(-1.0, 1.0),
-    direction="higher",
-    reference=replace(
-        CORRELATED,
-        formula="TauAP = (2 / (n − 1)) · sum_{i=2}^{n} (C_i / (i − 1)) − 1",
-        where="C_i of the items above rank i of the second list stand above that item in the first list too.",
-        ties="Items in rank order have none.",
-        source="E. Yilmaz, J. A. Aslam, S. Robertson: A New Rank Correlation Coefficient for IR, SIGIR 2008",
-    ),
+    unit="correlation",
 )
 
-AGREEMENTS = (KENDALL_DISTANCE, SPEARMAN_RHO, KENDALL_TAU, RBO, TAU_AP)
+AGREEMENTS = (KENDALL_DISTANCE, FAGIN_KENDALL, SPEARMAN_RHO, KENDALL_TAU, RBO, TAU_AP)
 _BY_NAME = {each.name.casefold(): each for each in AGREEMENTS}
 
 

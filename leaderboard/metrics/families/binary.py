@@ -1,7 +1,5 @@
 """Ranks, binary: a document is relevant or it is not, and the earlier the better."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
@@ -9,7 +7,6 @@ from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, share, total
-from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL
 
 __all__ = ["AP", "FAMILIES", "RANK", "RANK_NEEDED", "TREC_CUTOFFS"]
 
@@ -22,23 +19,113 @@ TREC_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 def precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
-    """Relevant in the top k / k, float64[Q] in [0, 1]."""
+    """The share of the first k ranks that holds relevant documents.
+
+    Formula: P@k = (sum_{i=1}^{k} rel_i) / k
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A list shorter than k is not excused: the ranks that it lacks count as not relevant.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Both compute the same.
+    Source: C. D. Manning, P. Raghavan, H. Schütze: Introduction to Information Retrieval, Cambridge University Press,
+        2008, chapter 8
+
+    Relevant in the top k / k, float64[Q] in [0, 1].
+    """
     return ranking.relevant(rel).within(cutoff) / cutoff
 
 
 def recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
-    """Relevant in the top k / all relevant, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    """The share of all relevant documents that is in the first k ranks.
+
+    Formula: R@k = (sum_{i=1}^{k} rel_i) / R
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A list shorter than k is not excused: the ranks that it lacks count as not relevant.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Both compute the same.
+    Source: C. D. Manning, P. Raghavan, H. Schütze: Introduction to Information Retrieval, Cambridge University Press,
+        2008, chapter 8
+
+    Relevant in the top k / all relevant, float64[Q] in [0, 1]; 0 where nothing is relevant.
+    """
     relevant = ranking.relevant(rel)
     return share(relevant.within(cutoff), relevant.judged)
 
 
 def success(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
-    """1 where a relevant document is in the top k, else 0, float64[Q]."""
+    """Whether a relevant document is in the first k ranks; its mean is the share of the queries where one is.
+
+    Formula: Success@k = min(1, sum_{i=1}^{k} rel_i)
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 or 1 for a query, 0 to 1 for the mean
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A list shorter than k is not excused: the ranks that it lacks count as not relevant.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Both compute the same.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    1 where a relevant document is in the top k, else 0, float64[Q].
+    """
     return (ranking.relevant(rel).within(cutoff) > 0).astype(np.float64)
 
 
+def pairs_in_order(ranking: Ranking, *, rel: int) -> Floats:
+    """Of all pairs of a relevant and another document in the list, the share that has the relevant one first.
+
+    Formula: Accuracy = (sum_{r} (N − n_r)) / (F · N)
+    Symbols: r runs over the F relevant documents of the list, n_r of its N other documents stand above r.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Undefined, and left out of the mean; so too where the list has no relevant document.
+    Missing query: Undefined, and left out of the mean: compare it only between runs that found something.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: ir_measures computes the same, and fails on a list of relevant documents only, where it
+        is undefined here. Accuracy@k stands for Success@k in some papers, so it is refused. trec_eval has none.
+    Source: ir_measures, https://ir-measur.es/
+
+    float64[Q] in [0, 1], NaN where there is no such pair.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> pairs_in_order(graded_lists([1, 0, 1, None]), rel=1)
+    array([0.75])
+    """
+    relevant = ranking.relevant(rel)
+    others = ranking.retrieved - relevant.found
+    wrong = total(relevant.query, (relevant.rank - relevant.nth).astype(np.float64), ranking.queries)
+    pairs = relevant.found * others
+    return np.where(pairs > 0, 1.0 - share(wrong, pairs), np.nan)
+
+
 def reciprocal_rank(ranking: Ranking, *, rel: int, cutoff: int | None) -> Floats:
-    """1 / rank of the first relevant document (within the cutoff), else 0, float64[Q] in [0, 1]."""
+    """One over the rank of the first relevant document; its mean is known as MRR.
+
+    Formula: RR = 1 / min{i : rel_i = 1}
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A cutoff beyond the list changes nothing.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval knows no cutoff here; ir_measures has RR@k with the same meaning.
+    Source: E. M. Voorhees: The TREC-8 Question Answering Track Report, TREC 1999
+
+    1 / rank of the first relevant document (within the cutoff), else 0, float64[Q] in [0, 1].
+    """
     relevant = ranking.relevant(rel)
     values = np.zeros(ranking.queries)
     hit = relevant.found > 0
@@ -50,7 +137,22 @@ def reciprocal_rank(ranking: Ranking, *, rel: int, cutoff: int | None) -> Floats
 
 
 def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | None) -> Floats:
-    """Σ precision at the ranks of relevant documents / what `norm` names, float64[Q] in [0, 1].
+    """Precision at the rank of each relevant document, averaged over the relevant ones. Its mean is MAP.
+
+    Formula: AP@k = (sum_{i=1}^{k} rel_i · P@i) / R
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks count as not relevant.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Both compute norm=all; the other norms are known to neither.
+    Source: C. Buckley, E. M. Voorhees: Evaluating Evaluation Measure Stability, SIGIR 2000
+
+    Σ precision at the ranks of relevant documents / what `norm` names, float64[Q] in [0, 1].
 
     norm: all relevant documents; hits, those within the cutoff; min, min(all relevant, k).
     """
@@ -68,68 +170,73 @@ def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | No
 
 
 def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
+    """AP with a geometric mean over queries, so that the worst queries weigh most.
+
+    Formula: GMAP = exp(mean(ln(max(AP, 0.00001))))
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Under pooled judgments 0, and the query counts with 0.00001; under complete ones it is left
+        out.
+    Missing query: Scored as an empty list: it counts with 0.00001.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval computes the same and prints it for the run only; ir_measures does not name it.
+    Source: S. E. Robertson: On GMAP and other transformations, CIKM 2006
+    """
     return average_precision(ranking, rel=rel, norm="all", cutoff=None)
 
 
 P = Family(
     name="P",
     title="Precision at k",
-    summary="The share of the first k ranks that holds relevant documents.",
     group=GROUP,
     compute=precision,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("P", takes="cutoff", values=TREC_CUTOFFS),),
-    reference=replace(RANKED, formula="P@k = (sum_{i=1}^{k} rel_i) / k"),
 )
 R = Family(
     name="R",
     title="Recall at k",
-    summary="The share of all relevant documents that is in the first k ranks.",
     group=GROUP,
     compute=recall,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("recall", takes="cutoff", values=TREC_CUTOFFS),),
-    reference=replace(RANKED, formula="R@k = (sum_{i=1}^{k} rel_i) / R"),
 )
 SUCCESS = Family(
     name="Success",
     title="Success at k",
-    summary="Whether a relevant document is in the first k ranks; its mean is the share of the queries where one is.",
     group=GROUP,
     compute=success,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("success", takes="cutoff", values=(1, 5, 10)),),
-    reference=replace(
-        RANKED,
-        formula="Success@k = min(1, sum_{i=1}^{k} rel_i)",
-        range="0 or 1 for a query, 0 to 1 for the mean",
-        source=TREC_EVAL,
+)
+ACCURACY = Family(
+    name="Accuracy",
+    title="Pairs in the right order",
+    group=GROUP,
+    compute=pairs_in_order,
+    parameters=(REL,),
+    uncut=(
+        "it has two readings. Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without a "
+        "cutoff, is the share of pairs of a relevant and another document that are in the right order (ir_measures)"
     ),
 )
 RR = Family(
     name="RR",
     title="Reciprocal rank",
-    summary="One over the rank of the first relevant document; its mean is known as MRR.",
     group=GROUP,
     compute=reciprocal_rank,
     parameters=(REL,),
     cutoff=RANK,
     trec_eval=(TrecEval("recip_rank"),),
-    reference=replace(
-        RANKED,
-        formula="RR = 1 / min{i : rel_i = 1}",
-        beyond="A cutoff beyond the list changes nothing.",
-        elsewhere="trec_eval knows no cutoff here; ir_measures has RR@k with the same meaning.",
-        source="E. M. Voorhees: The TREC-8 Question Answering Track Report, TREC 1999",
-    ),
 )
 AP = Family(
     name="AP",
     title="Average precision",
-    summary="Precision at the rank of each relevant document, averaged over the relevant ones. Its mean is MAP.",
     group=GROUP,
     compute=average_precision,
     parameters=(
@@ -144,33 +251,16 @@ AP = Family(
     ),
     cutoff=RANK,
     trec_eval=(TrecEval("map"), TrecEval("map_cut", takes="cutoff", values=TREC_CUTOFFS)),
-    reference=replace(
-        RANKED,
-        formula="AP@k = (sum_{i=1}^{k} rel_i · P@i) / R",
-        beyond=f"Without one, the whole list counts. {RANKED.beyond}",
-        elsewhere="Both compute norm=all; the other norms are known to neither.",
-        source="C. Buckley, E. M. Voorhees: Evaluating Evaluation Measure Stability, SIGIR 2000",
-    ),
 )
 
 GMAP = Family(
     name="GMAP",
     title="Geometric mean of average precision",
-    summary="AP with a geometric mean over queries, so that the worst queries weigh most.",
     group=GROUP,
     compute=average_precision_of_all,
     parameters=(REL,),
     aggregation=GEOMETRIC_MEAN,
     trec_eval=(TrecEval("gm_map"),),
-    reference=replace(
-        RANKED,
-        formula="GMAP = exp(mean(ln(max(AP, 0.00001))))",
-        no_relevant="Under pooled judgments 0, and the query counts with 0.00001; under complete ones it is left out.",
-        missing="Scored as an empty list: it counts with 0.00001.",
-        beyond=NO_CUTOFF,
-        elsewhere="trec_eval computes the same and prints it for the run only; ir_measures does not name it.",
-        source="S. E. Robertson: On GMAP and other transformations, CIKM 2006",
-    ),
 )
 
-FAMILIES = (AP, GMAP, RR, P, R, SUCCESS)
+FAMILIES = (AP, GMAP, RR, P, R, SUCCESS, ACCURACY)

@@ -1,29 +1,44 @@
 """Ranks, graded: the reader who stops once content, and recall against a ladder of grades."""
 
-from dataclasses import replace
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from leaderboard.metrics.families.binary import RANK
 from leaderboard.metrics.measure import REL, Family
-from leaderboard.metrics.parameters import GRADE_LIMIT, Parameter
-from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.parameters import GRADE_LIMIT, Parameter, Value
+from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, running, share, total
-from leaderboard.metrics.wording import NO_CUTOFF, RANKED
 
 __all__ = ["FAMILIES"]
 
 GROUP = "Ranks, graded"
 
 
-def expected_reciprocal_rank(ranking: Ranking, *, gmax: int | None, cutoff: int | None) -> Floats:
-    """Σ (1 / i) · R_i · Π_{j < i} (1 − R_j), float64[Q] in [0, 1), R = (2^g − 1) / 2^gmax."""
-    highest = gmax if gmax is not None else ranking.setting.highest_grade
-    if highest is None:
-        highest = int(ranking.judged_grade.max(initial=0))
+def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
+    """The expected inverse rank at which a reader stops, who stops more readily at higher grades.
+
+    Formula: ERR@k = sum_{i=1}^{k} (1 / i) · R_i · prod_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^{gmax}
+    Symbols: g_i is the grade at rank i, 0 where unjudged or negative; gmax is 4 unless given, or the evaluation's
+        highest grade with max=data. A higher grade than gmax is an error.
+    Range: 0 to 1; the highest grade at rank 1 gives 1 − 2^{−gmax}
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. Ranks that a list lacks add nothing.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval has none; ir_measures' ERR@k is gdeval's, which is this one: gmax is 4, and
+        higher grades are refused.
+    Source: O. Chapelle and others: Expected Reciprocal Rank for Graded Relevance, CIKM 2009
+
+    Σ (1 / i) · R_i · Π_{j < i} (1 − R_j), float64[Q] in [0, 1), R = (2^g − 1) / 2^gmax.
+    """
+    top = gmax if max is None else ranking.highest_grade
     content = ranking.relevant(1)
     grade = ranking.grade[ranking.grade >= 1]
-    stops = (np.exp2(np.minimum(grade, highest)) - 1.0) / np.exp2(highest)
+    stops = (np.exp2(grade) - 1.0) / np.exp2(top)
     # The probability of getting here: that of going on past each relevant document before.
     goes_on = running(content.query, 1.0 - stops, np.multiply)
     arrives = np.ones(len(goes_on))
@@ -34,8 +49,37 @@ def expected_reciprocal_rank(ranking: Ranking, *, gmax: int | None, cutoff: int 
     return total(content.query, worth, ranking.queries)
 
 
+def grade_above(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
+    """gdeval refuses grades above its maximum too: cutting them off would give a figure under a name that it isn't."""
+    gmax, highest = arguments["gmax"], setting.highest_grade or 0
+    if arguments["max"] == "data" or highest <= gmax:
+        return None
+    return f"takes grades up to {gmax}, and grade {highest} was judged: write gmax={highest}, or max=data"
+
+
+def one_maximum(given: Mapping[str, Value]) -> str | None:
+    """gmax and max are two ways to say what the highest grade is."""
+    return "gmax and max=data both say what the highest grade is; give one" if {"gmax", "max"} <= set(given) else None
+
+
 def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
-    """Mean over i <= R of |top i ∩ documents graded at least as high as the i-th ideal one| / i, float64[Q]."""
+    """Recall at each rank against the documents that the ideal list could have shown by then.
+
+    Formula: ADR = (1 / R) · sum_{i=1}^{R} |top_i ∩ {d : g_d ≥ ideal_i}| / i
+    Symbols: top_i are the first i documents, g_d is the grade of d, ideal_i the i-th highest grade judged.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts down to rank R.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: R. Typke, R. C. Veltkamp, F. Wiering: A measure for evaluating retrieval techniques based on partially
+        ordered ground truth lists, ICME 2006
+
+    Mean over i <= R of |top i ∩ documents graded at least as high as the i-th ideal one| / i, float64[Q].
+    """
     summed = np.zeros(ranking.queries)
     for level in np.unique(ranking.judged_grade[ranking.judged_grade >= rel]):
         here = ranking.judged_grade == level
@@ -47,47 +91,22 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
 ERR = Family(
     name="ERR",
     title="Expected reciprocal rank",
-    summary="The expected inverse rank at which a reader stops, who stops more readily at higher grades.",
     group=GROUP,
     compute=expected_reciprocal_rank,
     parameters=(
-        Parameter(
-            "gmax",
-            "int",
-            low=1,
-            high=GRADE_LIMIT,
-            meaning="the highest grade there can be; the evaluation's own by default",
-        ),
+        Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
+        Parameter("max", "choice", choices=("data",), meaning="data: gmax is the highest grade of the evaluation"),
     ),
+    check=one_maximum,
+    refuse=grade_above,
     cutoff=RANK,
-    reference=replace(
-        RANKED,
-        formula="ERR@k = sum_{i=1}^{k} (1 / i) · R_i · prod_{j<i} (1 − R_j), R_i = (2^{g_i} − 1) / 2^{gmax}",
-        where="g_i is the grade at rank i, 0 where unjudged or negative; gmax the highest grade there can be.",
-        range="0 to 1; the highest grade at rank 1 gives 1 − 2^{−gmax}",
-        beyond="Without one, the whole list counts. Ranks that a list lacks add nothing.",
-        elsewhere="trec_eval has none; ir_measures calls gdeval, where gmax is 4 and 20 ranks count by default.",
-        source="O. Chapelle and others: Expected Reciprocal Rank for Graded Relevance, CIKM 2009",
-    ),
 )
 ADR = Family(
     name="ADR",
     title="Average dynamic recall",
-    summary="Recall at each rank against the documents that the ideal list could have shown by then.",
     group=GROUP,
     compute=average_dynamic_recall,
     parameters=(REL,),
-    reference=replace(
-        RANKED,
-        formula="ADR = (1 / R) · sum_{i=1}^{R} |top_i ∩ {d : g_d ≥ ideal_i}| / i",
-        where="top_i are the first i documents, g_d is the grade of d, ideal_i the i-th highest grade judged.",
-        beyond=NO_CUTOFF[:-1] + " down to rank R.",
-        elsewhere="Neither has it.",
-        source=(
-            "R. Typke, R. C. Veltkamp, F. Wiering: A measure for evaluating retrieval techniques based on partially "
-            "ordered ground truth lists, ICME 2006"
-        ),
-    ),
 )
 
 FAMILIES = (ERR, ADR)

@@ -1,24 +1,12 @@
 """Ranks, graded: trec_eval's experimental relatives of nDCG."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from leaderboard.metrics.families.graded import (
-    BASE,
-    GAINS,
-    discounted,
-    gained,
-    ideal,
-    read_gains,
-    with_gain,
-    write_gains,
-)
+from leaderboard.metrics.families.graded import GAINS, discounted, gained, ideal, read_gains, with_gain, write_gains
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Gains
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share, starts, total
-from leaderboard.metrics.wording import NO_CUTOFF, RANKED, TREC_EVAL, ZERO
 
 __all__ = ["FAMILIES", "Climb"]
 
@@ -57,7 +45,22 @@ def climbs(ranking: Ranking, gains: Gains | None) -> tuple[Climb, Climb]:
 
 
 def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
-    """nDCG averaged over the relevant documents, float64[Q]; one not retrieved counts with the list's final nDCG."""
+    """nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.
+
+    Formula: nDCGRel = (1 / R) · sum_{r} nDCG@rank_r
+    Symbols: r runs over the R documents with a gain above 0; rank_r is infinite for one that is not retrieved.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    nDCG averaged over the relevant documents, float64[Q]; one not retrieved counts with the list's final nDCG.
+    """
     reached, best = climbs(ranking, gains)
     found = gained(ranking, "linear", gains)
     right = found.gain > 0
@@ -70,7 +73,22 @@ def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
 
 
 def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
-    """nDCG averaged over the ranks where the ideal gain falls, float64[Q], and the end of a list that goes beyond."""
+    """nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.
+
+    Formula: RnDCG = mean_{k ∈ K} nDCG@k
+    Symbols: K holds the ranks where a gain of the ideal list ends, and the list's own length when it goes beyond.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones. Only for this is rel asked.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    nDCG averaged over the ranks where the ideal gain falls, float64[Q], and the end of a list that goes beyond.
+    """
     reached, best = climbs(ranking, gains)
     perfect = ideal(ranking, "linear", gains)
     changes = (perfect.query[1:] != perfect.query[:-1]) | (perfect.gain[1:] != perfect.gain[:-1])
@@ -85,7 +103,23 @@ def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
 
 
 def normalised_gain(ranking: Ranking, *, gains: Gains | None) -> Floats:
-    """G, float64[Q]: each gain over log2(2 + how far the list lags behind the ideal one), over the sum of all gains."""
+    """Gains discounted by how far the list lags behind the ideal one, not by rank.
+
+    Formula: G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)
+    Symbols: g_i is the sum of the gains down to rank i, c_i that of the ideal list, each rank taken as 1 at least;
+        ideal_i is the gain at rank i of the ideal list.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    G, float64[Q]: each gain over log2(2 + how far the list lags behind the ideal one), over the sum of all gains.
+    """
     found, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
     cost = Climb(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
     size = np.bincount(perfect.query, minlength=ranking.queries)
@@ -98,82 +132,60 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None) -> Floats:
 
 
 def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
-    """binG, float64[Q] in [0, 1]: the mean over relevant documents of 1 / log2(2 + others ranked before)."""
+    """G with gains of 0 and 1: each relevant document discounted by the others ranked before it.
+
+    Formula: binG = (1 / R) · sum_{r} 1 / log_2(2 + n_r)
+    Symbols: r runs over the relevant documents retrieved; n_r documents that are not relevant stand above r.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    binG, float64[Q] in [0, 1]: the mean over relevant documents of 1 / log2(2 + others ranked before).
+    """
     relevant = ranking.relevant(rel)
     before = relevant.rank - relevant.nth
     return share(total(relevant.query, 1.0 / np.log2(2.0 + before), ranking.queries), relevant.judged)
 
 
-VARIANT = replace(
-    BASE,
-    beyond=NO_CUTOFF,
-    elsewhere="trec_eval computes the same; ir_measures does not name it.",
-    source=TREC_EVAL,
-)
-
 NDCG_REL = Family(
     name="nDCGRel",
     title="nDCG averaged over relevant documents",
-    summary="nDCG at the rank of each relevant document; those not retrieved count with the list's final nDCG.",
     group=GROUP,
     compute=at_relevant,
     defined_where=with_gain,
     parameters=(GAINS,),
     trec_eval=(TrecEval("ndcg_rel", read=read_gains, write=write_gains),),
-    reference=replace(
-        VARIANT,
-        formula="nDCGRel = (1 / R) · sum_{r} nDCG@rank_r",
-        where="r runs over the R documents with a gain above 0; rank_r is infinite for one that is not retrieved.",
-    ),
 )
 RNDCG = Family(
     name="RnDCG",
     title="nDCG averaged over grade levels",
-    summary="nDCG at the ranks where the ideal list passes from one grade to the next, and at the end of the list.",
     group=GROUP,
     compute=at_levels,
     parameters=(REL, GAINS),
     trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
-    reference=replace(
-        VARIANT,
-        formula="RnDCG = mean_{k ∈ K} nDCG@k",
-        where="K holds the ranks where a gain of the ideal list ends, and the list's own length when it goes beyond.",
-        no_relevant=f"{ZERO} Only for this is rel asked.",
-    ),
 )
 G = Family(
     name="G",
     title="Normalised gain",
-    summary="Gains discounted by how far the list lags behind the ideal one, not by rank.",
     group=GROUP,
     compute=normalised_gain,
     defined_where=with_gain,
     parameters=(GAINS,),
     trec_eval=(TrecEval("G", read=read_gains, write=write_gains),),
-    reference=replace(
-        VARIANT,
-        formula="G = (sum_{i} gain_i / log_2(2 + c_i − g_i)) / (sum_{i} ideal_i)",
-        where=(
-            "g_i is the sum of the gains down to rank i, c_i that of the ideal list, each rank taken as 1 at least; "
-            "ideal_i is the gain at rank i of the ideal list."
-        ),
-    ),
 )
 BIN_G = Family(
     name="binG",
     title="Binary normalised gain",
-    summary="G with gains of 0 and 1: each relevant document discounted by the others ranked before it.",
     group=GROUP,
     compute=binary_gain,
     parameters=(REL,),
     trec_eval=(TrecEval("binG"),),
-    reference=replace(
-        VARIANT,
-        formula="binG = (1 / R) · sum_{r} 1 / log_2(2 + n_r)",
-        where="r runs over the relevant documents retrieved; n_r documents that are not relevant stand above r.",
-        no_relevant=RANKED.no_relevant,
-        unjudged=RANKED.unjudged,
-    ),
 )
 
 FAMILIES = (NDCG_REL, RNDCG, G, BIN_G)

@@ -1,7 +1,7 @@
 """Ranks, graded: cumulated gain, discounted and normalised."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from leaderboard.metrics.measure import COUNT, Family, Measure, Range, TrecEval
 from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
-from leaderboard.metrics.wording import RANKED, ZERO
 
 __all__ = ["FAMILIES", "Gained", "gain_of", "gained", "ideal", "with_gain"]
 
@@ -93,31 +92,133 @@ def summed(documents: Gained, cutoff: int | None, queries: int) -> Floats:
 
 
 def cumulated_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
-    """Σ gain, float64[Q]."""
+    """The sum of the gains of the documents in the first k ranks.
+
+    Formula: CG@k = sum_{i=1}^{k} gain_i
+    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
+        documents, highest gain first.
+    Range: 0 and up (below 0 only with negative gains)
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: Neither has it.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002
+
+    Σ gain, float64[Q].
+    """
     return summed(gained(ranking, gain, gains), cutoff, ranking.queries)
 
 
 def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
-    """Σ gain / discount(rank), float64[Q]."""
+    """Gains in the first k ranks, each worth less the lower its rank.
+
+    Formula: DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)
+    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
+        documents, highest gain first.
+    Range: 0 and up (below 0 only with negative gains)
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval 10 prints it when asked for dcg, with linear gains and without a cutoff;
+        ir_measures has only the normalised one.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002; gain=exp: C. Burges and others: Learning to Rank using Gradient Descent, ICML
+        2005
+
+    Σ gain / discount(rank), float64[Q].
+    """
     found = ranking.keep(
         ("discounted", gain, gains, discount), lambda: discounted(gained(ranking, gain, gains), discount)
     )
     return summed(found, cutoff, ranking.queries)
 
 
-def normalised_discounted_gain(
-    ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None
-) -> Floats:
-    """DCG / DCG of the ideal order of all judged documents, float64[Q]; 0 where nothing has a gain."""
+def ideal_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None) -> Floats:
+    """DCG of the best order of all judged documents: the same for every run, and what nDCG divides by.
+
+    Formula: IDCG@k = sum_{i=1}^{k} ideal_i / log_2(i + 1)
+    Symbols: ideal_i is the i-th highest gain of a judged document of the query.
+    Range: 0 and up
+    Ties: The run plays no part.
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: The run plays no part: the query counts like any other.
+    Cutoff beyond the list: Without one, all judged documents count.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: trec_eval 10 prints it when asked for ideal_dcg; ir_measures has only the normalised one.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002
+
+    float64[Q] of at least 0.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ideal_gain(graded_lists([0, 1, 3]), gain="linear", gains=None, discount="jk", cutoff=2)
+    array([4.])
+    """
     best = ranking.keep(
         ("discounted ideal", gain, gains, discount), lambda: discounted(ideal(ranking, gain, gains), discount)
     )
+    return summed(best, cutoff, ranking.queries)
+
+
+def normalised_discounted_gain(
+    ranking: Ranking, *, gain: str, gains: Gains | None, discount: str, cutoff: int | None
+) -> Floats:
+    """DCG as a share of the DCG of the best order of all judged documents.
+
+    Formula: nDCG@k = DCG@k / IDCG@k
+    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
+        documents, highest gain first.
+    Range: 0 to 1 (below 0 only with negative gains)
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: Both compute the same with linear gains. trec_eval's ndcg_cut takes no gains, and its
+        ndcg takes gains that differ by less than 1 as equal when it orders the ideal list. ir_measures writes gain=exp
+        as dcg='exp-log2'.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002; gain=exp: C. Burges and others: Learning to Rank using Gradient Descent, ICML
+        2005
+
+    DCG / DCG of the ideal order of all judged documents, float64[Q]; 0 where nothing has a gain.
+    """
     reached = discounted_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff)
-    return share(reached, summed(best, cutoff, ranking.queries))
+    return share(reached, ideal_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff))
 
 
 def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: int | None) -> Floats:
-    """CG / CG of the ideal order of all judged documents, float64[Q]; 0 where nothing has a gain."""
+    """CG as a share of the CG of the best order of all judged documents: recall with grades.
+
+    Formula: NCG@k = CG@k / ICG@k
+    Symbols: gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged
+        documents, highest gain first.
+    Range: 0 to 1 (below 0 only with negative gains)
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Where no document has a gain: 0, and the query counts, under pooled judgments; undefined, and
+        left out of the mean, under complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. A list shorter than k is not excused: the ranks that it
+        lacks gain nothing.
+    Unjudged documents: An unjudged document gains nothing.
+    trec_eval and ir_measures: Neither has it.
+    Source: K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on
+        Information Systems 20 (4), 2002
+
+    CG / CG of the ideal order of all judged documents, float64[Q]; 0 where nothing has a gain.
+    """
     reached = cumulated_gain(ranking, gain=gain, gains=gains, cutoff=cutoff)
     return share(reached, summed(ideal(ranking, gain, gains), cutoff, ranking.queries))
 
@@ -164,28 +265,10 @@ DISCOUNT = Parameter(
     meaning="divide by log2(rank + 1); or, as Järvelin and Kekäläinen first did, by log2(rank) from rank 2 on",
 )
 
-KEKALAINEN = (
-    "K. Järvelin, J. Kekäläinen: Cumulated gain-based evaluation of IR techniques, ACM Transactions on Information "
-    "Systems 20 (4), 2002"
-)
-BURGES = "gain=exp: C. Burges and others: Learning to Rank using Gradient Descent, ICML 2005"
-
-BASE = replace(
-    RANKED,
-    where=(
-        "gain_i is the gain of the document at rank i; ICG and IDCG are CG and DCG of the ideal list: all judged "
-        "documents, highest gain first."
-    ),
-    no_relevant=f"Where no document has a gain: {ZERO}",
-    beyond=f"Without one, the whole list counts. {RANKED.beyond.replace('count as not relevant', 'gain nothing')}",
-    unjudged="An unjudged document gains nothing.",
-    source=f"{KEKALAINEN}; {BURGES}",
-)
 
 CG = Family(
     name="CG",
     title="Cumulated gain",
-    summary="The sum of the gains of the documents in the first k ranks.",
     group=GROUP,
     compute=cumulated_gain,
     defined_where=with_gain,
@@ -193,19 +276,10 @@ CG = Family(
     cutoff=RANK,
     span=span,
     unit="gain",
-    reference=replace(
-        BASE,
-        formula="CG@k = sum_{i=1}^{k} gain_i",
-        range="0 and up (below 0 only with negative gains)",
-        unit="Gain.",
-        elsewhere="Neither has it.",
-        source=KEKALAINEN,
-    ),
 )
 DCG = Family(
     name="DCG",
     title="Discounted cumulated gain",
-    summary="Gains in the first k ranks, each worth less the lower its rank.",
     group=GROUP,
     compute=discounted_gain,
     defined_where=with_gain,
@@ -213,18 +287,11 @@ DCG = Family(
     cutoff=RANK,
     span=span,
     unit="gain",
-    reference=replace(
-        BASE,
-        formula="DCG@k = sum_{i=1}^{k} gain_i / log_2(i + 1)",
-        range="0 and up (below 0 only with negative gains)",
-        unit="Gain.",
-        elsewhere="trec_eval and ir_measures offer only the normalised one.",
-    ),
+    trec_eval=(TrecEval("dcg", read=read_gains, write=write_gains),),
 )
 NDCG = Family(
     name="nDCG",
     title="Normalised discounted cumulated gain",
-    summary="DCG as a share of the DCG of the best order of all judged documents.",
     group=GROUP,
     compute=normalised_discounted_gain,
     defined_where=with_gain,
@@ -235,34 +302,30 @@ NDCG = Family(
         TrecEval("ndcg", read=read_gains, write=write_gains),
         TrecEval("ndcg_cut", takes="cutoff", values=TREC_CUTOFFS),
     ),
-    reference=replace(
-        BASE,
-        formula="nDCG@k = DCG@k / IDCG@k",
-        range="0 to 1 (below 0 only with negative gains)",
-        elsewhere=(
-            "Both compute the same with linear gains. trec_eval's ndcg_cut takes no gains, and its ndcg takes gains "
-            "that differ by less than 1 as equal when it orders the ideal list. ir_measures writes gain=exp as "
-            "dcg='exp-log2'."
-        ),
-    ),
 )
 NCG = Family(
     name="NCG",
     title="Normalised cumulated gain",
-    summary="CG as a share of the CG of the best order of all judged documents: recall with grades.",
     group=GROUP,
     compute=normalised_gain,
     defined_where=with_gain,
     parameters=(GAIN, GAINS),
     cutoff=RANK,
     span=normalised_span,
-    reference=replace(
-        BASE,
-        formula="NCG@k = CG@k / ICG@k",
-        range="0 to 1 (below 0 only with negative gains)",
-        elsewhere="Neither has it.",
-        source=KEKALAINEN,
-    ),
 )
 
-FAMILIES = (NDCG, DCG, NCG, CG)
+IDCG = Family(
+    name="IDCG",
+    title="Ideal discounted cumulated gain",
+    group=GROUP,
+    compute=ideal_gain,
+    defined_where=with_gain,
+    parameters=(GAIN, GAINS, DISCOUNT),
+    cutoff=RANK,
+    span=COUNT,
+    unit="gain",
+    direction="none",
+    trec_eval=(TrecEval("ideal_dcg", read=read_gains, write=write_gains),),
+)
+
+FAMILIES = (NDCG, DCG, IDCG, NCG, CG)

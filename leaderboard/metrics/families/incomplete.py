@@ -3,8 +3,6 @@
 A document with a negative grade is in the judgments' list but unjudged; the C sources of trec_eval call it that too.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
@@ -12,7 +10,6 @@ from leaderboard.metrics.families.binary import RANK_NEEDED
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share, total
-from leaderboard.metrics.wording import HIGHER, LOWER, NO_CUTOFF, RANKED, TREC_EVAL
 
 __all__ = ["FAMILIES", "judged_within"]
 
@@ -36,7 +33,23 @@ def hits_before(ranking: Ranking, level: int, chosen: str) -> Ints:
 
 
 def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
-    """Bpref, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    """How seldom documents judged not relevant stand above relevant ones; unjudged documents do not matter.
+
+    Formula: Bpref = (1 / R) · sum_{r} (1 − min(n_r, R) / min(N, R))
+    Symbols: r runs over the relevant documents retrieved; n_r documents judged not relevant stand above r; N were
+        judged not relevant in all.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document (or one with a negative grade) is passed over.
+    trec_eval and ir_measures: Both compute the same.
+    Source: C. Buckley, E. M. Voorhees: Retrieval Evaluation with Incomplete Information, SIGIR 2004
+
+    Bpref, float64[Q] in [0, 1]; 0 where nothing is relevant.
+    """
     relevant = ranking.relevant(rel)
     wrong = (ranking.judged_grade >= 0) & (ranking.judged_grade < rel)
     bound = np.minimum(count(ranking.judged_query[wrong], ranking.queries), relevant.judged)[relevant.query]
@@ -44,8 +57,45 @@ def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     return share(total(relevant.query, 1.0 - share(before, bound), ranking.queries), relevant.judged)
 
 
+def geometric_binary_preference(ranking: Ranking, *, rel: int) -> Floats:
+    """Bpref with a geometric mean over queries, so that the worst queries weigh most.
+
+    Formula: GMBpref = exp(mean(ln(max(Bpref, 0.00001))))
+    Symbols: Bpref is the value of a query.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: Under pooled judgments 0, and the query counts with 0.00001; under complete ones it is left
+        out.
+    Missing query: Scored as an empty list: it counts with 0.00001.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: An unjudged document (or one with a negative grade) is passed over.
+    trec_eval and ir_measures: trec_eval computes the same and prints it for the run only; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    float64[Q] in [0, 1]: Bpref of each query.
+    """
+    return binary_preference(ranking, rel=rel)
+
+
 def inferred_average_precision(ranking: Ranking, *, rel: int) -> Floats:
-    """infAP, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    """Average precision estimated from judgments of a random part of the pool.
+
+    Formula: infAP = (1 / R) · sum_{i} (1 / i + (p_i / i) · ((s_i + ε) / (s_i + n_i + 2 · ε)))
+    Symbols: i runs over the ranks of relevant documents; above i stand p_i documents of the pool, s_i judged relevant
+        and n_i judged not relevant; ε = 0.00001.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: A document without judgment counts as not relevant; one with a negative grade was pooled but not
+        judged, and is taken to be relevant as often as the judged ones.
+    trec_eval and ir_measures: Both compute the same.
+    Source: E. Yilmaz, J. A. Aslam: Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM 2006
+
+    infAP, float64[Q] in [0, 1]; 0 where nothing is relevant.
+    """
     relevant = ranking.relevant(rel)
     above = relevant.rank - 1.0
     right = relevant.nth - 1.0
@@ -62,122 +112,86 @@ def judged_within(ranking: Ranking, k: int | Ints) -> Ints:
 
 
 def judged(ranking: Ranking, *, cutoff: int) -> Floats:
-    """Judged in the top k / min(k, retrieved), float64[Q] in [0, 1]; 0 for an empty list."""
+    """The share of the first k ranks that was judged: how far the other figures can be trusted.
+
+    Formula: Judged@k = |judged in the top k| / min(k, |retrieved|)
+    Symbols: |retrieved| is the length of the list.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: It does not matter.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A list shorter than k is measured over its own length.
+    Unjudged documents: They are what it measures; a negative grade counts as unjudged.
+    trec_eval and ir_measures: ir_measures computes the same but takes a negative grade as judged. trec_eval has unj
+        instead.
+    Source: ir_measures, https://ir-measur.es/
+
+    Judged in the top k / min(k, retrieved), float64[Q] in [0, 1]; 0 for an empty list.
+    """
     return share(judged_within(ranking, cutoff), np.minimum(ranking.retrieved, cutoff))
 
 
 def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
-    """Unjudged in the top k / k, float64[Q] in [0, 1]: ranks that the list lacks are not unjudged."""
+    """The share of the first k ranks that nobody judged.
+
+    Formula: Unjudged@k = |unjudged in the top k| / k
+    Symbols: k is the cutoff.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: It does not matter.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Ranks that the list lacks do not count as unjudged.
+    Unjudged documents: They are what it measures; a negative grade counts as unjudged.
+    trec_eval and ir_measures: trec_eval 10 computes the same, as unj; ir_measures has only the opposite, Judged.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    Unjudged in the top k / k, float64[Q] in [0, 1]: ranks that the list lacks are not unjudged.
+    """
     return (np.minimum(ranking.retrieved, cutoff) - judged_within(ranking, cutoff)) / cutoff
 
-
-BASE = replace(
-    RANKED,
-    beyond=NO_CUTOFF,
-    unjudged="An unjudged document (or one with a negative grade) is passed over.",
-)
 
 BPREF = Family(
     name="Bpref",
     title="Binary preference",
-    summary="How seldom documents judged not relevant stand above relevant ones; unjudged documents do not matter.",
     group=GROUP,
     compute=binary_preference,
     parameters=(REL,),
     trec_eval=(TrecEval("bpref"),),
-    reference=replace(
-        BASE,
-        formula="Bpref = (1 / R) · sum_{r} (1 − min(n_r, R) / min(N, R))",
-        where=(
-            "r runs over the relevant documents retrieved; n_r documents judged not relevant stand above r; N were "
-            "judged not relevant in all."
-        ),
-        source="C. Buckley, E. M. Voorhees: Retrieval Evaluation with Incomplete Information, SIGIR 2004",
-    ),
 )
 GM_BPREF = Family(
     name="GMBpref",
     title="Geometric mean of binary preference",
-    summary="Bpref with a geometric mean over queries, so that the worst queries weigh most.",
     group=GROUP,
-    compute=binary_preference,
+    compute=geometric_binary_preference,
     parameters=(REL,),
     aggregation=GEOMETRIC_MEAN,
     trec_eval=(TrecEval("gm_bpref"),),
-    reference=replace(
-        BPREF.reference,
-        formula="GMBpref = exp(mean(ln(max(Bpref, 0.00001))))",
-        missing="Scored as an empty list: it counts with 0.00001.",
-        no_relevant="Under pooled judgments 0, and the query counts with 0.00001; under complete ones it is left out.",
-        elsewhere="trec_eval computes the same and prints it for the run only; ir_measures does not name it.",
-        source=TREC_EVAL,
-    ),
 )
 INF_AP = Family(
     name="infAP",
     title="Inferred average precision",
-    summary="Average precision estimated from judgments of a random part of the pool.",
     group=GROUP,
     compute=inferred_average_precision,
     parameters=(REL,),
     trec_eval=(TrecEval("infAP"),),
-    reference=replace(
-        BASE,
-        formula="infAP = (1 / R) · sum_{i} (1 / i + (p_i / i) · ((s_i + ε) / (s_i + n_i + 2 · ε)))",
-        where=(
-            "i runs over the ranks of relevant documents; above i stand p_i documents of the pool, s_i judged relevant "
-            "and n_i judged not relevant; ε = 0.00001."
-        ),
-        unjudged=(
-            "A document without judgment counts as not relevant; one with a negative grade was pooled but not judged, "
-            "and is taken to be relevant as often as the judged ones."
-        ),
-        source=(
-            "E. Yilmaz, J. A. Aslam: Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM 2006"
-        ),
-    ),
 )
 JUDGED = Family(
     name="Judged",
     title="Judged at k",
-    summary="The share of the first k ranks that was judged: how far the other figures can be trusted.",
     group=GROUP,
     compute=judged,
     defined_where=None,
     cutoff=RANK_NEEDED,
-    reference=replace(
-        BASE,
-        formula="Judged@k = |judged in the top k| / min(k, |retrieved|)",
-        where="|retrieved| is the length of the list.",
-        direction=HIGHER,
-        no_relevant="It does not matter.",
-        beyond="A list shorter than k is measured over its own length.",
-        unjudged="They are what it measures; a negative grade counts as unjudged.",
-        elsewhere="ir_measures computes the same but takes a negative grade as judged. trec_eval has unj instead.",
-        source="ir_measures, https://ir-measur.es/",
-    ),
 )
 UNJUDGED = Family(
     name="Unjudged",
     title="Unjudged at k",
-    summary="The share of the first k ranks that nobody judged.",
     group=GROUP,
     compute=unjudged,
     defined_where=None,
     cutoff=RANK_NEEDED,
     direction="lower",
     trec_eval=(TrecEval("unj", takes="cutoff", values=(5, 10, 20)),),
-    reference=replace(
-        BASE,
-        formula="Unjudged@k = |unjudged in the top k| / k",
-        where="k is the cutoff.",
-        direction=LOWER,
-        no_relevant="It does not matter.",
-        beyond="Ranks that the list lacks do not count as unjudged.",
-        unjudged="They are what it measures; a negative grade counts as unjudged.",
-        elsewhere="trec_eval 10 computes the same, as unj; ir_measures has only the opposite, Judged.",
-        source=TREC_EVAL,
-    ),
 )
 
 FAMILIES = (BPREF, GM_BPREF, INF_AP, JUDGED, UNJUDGED)

@@ -1,7 +1,6 @@
 """Ranks: a reader who goes on to the next rank with a fixed probability."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, total
-from leaderboard.metrics.wording import LOWER, NO_CUTOFF, RANKED
 
 __all__ = ["FAMILIES"]
 
@@ -33,7 +31,24 @@ def powers(ranking: Ranking, p: float) -> Floats:
 def rank_biased_precision(
     ranking: Ranking, *, rel: int, p: float, gain: str, gains: Gains | None, cutoff: int | None
 ) -> Floats:
-    """(1 − p) Σ gain · p^(rank − 1), float64[Q] in [0, 1]."""
+    """What a reader gains on average who goes on from rank to rank with probability p.
+
+    Formula: RBP = (1 − p) · sum_{i} gain_i · p^{i − 1}
+    Symbols: gain_i is what the document at rank i is worth: 1 when relevant, else 0; or its scaled grade.
+    Range: 0 to 1; 1 is approached, never reached
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Without one, the whole list counts. Ranks that a list lacks gain nothing.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval 10's rbp is RBP(p=0.9, gain=scaled): graded, whatever -l says. ir_measures has
+        p=0.8 and binary gains, as here.
+    Source: A. Moffat, J. Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM Transactions on
+        Information Systems 27 (1), 2008
+
+    (1 − p) Σ gain · p^(rank − 1), float64[Q] in [0, 1].
+    """
     if gain == "binary":
         relevant = ranking.relevant(rel)
         query, rank, worth = relevant.query, relevant.rank, np.ones(len(relevant.rank))
@@ -56,7 +71,21 @@ def largest(ranking: Ranking, gains: Gains | None) -> Floats:
 
 
 def residual(ranking: Ranking, *, p: float) -> Floats:
-    """What RBP could still gain, float64[Q] in [0, 1]: every unjudged rank, and all beyond the list, were relevant.
+    """How much higher RBP could be if every unjudged document were relevant.
+
+    Formula: RBPResidual = p^n + (1 − p) · sum_{i unjudged} p^{i − 1}
+    Symbols: n is the length of the list; the sum runs over the ranks of unjudged documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: It does not matter.
+    Missing query: An empty list has no unjudged document: 0.
+    Cutoff beyond the list: It takes no cutoff: the whole list counts.
+    Unjudged documents: They are what it measures; a negative grade counts as unjudged. 0 where all are judged.
+    trec_eval and ir_measures: trec_eval 10 computes the same; ir_measures does not name it.
+    Source: A. Moffat, J. Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM Transactions on
+        Information Systems 27 (1), 2008
+
+    What RBP could still gain, float64[Q] in [0, 1]: every unjudged rank, and all beyond the list, were relevant.
 
     0 where no retrieved document is unjudged, an empty list too.
     """
@@ -93,20 +122,18 @@ def write_pairs(arguments: Mapping[str, Any]) -> str:
     return f"p={write(arguments['p'])}" + (f",{gains}" if gains else "")
 
 
-def needs_grades(given: frozenset[str]) -> str | None:
-    return "gains says what grades are worth; it goes with gain=scaled" if "gains" in given - {"gain"} else None
+def gains_only_scaled(given: Mapping[str, Value]) -> str | None:
+    """Binary gains leave nothing for `gains` to say."""
+    if given.get("gains") is None or given.get("gain") == "scaled":
+        return None
+    return "gains says what grades are worth, so it goes with gain=scaled only"
 
 
 PERSISTENCE = "the probability of going on to the next rank"
-MOFFAT = (
-    "A. Moffat, J. Zobel: Rank-Biased Precision for Measurement of Retrieval Effectiveness, ACM Transactions on "
-    "Information Systems 27 (1), 2008"
-)
 
 RBP = Family(
     name="RBP",
     title="Rank-biased precision",
-    summary="What a reader gains on average who goes on from rank to rank with probability p.",
     group=GROUP,
     compute=rank_biased_precision,
     defined_where=with_gain,
@@ -123,42 +150,18 @@ RBP = Family(
         GAINS,
     ),
     cutoff=RANK,
+    check=gains_only_scaled,
     trec_eval=(TrecEval("rbp", given=(("p", 0.9), ("gain", "scaled")), read=read_pairs, write=write_pairs),),
-    reference=replace(
-        RANKED,
-        formula="RBP = (1 − p) · sum_{i} gain_i · p^{i − 1}",
-        where="gain_i is what the document at rank i is worth: 1 when relevant, else 0; or its scaled grade.",
-        range="0 to 1; 1 is approached, never reached",
-        beyond="Without one, the whole list counts. Ranks that a list lacks gain nothing.",
-        elsewhere=(
-            "trec_eval 10's rbp is RBP(p=0.9, gain=scaled): graded, whatever -l says. ir_measures has p=0.8 and binary "
-            "gains, as here."
-        ),
-        source=MOFFAT,
-    ),
 )
 RBP_RESIDUAL = Family(
     name="RBPResidual",
     title="Residual of rank-biased precision",
-    summary="How much higher RBP could be if every unjudged document were relevant.",
     group="Ranks, incomplete judgments",
     compute=residual,
     defined_where=None,
     parameters=(Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
     direction="lower",
     trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
-    reference=replace(
-        RANKED,
-        formula="RBPResidual = p^n + (1 − p) · sum_{i unjudged} p^{i − 1}",
-        where="n is the length of the list; the sum runs over the ranks of unjudged documents.",
-        direction=LOWER,
-        no_relevant="It does not matter.",
-        missing="An empty list has no unjudged document: 0.",
-        beyond=NO_CUTOFF,
-        unjudged="They are what it measures; a negative grade counts as unjudged. 0 where all are judged.",
-        elsewhere="trec_eval 10 computes the same; ir_measures does not name it.",
-        source=MOFFAT,
-    ),
 )
 
 FAMILIES = (RBP, RBP_RESIDUAL)

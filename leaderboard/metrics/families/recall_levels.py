@@ -1,7 +1,6 @@
 """Ranks, binary: precision at ranks and recalls that depend on how many documents are relevant."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share
-from leaderboard.metrics.wording import RANKED, TREC_EVAL
 
 __all__ = ["FAMILIES", "interpolated"]
 
@@ -21,7 +19,24 @@ ELEVEN = tuple(step / 10 for step in range(11))
 
 
 def r_precision(ranking: Ranking, *, rel: int, mult: float) -> Floats:
-    """Precision at rank ⌈mult · R⌉, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    """Precision at the rank that equals the number of relevant documents, or a multiple of it.
+
+    Formula: Rprec = P@⌈mult · R⌉
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A list shorter than that rank is not excused: the ranks that it lacks count as not relevant.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval computes the same (it forgives 0.1 in rounding up); ir_measures has no
+        multiples.
+    Source: C. D. Manning, P. Raghavan, H. Schütze: Introduction to Information Retrieval, Cambridge University Press,
+        2008, chapter 8
+
+    Precision at rank ⌈mult · R⌉, float64[Q] in [0, 1]; 0 where nothing is relevant.
+    """
     relevant = ranking.relevant(rel)
     # trec_eval's way to round up: it lets 0.1 of a rank go.
     rank = (mult * relevant.judged + 0.9).astype(np.int64)
@@ -50,11 +65,44 @@ def documents_at(recall: float, relevant: Ints, compat: int) -> Ints:
 
 
 def interpolated_precision(ranking: Ranking, *, rel: int, cutoff: float) -> Floats:
+    """The highest precision at any rank with at least this recall.
+
+    Formula: IPrec@r = max{P@i : R@i ≥ r}
+    Symbols: P@i and R@i are precision and recall at rank i.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A recall that the list never reaches: 0.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval 10 rounds r · R to the nearest whole document, trec_eval 9 cuts r · R + 0.9
+        off; the evaluation's compatibility rule says which holds. ir_measures follows the trec_eval that it is built
+        on.
+    Source: C. D. Manning, P. Raghavan, H. Schütze: Introduction to Information Retrieval, Cambridge University Press,
+        2008, chapter 8
+    """
     return interpolated(ranking, rel, cutoff)
 
 
 def average_interpolated(ranking: Ranking, *, rel: int, at: tuple[float, ...]) -> Floats:
-    """The mean of interpolated precision over recall points, float64[Q] in [0, 1]."""
+    """The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.
+
+    Formula: IPrec11 = (sum_{r ∈ at} IPrec@r) / |at|
+    Symbols: at is the set of recall points: 0, 0.1, … 1.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: Recalls that the list never reaches add 0.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: As IPrec: trec_eval 9 and 10 round recalls differently. ir_measures does not name it.
+    Source: C. D. Manning, P. Raghavan, H. Schütze: Introduction to Information Retrieval, Cambridge University Press,
+        2008, chapter 8
+
+    The mean of interpolated precision over recall points, float64[Q] in [0, 1].
+    """
     summed = np.zeros(ranking.queries)
     for recall in reversed(at):
         summed += interpolated(ranking, rel, recall)
@@ -62,24 +110,73 @@ def average_interpolated(ranking: Ranking, *, rel: int, at: tuple[float, ...]) -
 
 
 def relative_precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
-    """Relevant in the top k / min(k, all relevant), float64[Q] in [0, 1]."""
+    """Precision at k as a share of the best that is possible there.
+
+    Formula: RelP@k = (sum_{i=1}^{k} rel_i) / min(k, R)
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: A list shorter than k is not excused: the ranks that it lacks count as not relevant.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval computes the same; ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    Relevant in the top k / min(k, all relevant), float64[Q] in [0, 1].
+    """
     relevant = ranking.relevant(rel)
     return share(relevant.within(cutoff), np.minimum(relevant.judged, cutoff))
 
 
 def first_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
-    """Hits in as many ranks as there are relevant documents, float64[Q] in [0, 1]."""
+    """The share of hits among as many ranks as there are relevant documents.
+
+    Formula: FirstTier = (sum_{i=1}^{d} rel_i) / d, d = min(|returned|, R)
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff. With norm=tier a list shorter than the tier is excused, with norm=class
+        not.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: P. Shilane, P. Min, M. Kazhdan, T. Funkhouser: The Princeton Shape Benchmark, Shape Modeling International
+        2004 (norm=class)
+
+    Hits in as many ranks as there are relevant documents, float64[Q] in [0, 1].
+    """
     return tier(ranking, rel, norm, 1)
 
 
 def second_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
-    """Hits in twice as many ranks as there are relevant documents, float64[Q] in [0, 1]."""
+    """The share of hits among twice as many ranks as there are relevant documents.
+
+    Formula: SecondTier = (sum_{i=1}^{d} rel_i) / d, d = min(|returned|, 2 · R)
+    Symbols: rel_i is 1 where the document at rank i is relevant, else 0; R is the number of relevant documents.
+    Range: 0 to 1
+    Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff. With norm=tier a list shorter than the tier is excused, with norm=class
+        not.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: P. Shilane, P. Min, M. Kazhdan, T. Funkhouser: The Princeton Shape Benchmark, Shape Modeling International
+        2004 (norm=class)
+
+    Hits in twice as many ranks as there are relevant documents, float64[Q] in [0, 1].
+    """
     return tier(ranking, rel, norm, 2)
 
 
 def tier(ranking: Ranking, rel: int, norm: str, times: int) -> Floats:
     relevant = ranking.relevant(rel)
-    depth = np.minimum(ranking.retrieved, times * relevant.judged)
+    depth = np.minimum(ranking.returned, times * relevant.judged)
     return share(relevant.within(depth), relevant.judged if norm == "class" else depth)
 
 
@@ -95,7 +192,6 @@ def write_points(arguments: Mapping[str, Any]) -> str:
 RPREC = Family(
     name="Rprec",
     title="R-precision",
-    summary="Precision at the rank that equals the number of relevant documents, or a multiple of it.",
     group=GROUP,
     compute=r_precision,
     parameters=(
@@ -106,17 +202,10 @@ RPREC = Family(
         TrecEval("Rprec"),
         TrecEval("Rprec_mult", takes="mult", values=tuple(step / 5 for step in range(1, 11)), form="{:.2f}"),
     ),
-    reference=replace(
-        RANKED,
-        formula="Rprec = P@⌈mult · R⌉",
-        beyond=RANKED.beyond.replace("shorter than k", "shorter than that rank"),
-        elsewhere="trec_eval computes the same (it forgives 0.1 in rounding up); ir_measures has no multiples.",
-    ),
 )
 IPREC = Family(
     name="IPrec",
     title="Interpolated precision at a recall",
-    summary="The highest precision at any rank with at least this recall.",
     group=GROUP,
     compute=interpolated_precision,
     parameters=(REL,),
@@ -124,48 +213,23 @@ IPREC = Family(
         "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
     ),
     trec_eval=(TrecEval("iprec_at_recall", takes="cutoff", values=ELEVEN, form="{:.2f}"),),
-    reference=replace(
-        RANKED,
-        formula="IPrec@r = max{P@i : R@i ≥ r}",
-        where="P@i and R@i are precision and recall at rank i.",
-        beyond="A recall that the list never reaches: 0.",
-        elsewhere=(
-            "trec_eval 10 rounds r · R to the nearest whole document, trec_eval 9 cuts r · R + 0.9 off; the "
-            "evaluation's compatibility rule says which holds. ir_measures follows the trec_eval that it is built on."
-        ),
-    ),
 )
 IPREC11 = Family(
     name="IPrec11",
     title="Interpolated precision averaged over recall points",
-    summary="The mean of interpolated precision at the recalls 0, 0.1, … 1: the area below the classic curve.",
     group=GROUP,
     compute=average_interpolated,
     parameters=(REL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
     trec_eval=(TrecEval("11pt_avg", read=read_points, write=write_points),),
-    reference=replace(
-        RANKED,
-        formula="IPrec11 = (sum_{r ∈ at} IPrec@r) / |at|",
-        where="at is the set of recall points: 0, 0.1, … 1.",
-        beyond="Recalls that the list never reaches add 0.",
-        elsewhere="As IPrec: trec_eval 9 and 10 round recalls differently. ir_measures does not name it.",
-    ),
 )
 REL_P = Family(
     name="RelP",
     title="Relative precision at k",
-    summary="Precision at k as a share of the best that is possible there.",
     group=GROUP,
     compute=relative_precision,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("relative_P", takes="cutoff", values=TREC_CUTOFFS),),
-    reference=replace(
-        RANKED,
-        formula="RelP@k = (sum_{i=1}^{k} rel_i) / min(k, R)",
-        elsewhere="trec_eval computes the same; ir_measures does not name it.",
-        source=TREC_EVAL,
-    ),
 )
 
 TIER_NORM = Parameter(
@@ -175,32 +239,19 @@ TIER_NORM = Parameter(
     choices=("tier", "class"),
     meaning="divide by the ranks looked at, or by the number of relevant documents",
 )
-TIERS = replace(
-    RANKED,
-    beyond="It takes no cutoff. With norm=tier a list shorter than the tier is excused, with norm=class not.",
-    elsewhere="Neither has it.",
-    source=(
-        "P. Shilane, P. Min, M. Kazhdan, T. Funkhouser: The Princeton Shape Benchmark, Shape Modeling International "
-        "2004 (norm=class)"
-    ),
-)
 FIRST_TIER = Family(
     name="FirstTier",
     title="First tier",
-    summary="The share of hits among as many ranks as there are relevant documents.",
     group=GROUP,
     compute=first_tier,
     parameters=(REL, TIER_NORM),
-    reference=replace(TIERS, formula="FirstTier = (sum_{i=1}^{d} rel_i) / d, d = min(|retrieved|, R)"),
 )
 SECOND_TIER = Family(
     name="SecondTier",
     title="Second tier",
-    summary="The share of hits among twice as many ranks as there are relevant documents.",
     group=GROUP,
     compute=second_tier,
     parameters=(REL, TIER_NORM),
-    reference=replace(TIERS, formula="SecondTier = (sum_{i=1}^{d} rel_i) / d, d = min(|retrieved|, 2 · R)"),
 )
 
 FAMILIES = (RPREC, IPREC, IPREC11, REL_P, FIRST_TIER, SECOND_TIER)

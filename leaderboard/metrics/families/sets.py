@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from leaderboard.errors import BadInput, UnknownMeasure
+from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.detection import found_returned
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter, Value, read_value, write
-from leaderboard.metrics.ranking import Ranking
+from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
-from leaderboard.metrics.wording import LOWER, SETS, TREC_EVAL, ZERO
 
 __all__ = ["FAMILIES"]
 
@@ -21,17 +19,68 @@ GROUP = "Sets"
 
 
 def precision(ranking: Ranking, *, rel: int) -> Floats:
-    """TP / returned, float64[Q] in [0, 1]; 0 where nothing is returned."""
+    """The share of the returned documents that is relevant.
+
+    Formula: SetP = TP / (TP + FP)
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval and ir_measures know no decisions and count every retrieved document; so does
+        this measure for a run without decisions and without a threshold.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    TP / returned, float64[Q] in [0, 1]; 0 where nothing is returned.
+    """
     return share(found_returned(ranking, rel), ranking.returned)
 
 
 def recall(ranking: Ranking, *, rel: int) -> Floats:
-    """TP / relevant, float64[Q] in [0, 1]; 0 where nothing is relevant."""
+    """The share of the relevant documents that is returned.
+
+    Formula: SetR = TP / (TP + FN)
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval and ir_measures know no decisions and count every retrieved document; so does
+        this measure for a run without decisions and without a threshold.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    TP / relevant, float64[Q] in [0, 1]; 0 where nothing is relevant.
+    """
     return share(found_returned(ranking, rel), ranking.relevant(rel).judged)
 
 
 def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -> Floats:
-    """1 / (α / P + (1 − α) / R), float64[Q] in [0, 1]; 0 where nothing right is returned."""
+    """The weighted harmonic mean of precision and recall; a higher α weights precision, a higher β recall.
+
+    Formula: SetF = 1 / (α / SetP + (1 − α) / SetR)
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval's set_F.x takes x = β², and ir_measures hands its beta through as that x: of P
+        = 0.5 and R = 1 SetF(beta=2) is 0.8333 here and 0.75 there.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    1 / (α / P + (1 − α) / R), float64[Q] in [0, 1]; 0 where nothing right is returned.
+    """
     if alpha == 0.0 and beta is None:
         return recall(ranking, rel=rel)
     # With x = β² = (1 − α) / α, and no division by a precision or recall of 0.
@@ -40,36 +89,106 @@ def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -
     return share((x + 1.0) * p * r, x * p + r)
 
 
-def one_weight(given: frozenset[str]) -> str | None:
-    return "alpha and beta say the same thing twice; give one" if {"alpha", "beta"} <= given else None
+def one_weight(given: Mapping[str, Value]) -> str | None:
+    """alpha and beta are two ways to give the same weight."""
+    return "alpha and beta say the same thing twice; give one" if {"alpha", "beta"} <= set(given) else None
 
 
 def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
-    """TP² / (returned · relevant), float64[Q] in [0, 1]."""
+    """Precision times recall: average precision as if the set had no order.
+
+    Formula: SetAP = TP^2 / ((TP + FP) · (TP + FN))
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval and ir_measures know no decisions and count every retrieved document; so does
+        this measure for a run without decisions and without a threshold.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    TP² / (returned · relevant), float64[Q] in [0, 1].
+    """
     found = found_returned(ranking, rel)
     return share(found * found, ranking.returned * ranking.relevant(rel).judged)
 
 
 def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
-    """TP / min(returned, relevant), float64[Q] in [0, 1]."""
+    """Precision as a share of the best precision that a set of this size can have.
+
+    Formula: SetRelP = TP / min(TP + FP, TP + FN)
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval and ir_measures know no decisions and count every retrieved document; so does
+        this measure for a run without decisions and without a threshold.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    TP / min(returned, relevant), float64[Q] in [0, 1].
+    """
     return share(found_returned(ranking, rel), np.minimum(ranking.returned, ranking.relevant(rel).judged))
 
 
 def fallout(ranking: Ranking, *, rel: int) -> Floats:
-    """FP / (documents that are not relevant), float64[Q] in [0, 1]; 0 where every document is relevant."""
+    """The share of the collection's documents that are not relevant, and are returned all the same.
+
+    Formula: Fallout = FP / (FP + TN)
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: Defined: everything returned is wrong.
+    Missing query: An empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
+
+    FP / (documents that are not relevant), float64[Q] in [0, 1]; 0 where every document is relevant.
+    """
     others = (ranking.setting.documents or 0) - ranking.relevant(rel).judged
     return share(ranking.returned - found_returned(ranking, rel), np.maximum(others, 0))
 
 
 def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: float) -> Floats:
-    """a · TP + b · FP + c · FN + d · TN, float64[Q]. Raises BadInput when d counts and the collection has no size."""
+    """What the decisions are worth when each of the four outcomes has a value of its own.
+
+    Formula: Utility = a · TP + b · FP + c · FN + d · TN
+    Symbols: TP is the number of relevant documents returned, FP that of others returned, FN that of relevant ones not
+        returned, TN that of others not returned.
+    Range: Without bounds.
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: Defined: what is returned costs b each.
+    Missing query: An empty list: c for each relevant document, 0 by default.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: trec_eval computes the same; with d it takes the collection's size from -N, and a huge
+        number without. ir_measures does not name it.
+    Source: trec_eval, https://github.com/usnistgov/trec_eval
+
+    a · TP + b · FP + c · FN + d · TN, float64[Q]. Raises BadInput when d counts and the collection has no size.
+    """
     documents = ranking.setting.documents
-    if d and documents is None:
-        raise BadInput("Utility with d other than 0 needs the number of documents in the collection")
     found, relevant = found_returned(ranking, rel), ranking.relevant(rel).judged
     neither = (documents or 0) + found - ranking.returned - relevant if d else 0 * found
     worth: Floats = a * found + b * (ranking.returned - found) + c * (relevant - found) + d * neither
     return worth
+
+
+def rest_needs_collection(setting: Setting, arguments: Mapping[str, Any]) -> str | None:
+    """How many documents are neither relevant nor returned is known only where the collection's size is."""
+    lacks = arguments["d"] and setting.documents is None
+    return "needs the number of documents in the collection, as d is not 0" if lacks else None
 
 
 def read_factor(text: str) -> dict[str, Value]:
@@ -100,27 +219,22 @@ def write_weights(arguments: Mapping[str, Any]) -> str:
 SET_P = Family(
     name="SetP",
     title="Precision of the returned set",
-    summary="The share of the returned documents that is relevant.",
     group=GROUP,
     compute=precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_P"),),
-    reference=replace(SETS, formula="SetP = TP / (TP + FP)"),
 )
 SET_R = Family(
     name="SetR",
     title="Recall of the returned set",
-    summary="The share of the relevant documents that is returned.",
     group=GROUP,
     compute=recall,
     parameters=(REL,),
     trec_eval=(TrecEval("set_recall"),),
-    reference=replace(SETS, formula="SetR = TP / (TP + FN)"),
 )
 SET_F = Family(
     name="SetF",
     title="F measure of the returned set",
-    summary="The weighted harmonic mean of precision and recall; a higher α weights precision, a higher β recall.",
     group=GROUP,
     compute=f_measure,
     parameters=(
@@ -130,59 +244,37 @@ SET_F = Family(
     ),
     check=one_weight,
     trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
-    reference=replace(
-        SETS,
-        formula="SetF = 1 / (α / SetP + (1 − α) / SetR)",
-        elsewhere=(
-            "trec_eval's set_F.x takes x = β², and ir_measures hands its beta through as that x: of P = 0.5 and R = 1 "
-            "SetF(beta=2) is 0.8333 here and 0.75 there."
-        ),
-    ),
 )
 SET_AP = Family(
     name="SetAP",
     title="Average precision of the returned set",
-    summary="Precision times recall: average precision as if the set had no order.",
     group=GROUP,
     compute=set_average_precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_map"),),
-    reference=replace(SETS, formula="SetAP = TP^2 / ((TP + FP) · (TP + FN))", source=TREC_EVAL),
 )
 SET_REL_P = Family(
     name="SetRelP",
     title="Relative precision of the returned set",
-    summary="Precision as a share of the best precision that a set of this size can have.",
     group=GROUP,
     compute=set_relative_precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_relative_P"),),
-    reference=replace(SETS, formula="SetRelP = TP / min(TP + FP, TP + FN)", source=TREC_EVAL),
 )
 FALLOUT = Family(
     name="Fallout",
     title="Fallout",
-    summary="The share of the collection's documents that are not relevant, and are returned all the same.",
     group=GROUP,
     compute=fallout,
     defined_where=None,
     parameters=(REL,),
     direction="lower",
     needs=frozenset({"documents"}),
-    reference=replace(
-        SETS,
-        formula="Fallout = FP / (FP + TN)",
-        direction=LOWER,
-        no_relevant="Defined: everything returned is wrong.",
-        missing="An empty list: 0, and it counts towards the mean.",
-        elsewhere="Neither has it.",
-    ),
 )
 
 UTILITY = Family(
     name="Utility",
     title="Utility",
-    summary="What the decisions are worth when each of the four outcomes has a value of its own.",
     group=GROUP,
     compute=utility,
     defined_where=None,
@@ -195,20 +287,8 @@ UTILITY = Family(
     ),
     span=(-math.inf, math.inf),
     unit="utility",
+    refuse=rest_needs_collection,
     trec_eval=(TrecEval("utility", read=read_weights, write=write_weights),),
-    reference=replace(
-        SETS,
-        formula="Utility = a · TP + b · FP + c · FN + d · TN",
-        range="Without bounds.",
-        unit="As the four worths are given; documents by default.",
-        no_relevant="Defined: what is returned costs b each.",
-        missing="An empty list: c for each relevant document, 0 by default.",
-        elsewhere=(
-            "trec_eval computes the same; with d it takes the collection's size from -N, and a huge number without. "
-            "ir_measures does not name it."
-        ),
-        source=TREC_EVAL,
-    ),
 )
 
 
@@ -219,7 +299,22 @@ def known_and_found(ranking: Ranking, rel: int) -> Ints:
 
 
 def coverage(ranking: Ranking, *, rel: int) -> Floats:
-    """Relevant, returned and known / relevant and known, float64[Q] in [0, 1]; 0 where nothing relevant is known."""
+    """The share of the relevant documents known to the user that is returned.
+
+    Formula: Coverage = |returned ∩ relevant ∩ known| / |relevant ∩ known|
+    Symbols: known are the documents that the evaluation lists as known to the user who asked.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones. Where some are relevant and the user knows none of them: 0.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: R. Baeza-Yates, B. Ribeiro-Neto: Modern Information Retrieval, Addison-Wesley, 1999, section 3.2.2
+
+    Relevant, returned and known / relevant and known, float64[Q] in [0, 1]; 0 where nothing relevant is known.
+    """
     start = np.zeros(ranking.queries + 1, dtype=np.int64) if ranking.known_start is None else ranking.known_start
     grade = np.zeros(0, dtype=np.int64) if ranking.known_grade is None else ranking.known_grade
     query = np.repeat(np.arange(ranking.queries), np.diff(start))
@@ -227,48 +322,41 @@ def coverage(ranking: Ranking, *, rel: int) -> Floats:
 
 
 def novelty(ranking: Ranking, *, rel: int) -> Floats:
-    """Relevant, returned and unknown / relevant and returned, float64[Q] in [0, 1]; 0 where that is nothing."""
+    """The share of the relevant documents returned that the user did not know.
+
+    Formula: Novelty = |(returned ∩ relevant) − known| / |returned ∩ relevant|
+    Symbols: known are the documents that the evaluation lists as known to the user who asked.
+    Range: 0 to 1
+    Ties: The order does not matter, so neither do ties.
+    No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
+        complete ones. Where nothing relevant is returned: 0.
+    Missing query: Scored as an empty list: 0, and it counts towards the mean.
+    Cutoff beyond the list: It takes no cutoff: everything returned counts, and nothing else.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: R. Baeza-Yates, B. Ribeiro-Neto: Modern Information Retrieval, Addison-Wesley, 1999, section 3.2.2
+
+    Relevant, returned and unknown / relevant and returned, float64[Q] in [0, 1]; 0 where that is nothing.
+    """
     found = found_returned(ranking, rel)
     return share(found - known_and_found(ranking, rel), found)
 
 
-BAEZA = "R. Baeza-Yates, B. Ribeiro-Neto: Modern Information Retrieval, Addison-Wesley, 1999, section 3.2.2"
-BASE = replace(
-    SETS,
-    where="known are the documents that the evaluation lists as known to the user who asked.",
-    elsewhere="Neither has it.",
-    source=f"{BAEZA}",
-)
-
 COVERAGE = Family(
     name="Coverage",
     title="Coverage",
-    summary="The share of the relevant documents known to the user that is returned.",
     group=GROUP,
     compute=coverage,
     parameters=(REL,),
     needs=frozenset({"known"}),
-    reference=replace(
-        BASE,
-        formula="Coverage = |returned ∩ relevant ∩ known| / |relevant ∩ known|",
-        no_relevant=f"{ZERO} Where some are relevant and the user knows none of them: 0.",
-        source=BAEZA,
-    ),
 )
 NOVELTY = Family(
     name="Novelty",
     title="Novelty",
-    summary="The share of the relevant documents returned that the user did not know.",
     group=GROUP,
     compute=novelty,
     parameters=(REL,),
     needs=frozenset({"known"}),
-    reference=replace(
-        BASE,
-        formula="Novelty = |(returned ∩ relevant) − known| / |returned ∩ relevant|",
-        no_relevant=f"{ZERO} Where nothing relevant is returned: 0.",
-        source=BAEZA,
-    ),
 )
 
 FAMILIES = (SET_P, SET_R, SET_F, SET_AP, SET_REL_P, FALLOUT, UTILITY, COVERAGE, NOVELTY)

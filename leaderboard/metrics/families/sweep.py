@@ -1,19 +1,20 @@
 """Sweeps over the threshold: the value at every distinct score, the best one, and the best one of each query."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, WHOLE_RUN, Columns
-from leaderboard.metrics.families.detection import AQWV, losses, value_range, weighted_losses
+from leaderboard.metrics.families.detection import losses, value_range, weighted_losses
 from leaderboard.metrics.measure import REL, Evaluated, Family, Measure, Range
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints
-from leaderboard.metrics.wording import SWEEP_TIES
 
 __all__ = ["FAMILIES", "MQWV", "OQWV", "Oracle", "Sweep", "oracles", "sweep"]
 
 GROUP = "Detection"
+
+ROUNDING = 1e-12  # values closer than this are equal but for the rounding of sums
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,8 +34,8 @@ class Sweep:
 
     @property
     def best(self) -> int:
-        """Where the value is highest; the strictest such threshold."""
-        return int(np.argmax(self.qwv)) if not np.isnan(self.qwv).any() else 0
+        """Where the value is highest; the strictest such threshold, whatever the rounding of sums makes of a tie."""
+        return 0 if np.isnan(self.qwv).any() else int(np.argmax(self.qwv >= self.qwv.max() - ROUNDING))
 
 
 def sweep(ranking: Ranking, rel: int = 1) -> Sweep:
@@ -85,7 +86,22 @@ def returned_above(ranking: Ranking, theta: float, rel: int) -> tuple[Ints, Ints
 
 
 def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
-    """MQWV: the policy's aggregate at the best single θ. No query has a value of its own.
+    """AQWV at the best single threshold over all queries: what better calibration alone would have brought.
+
+    Formula: MQWV = max_θ (1 − mean(P_miss(θ)) − β · mean(P_fa(θ)))
+    Symbols: P_miss(θ) and P_fa(θ) are those of everything with a score of at least θ; β is that of the campaign.
+    Range: 0 to 1: returning nothing is one of the thresholds
+    Ties: A threshold never parts equal scores: documents of one score are returned together or not at all.
+    No relevant document: The campaign's policy. exclude (default): the query is left out. pfa_only: it counts in the
+        mean of P_fa but not in that of P_miss. pmiss_zero: it counts with P_miss = 0, which raises scores.
+    Missing query: An empty list at every threshold.
+    Cutoff beyond the list: It takes no cutoff: every line feeds the sweep, whatever its decision.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: MATERIAL evaluation plan (NIST, 2017–2021); J. G. Fiscus and others: Results of the 2006 Spoken Term
+        Detection Evaluation, SSCS 2007
+
+    MQWV: the policy's aggregate at the best single θ. No query has a value of its own.
 
     The sweep finds θ; the figure is then counted afresh there, so that it is as exact as AQWV.
     """
@@ -103,7 +119,24 @@ def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
 
 
 def oracle(ranking: Ranking, *, rel: int) -> Columns:
-    """(P_miss, β · P_fa) of each query at its own best θ, float64[Q] each; equal scores stay together.
+    """AQWV with the best threshold for each query by itself: no choice of θ does better.
+
+    Formula: OQWV = mean(max_θ Value(θ))
+    Symbols: Value(θ) is that of returning everything with a score of at least θ. Under pfa_only θ is chosen to maximise
+        what the query adds to the figure: (1 − P_miss) / n where it has relevant documents (n queries have), less
+        β · P_fa / q (there are q queries).
+    Range: 0 to 1; under pfa_only a single query may lie below 0, down to −β
+    Ties: A threshold never parts equal scores: documents of one score are returned together or not at all.
+    No relevant document: The campaign's policy. exclude (default): the query is left out. pfa_only: it counts in the
+        mean of P_fa but not in that of P_miss. pmiss_zero: it counts with P_miss = 0, which raises scores.
+    Missing query: An empty list at every threshold.
+    Cutoff beyond the list: It takes no cutoff: every line feeds the sweep, whatever its decision.
+    Unjudged documents: An unjudged document counts as not relevant.
+    trec_eval and ir_measures: Neither has it.
+    Source: MATERIAL evaluation plan (NIST, 2017–2021); J. G. Fiscus and others: Results of the 2006 Spoken Term
+        Detection Evaluation, SSCS 2007
+
+    (P_miss, β · P_fa) of each query at its own best θ, float64[Q] each; equal scores stay together.
 
     Only a threshold at the score of a relevant document can be best (or returning nothing), so only those are tried.
     """
@@ -153,9 +186,11 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
         cost = (ranking.setting.beta or 0.0) * share / ((ranking.setting.documents or 0) - relevant.judged)
     gain = found / relevant.judged[relevant.query] - cost[relevant.query] * (returned - found)
 
-    best = np.lexsort((returned, -gain, relevant.query))
-    first = best[relevant.start[:-1][relevant.found > 0]]
-    first = first[gain[first] > 0]
+    # The strictest threshold of those that tie, whatever rounding makes of the tie: and nothing, where it is as good.
+    highest = np.maximum.reduceat(gain, relevant.start[:-1][relevant.found > 0])
+    highest = np.repeat(highest, relevant.found[relevant.found > 0])
+    ties = np.flatnonzero((gain >= highest - ROUNDING) & (gain > ROUNDING))
+    first = ties[np.unique(relevant.query[ties], return_index=True)[1]]
     queries = relevant.query[first]
     best_found, best_returned, theta = none.copy(), none.copy(), np.full(ranking.queries, np.inf)
     best_found[queries], best_returned[queries] = found[first], returned[first]
@@ -168,15 +203,9 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
     return (value_range(setting, measure)[0] if setting.no_relevant == "pfa_only" else 0.0), 1.0
 
 
-OQWV_CHOICE = (
-    "The policy decides what a query contributes: under pfa_only (1 − P_miss) counts once per query with relevant "
-    "documents and β · P_fa once per query, and θ is chosen to maximise that."
-)
-
 MQWV = Family(
     name="MQWV",
     title="Maximum query weighted value",
-    summary="AQWV at the best single threshold over all queries: what better calibration alone would have brought.",
     group=GROUP,
     compute=maximum,
     defined_where=None,
@@ -184,20 +213,10 @@ MQWV = Family(
     unit="value",
     aggregation=WHOLE_RUN,
     needs=frozenset({"documents", "beta", "scores"}),
-    reference=replace(
-        AQWV.reference,
-        where=f"P_miss(θ) and P_fa(θ) when everything with a score of at least θ is returned. {AQWV.reference.where}",
-        formula="MQWV = max_θ (1 − mean(P_miss(θ)) − β · mean(P_fa(θ)))",
-        range="0 to 1: returning nothing is one of the thresholds",
-        ties=SWEEP_TIES,
-        missing="An empty list at every threshold.",
-        beyond="It takes no cutoff: every line feeds the sweep, whatever its decision.",
-    ),
 )
 OQWV = Family(
     name="OQWV",
     title="Optimal query weighted value",
-    summary=f"AQWV with the best threshold for each query by itself: no choice of θ does better. {OQWV_CHOICE}",
     group=GROUP,
     compute=oracle,
     defined_where=None,
@@ -206,11 +225,6 @@ OQWV = Family(
     unit="value",
     aggregation=VALUE_OF_MEANS,
     needs=frozenset({"documents", "beta", "scores"}),
-    reference=replace(
-        MQWV.reference,
-        formula="OQWV = mean(max_θ Value(θ))",
-        range="0 to 1; under pfa_only a single query may lie below 0, down to −β",
-    ),
 )
 
 FAMILIES = (MQWV, OQWV)
