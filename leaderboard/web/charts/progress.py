@@ -59,7 +59,7 @@ class _Drawing:
         self.x: Spec = {
             "field": "period",
             "type": "nominal",
-            "scale": {"type": "point", "domain": [period.label for period in page.periods], "padding": 0.2},
+            "scale": {"type": "point", "domain": [period.label for period in page.periods], "padding": 0.2 if self.is_wide else 0.4},
             "axis": {"title": None, "labelLimit": self.width / len(page.periods) - 4},
         }
         self.y: Spec = {
@@ -124,7 +124,8 @@ class _Drawing:
         lines = [line for line in self.lines if self._group(line) == "series"]
         if all(point.figure.low is None for line in lines for point in line.points):
             return {}
-        return {line.name: (place - (len(lines) - 1) / 2) * (INTERVAL + 1) for place, line in enumerate(lines)}
+        apart = min(INTERVAL + 1, self.width / len(self.page.periods) / 2 / len(lines))
+        return {line.name: (place - (len(lines) - 1) / 2) * apart for place, line in enumerate(lines)}
 
     def _rows(self, line: Line) -> list[dict[str, Any]]:
         return [
