@@ -56,10 +56,11 @@ class _Drawing:
         self.width = width - self.padding["left"] - self.padding["right"]
         self.lowest, self.highest = _domain(page.column, self.lines)
         self.asides = self._asides()
+        labels = [period.label for period in page.periods]
         self.x: Spec = {
             "field": "period",
             "type": "nominal",
-            "scale": {"type": "point", "domain": [period.label for period in page.periods], "padding": 0.2 if self.is_wide else 0.4},
+            "scale": {"type": "point", "domain": labels, "padding": 0.2 if self.is_wide else 0.4},
             "axis": {"title": None, "labelLimit": self.width / len(page.periods) - 4},
         }
         self.y: Spec = {
