@@ -69,8 +69,8 @@ def test_the_board_shows_rank_system_team_and_every_measure(client: Client, fiel
     assert page.status_code == 200
     seen = text_of(page.text)
     assert "Alder has the highest AP, 0.750 over 4 queries; Birch is next with −0.250." in seen
-    assert re.search(r"1 Alder Woods · years 0\.750 0\.200", seen)
-    assert re.search(r"2 Birch Meadow · years −0\.250 –", seen)
+    assert re.search(r"1 Alder Woods · all years 0\.750 0\.200", seen)
+    assert re.search(r"2 Birch Meadow · all years −0\.250 –", seen)
 
 
 def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
