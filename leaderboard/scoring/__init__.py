@@ -1,6 +1,7 @@
-"""Scores a run against judgments: the one place that decides order, ties and missing queries. No files, no database.
+"""Scores a run against judgments: the one place that decides order, ties, what counts as returned and what a query
+that the run lacks is worth. It opens no file and knows no database.
 
-judged = prepare(judgments, queries)                # once for many runs
+judged = prepare(judgments, queries)                # once, for any number of runs
 scored = score(run, judged, parse_all("AP nDCG@10"), Setting())
 scored.results[measure].mean, .values               # values: float64, one for each of scored.queries
 """
@@ -34,12 +35,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a run reached.
+    """The figures of one run.
 
-    queries  those that count, in the order of every measure's values
-    results  each measure's values over them and its mean
-    missing  queries that count and that the run lacks: each was scored as an empty list
-    unknown  queries of the run that don't count: ignored
+    queries  the Q queries that count, in the order of every measure's values
+    results  measure -> its mean, and its value on each query, float64[Q]
+    missing  those of them that the run lacks: each was scored as an empty list
+    unknown  queries of the run that don't count; they were ignored
     ranking  what the measures were computed from
     """
 
@@ -61,9 +62,29 @@ def score(
     judged_only: bool = False,
     name: str = "run",
 ) -> Scored:
-    """Every measure of one run; the arguments are those of `join`, and what messages call the run.
+    """Computes every measure on one run.
 
-    Raises BadInput for what a measure lacks and for judgments, FileRejected for a run, that don't fit the collection.
+    Parameters
+    ----------
+    run, judged, setting, threshold, depth, judged_only: as `join` takes them.
+    measures: which to compute.
+    name: what messages call the run.
+
+    Raises BadInput when a measure needs something that the setting or the judgments lack, and when the judgments name
+    more documents than the collection has; FileRejected when these and the run's do.
+
+    Examples
+    --------
+    >>> import io
+    >>> from leaderboard.formats import read_judgments, read_run
+    >>> from leaderboard.metrics import parse_all
+    >>> judged = prepare(read_judgments(io.BytesIO(b"q1 0 a 1\\nq2 0 b 1\\n")))
+    >>> run = read_run(io.BytesIO(b"q1 Q0 x 1 0.9 tag\\nq1 Q0 a 2 0.8 tag\\n"))
+    >>> scored = score(run, judged, parse_all("RR NumRet"))
+    >>> {str(measure): result.mean for measure, result in scored.results.items()}
+    {'RR': 0.25, 'NumRet': 2.0}
+    >>> scored.missing
+    ('q2',)
     """
     joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
     require_fit(joined.ranking, judged, measures, name)

@@ -1,6 +1,6 @@
-"""What can't be: judgments and runs that name more documents than the collection has, a threshold that is no number.
+"""Refuses judgments and runs that name more documents than the collection has.
 
-Figures of the detection family would come out negative or beyond their range, without a word.
+Measures that need the collection's size would come out negative or beyond their range.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,10 @@ NAMED = 10  # queries that a message names
 
 
 def require_fit(ranking: Ranking, judged: JudgedQueries, measures: Sequence[Measure], name: str) -> None:
-    """Holds N_total against the documents named, where one of the measures needs it.
+    """Checks for each query that the documents judged and listed are no more than the collection has (N_total).
 
-    Raises BadInput when the judgments alone are too many, FileRejected (under `name`) when they are with the run's.
+    Only where one of the measures needs N_total. Raises BadInput when the judgments alone name too many; FileRejected,
+    which calls the run `name`, when they and the run together do.
     """
     needing = [measure for measure in measures if "documents" in measure.needs]
     documents = ranking.setting.documents

@@ -1,4 +1,4 @@
-"""A run joined with its judgments: the columnar value that every measure is computed from."""
+"""A run joined with its judgments: for each judged document that it lists, the query, the rank and the grade."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,10 +16,11 @@ __all__ = ["JoinedRun", "join"]
 
 @dataclass(frozen=True, slots=True)
 class JoinedRun:
-    """A run's ranking, and what does not fit.
+    """A run joined with its judgments.
 
-    missing  queries that count and that the run lacks: each is an empty list
-    unknown  queries of the run that don't count: ignored
+    ranking  what every measure is computed from
+    missing  queries that count and that the run lacks: each is an empty list in `ranking`
+    unknown  queries of the run that don't count; `ranking` does not have them
     """
 
     ranking: Ranking
@@ -36,13 +37,31 @@ def join(
     depth: int | None = None,
     judged_only: bool = False,
 ) -> JoinedRun:
-    """Puts a run and its judgments together.
+    """Orders a run's lists and looks up the grade of every document in them.
 
-    threshold    θ: without decisions in the run, documents with score >= θ are returned; None: all of them
-    depth        only the first so many of each query (trec_eval's -M)
-    judged_only  documents without a grade of 0 or more are then taken out of the lists (trec_eval's -J)
+    Parameters
+    ----------
+    run: the run as it was read.
+    judged: the queries that count, with their judgments.
+    setting: what the evaluation fixes; its compatibility rule decides how scores tie.
+    threshold: θ. In a run without decisions the documents with score >= θ count as returned; None: all of them do.
+    depth: cut each list after so many documents (trec_eval's -M).
+    judged_only: then take documents without a grade of 0 or more out of the lists (trec_eval's -J).
 
     Raises BadInput when θ is no finite number.
+
+    Examples
+    --------
+    >>> import io
+    >>> from leaderboard.formats import read_judgments, read_run
+    >>> from leaderboard.scoring import prepare
+    >>> judged = prepare(read_judgments(io.BytesIO(b"q1 0 a 1\\nq1 0 c 2\\n")))
+    >>> run = read_run(io.BytesIO(b"q1 Q0 a 1 0.5 tag\\nq1 Q0 b 2 0.9 tag\\nq1 Q0 c 3 0.5 tag\\n"))
+    >>> ranking = join(run, judged, threshold=0.9).ranking
+    >>> ranking.rank, ranking.grade  # c before a: equal scores, and its id sorts last
+    (array([2, 3]), array([2, 1]))
+    >>> ranking.retrieved, ranking.returned
+    (array([3]), array([1]))
     """
     require_threshold(threshold)
     setting = setting or Setting()
@@ -83,7 +102,13 @@ def join(
 
 @dataclass(frozen=True, slots=True)
 class _Hits:
-    """The run's judged documents by query and rank, int64[n] each: query, rank, line of the file, place of judgment."""
+    """The judged documents that the run lists, by query and rank, int64[n] each.
+
+    number  the query's place among those that count
+    rank    1-based
+    line    of the run, in the order of the file
+    place   of the judgment in `JudgedQueries.grade`
+    """
 
     number: Ints
     rank: Ints
@@ -104,12 +129,12 @@ def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> _Hit
 
 
 def _rank_of_each(number: Ints) -> Ints:
-    """int64[n]: 1, 2, … anew for each query, whose places stand together."""
+    """int64[n]: 1, 2, … within each query; number never falls."""
     return np.arange(1, len(number) + 1) - np.searchsorted(number, number)
 
 
 def _of_hits_only(ranking: Ranking, score: Floats) -> Ranking:
-    """The ranking of a run that lists nothing but these hits."""
+    """The ranking of the run that is left when all but the hits are taken out of its lists."""
     return replace(
         ranking,
         retrieved=np.bincount(ranking.query, minlength=ranking.queries),
@@ -119,7 +144,12 @@ def _of_hits_only(ranking: Ranking, score: Floats) -> Ranking:
 
 
 class _Lists:
-    """What each query that counts lists, cut at `depth`: how many, how many of them returned, and their scores."""
+    """The lists of the Q queries that count, cut at `depth`.
+
+    in_run     bool[Q], whether the run has the query
+    retrieved  int64[Q], how many documents it lists there
+    returned   int64[Q], how many of them count as returned
+    """
 
     def __init__(
         self,

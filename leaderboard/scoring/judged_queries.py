@@ -1,4 +1,4 @@
-"""Judgments made ready once for many runs: which queries count, in which order, and how a document is looked up."""
+"""Judgments made ready once for many runs: which queries count, in which order, and the grade of any document."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ ROWS_AT_ONCE = 1 << 16  # what stays within the processor's cache
 
 
 class JudgmentIndex:
-    """Pairs of a query and a document, none of them twice.
+    """Finds the judgment of a query and a document: by hash first, and by the ids where hashes agree.
 
-    number    int64[J], the query of each
-    document  S[J], ids
+    number    int64[J], each judgment's query
+    document  S[J], its document's id; no pair of query and document occurs twice
     """
 
     def __init__(self, number: Ints, document: Texts) -> None:
@@ -44,7 +44,7 @@ class JudgmentIndex:
         return shift, taken
 
     def may_hold(self, key: Keys) -> Ints:
-        """The rows whose document may be one of these, given each document's hash; few of the others."""
+        """int64[n]: which of the documents with these hashes may be judged: all that are, and a few that are not."""
         shift, taken = self._slots
         found = [
             start + np.flatnonzero(taken.take((key[start : start + ROWS_AT_ONCE] >> shift).view(np.int64)))
@@ -53,7 +53,10 @@ class JudgmentIndex:
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def find(self, number: Ints, key: Keys, document: Texts) -> Ints:
-        """int64[n]: the place of each pair among these, -1 where it is none of them; `key` is the documents' hashes."""
+        """int64[n]: the judgment of each query and document, -1 where there is none.
+
+        number, key, document: each pair's query, and its document's hash and id.
+        """
         place = np.full(len(number), -1)
         pair = pair_keys(number, key)
         at = np.searchsorted(self._pair, pair)
@@ -75,9 +78,9 @@ class JudgedQueries:
 
     queries      ids of the Q queries that count, in the order in which sums run (`metrics.query_order`)
     left_out     queries asked for that don't count: pooled judgments say nothing about them
-    index        finds a document's judgment: its place in grade and known
+    index        finds a document's judgment: its place in `grade` and `known`
     grade        int64[J]
-    known        bool[J]: the document is known to the user
+    known        bool[J], whether the document is known to the user
     judged_start, judged_grade, known_start, known_grade, undefined_without_relevant   as in `metrics.Ranking`
     """
 
@@ -94,7 +97,7 @@ class JudgedQueries:
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Each query's place."""
+        """Query id -> its place in `queries`."""
         return {query: place for place, query in enumerate(self.queries)}
 
 

@@ -1,7 +1,7 @@
 """The order of a run: score falling, equal scores by document id falling as bytes. The file's ranks are never used.
 
-Few documents of a long run are judged, so ranks are found for these alone. Most files come sorted: then a search in
-the scores finds them. In others the lines' keys are sorted, and the lines stay where they are.
+Few documents of a long run are judged, so only their ranks are worked out. Most files come sorted: there a rank is
+found by bisection in the scores. For other files only keys of 64 bits are sorted, one a line, not the lines.
 """
 
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: spreads near keys ov
 
 
 class Order(ABC):
-    """A run's lines by query and rank.
+    """The order of a run's L lines: by query, then by rank.
 
     query  uint32[L], the run's query of each line
     score  float64[L] or float32[L] in the order of the file: compatibility 9 holds scores as 32-bit numbers
@@ -52,7 +52,7 @@ class Order(ABC):
     @cached_property
     @abstractmethod
     def sorted_lines(self) -> Ints:
-        """int64[L]: the line of the file at each place; lines of equal score in any order."""
+        """int64[L]: the line of the file at each place of the order; lines of equal score in any order."""
 
     @cached_property
     def falling(self) -> Scores:
@@ -70,7 +70,7 @@ class Order(ABC):
         return lines
 
     def _settled(self, tie: Ints, lines: Ints) -> Ints:
-        """Lines of ties, each tie's by falling score and then falling document id; tie by tie."""
+        """These lines tie by tie, those of one tie by score and then by document id, both falling."""
         falling = [~word for word in rising_words(self._document.take(lines))]
         return lines[np.lexsort((*reversed(falling), -self.score[lines], tie))]
 
@@ -143,7 +143,7 @@ class OutOfOrder(Order):
         return rank
 
     def _lines_with(self, keys: Keys) -> Ints:
-        """The lines that have one of these keys. A small table leaves most of the others out."""
+        """The lines that have one of these keys. A small table of their hashes passes over most of the others."""
         shift = np.uint64(64 - SLOT_BITS)
         taken = np.zeros(1 << SLOT_BITS, np.bool_)
         taken[(keys * ODD) >> shift] = True
@@ -185,13 +185,13 @@ def _is_in_order(query: NDArray[np.uint32], score: Scores) -> bool:
 
 
 def _in_32_bits(score: Scores) -> NDArray[np.float32]:
-    """What is too large becomes infinite, as in trec_eval 9."""
+    """float32[n]; a number too large for 32 bits becomes infinite, as in trec_eval 9."""
     with np.errstate(over="ignore"):
         return score.astype(np.float32, copy=False)
 
 
 def _falling_bits(score: NDArray[np.float32]) -> Keys:
-    """uint64[L] below 2^32 that sort the other way round than these numbers."""
+    """uint64[L] below 2^32: the smaller, the larger the score."""
     bits = (score + np.float32(0.0)).view(np.uint32)  # + 0.0 makes -0.0 equal 0.0
     rising = np.where(bits & SIGN, ~bits, bits | SIGN)
     return (ALL_BITS - rising).astype(np.uint64)
@@ -199,7 +199,7 @@ def _falling_bits(score: NDArray[np.float32]) -> Keys:
 
 @dataclass(frozen=True, slots=True)
 class RankedLines:
-    """A run's lines by query and rank.
+    """A run of L lines as a page shows it: by query and rank.
 
     start     int64[run queries + 1], where each query's lines start; queries in the order of the run
     query     uint32[L], index into the run's queries
@@ -218,7 +218,16 @@ class RankedLines:
 
 
 def ranked_lines(run: Run, compat: Literal[9, 10] = 10) -> RankedLines:
-    """The run's lines in the order of trec_eval's version 10 or 9."""
+    """The run's lines by query and rank, ordered as trec_eval's version 10 (64-bit scores) or 9 (32-bit) does.
+
+    Examples
+    --------
+    >>> import io
+    >>> from leaderboard.formats import read_run
+    >>> listed = ranked_lines(read_run(io.BytesIO(b"q1 Q0 a 1 0.5 tag\\nq1 Q0 b 2 0.9 tag\\nq1 Q0 c 3 0.5 tag\\n")))
+    >>> listed.document.tolist(), listed.rank.tolist()
+    ([b'b', b'c', b'a'], [1, 2, 3])
+    """
     places = order(run, compat)
     rows = places.all_lines()
     rank = np.arange(1, len(rows) + 1) - np.repeat(places.start[:-1], np.diff(places.start))
