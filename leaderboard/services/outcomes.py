@@ -45,7 +45,7 @@ class RunScores:
     seconds   how long reading and scoring took
     """
 
-    figures: tuple[MeasureScore, ...]
+    measures: tuple[MeasureScore, ...]
     missing: tuple[str, ...]
     unjudged: tuple[str, ...]
     seconds: float
@@ -73,13 +73,13 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
         [
             {
                 "scoring_id": scoring.id,
-                "measure": figure.measure,
-                "subset": figure.subset,
-                "mean": figure.mean,
-                "count": figure.count,
-                "values": figure.values,
+                "measure": each.measure,
+                "subset": each.subset,
+                "mean": each.mean,
+                "count": each.count,
+                "values": each.values,
             }
-            for figure in result.figures
+            for each in result.measures
         ],
     )
     scoring.beta = settings["beta"]

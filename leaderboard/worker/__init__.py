@@ -1,4 +1,4 @@
-"""The worker: any number of processes that score what is queued."""
+"""The worker, which scores the runs that wait. Any number of them may work on one database."""
 
 import contextlib
 import logging
@@ -19,9 +19,9 @@ from leaderboard.worker.loop import Worker
 
 __all__ = ["Worker", "drain", "run"]
 
-POLL_SECONDS = 1.0  # between looks at an empty queue
+POLL_SECONDS = 1.0  # between two looks at an empty queue
 PATIENCE_SECONDS = 5.0  # before a database that does not answer is asked again
-MOST_REFUSALS = 5  # in a row, of the child process or the store, before the worker gives up
+MOST_REFUSALS = 5  # of the scoring process or the store, one after the other, before the worker gives up
 HOUSEKEEPING_SECONDS = 3600.0
 log = logging.getLogger("leaderboard.worker")
 
@@ -66,7 +66,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
 
 
 def drain(database: Database, store: RunStore, config: Config) -> int:
-    """Scores everything that waits at this moment, with the real worker and its child; how many steps it took."""
+    """Scores everything that waits, as a worker process would; returns how many steps that took."""
     steps = 0
     with contextlib.closing(Worker(database, store, config)) as worker:
         while worker.step(threading.Event()):
@@ -76,7 +76,7 @@ def drain(database: Database, store: RunStore, config: Config) -> int:
 
 @contextlib.contextmanager
 def _stopping(stop: threading.Event | None) -> Iterator[threading.Event]:
-    """The event to stop by; without one, a fresh one that SIGTERM and SIGINT set for as long as the block runs."""
+    """Gives the event that stops the worker: `stop`, or else a new one that SIGTERM and SIGINT set within the block."""
     if stop is not None:
         yield stop
         return

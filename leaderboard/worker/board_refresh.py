@@ -12,17 +12,17 @@ from leaderboard.services.boards import Due, due, refresh
 
 __all__ = ["BoardRefresh"]
 
-FIRST = 4  # one of so many is taken, by chance: several workers then seldom work the same one out
-LOOK_SECONDS = 30.0  # between looks at the boards when nothing has happened; see `_has_news`
+FIRST = 4  # of what is due one of the first few is taken by chance: several workers then seldom take the same
+LOOK_SECONDS = 30.0  # between two looks at the boards while no event is recorded; see `_has_news`
 BUSY_SECONDS = 30.0  # while runs wait, a board is refreshed this often at most
-BUSY_SHARE = 0.2  # of the time that goes into boards while runs wait
+BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs wait
 BUSY_PAUSE_SECONDS = 1.0
-SET_ASIDE_SECONDS = 600.0  # before one that raised is tried again
+SET_ASIDE_SECONDS = 600.0  # before a measure of a board that raised an error is tried again
 log = logging.getLogger("leaderboard.worker")
 
 
 class BoardRefresh:
-    """What one worker does for the boards. Scores stand already: nothing that goes wrong here touches them."""
+    """Refreshes boards for one worker. Scores are recorded before: what fails here leaves them as they are."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,7 +45,7 @@ class BoardRefresh:
         return True
 
     def step_while_busy(self) -> None:
-        """The same when runs wait: only what was not refreshed lately, and only so much of the time."""
+        """The same while runs wait: only a board not refreshed within BUSY_SECONDS, and only BUSY_SHARE of the time."""
         started = time.monotonic()
         if started < self._paused_until:
             return
@@ -57,12 +57,15 @@ class BoardRefresh:
         self._paused_until = now + max(BUSY_PAUSE_SECONDS, (now - started) * (1 / BUSY_SHARE - 1))
 
     def _has_news(self, newest: int | None) -> bool:
-        """Whatever changes a board leaves an event. An event's id is handed out before it is committed, so that a lower
-        one may come after a higher one: the boards are looked at now and then all the same."""
+        """Whether a board may have changed since the last look.
+
+        Every change of a board records an event. But ids of events are handed out before they are committed, so a lower
+        one may appear after a higher one: the boards are looked at every LOOK_SECONDS as well.
+        """
         return newest != self._event or time.monotonic() - self._looked > LOOK_SECONDS
 
     def _open(self, found: list[Due]) -> list[Due]:
-        """Without those that raised a moment ago."""
+        """Those of them that did not raise an error lately."""
         now = time.monotonic()
         return [one for one in found if self._set_aside.get(one, 0.0) <= now]
 

@@ -1,4 +1,4 @@
-"""The worker's handle on its child process."""
+"""The scoring process as its worker sees it: started, asked, ended."""
 
 import contextlib
 import logging
@@ -26,10 +26,10 @@ log = logging.getLogger("leaderboard.worker")
 
 
 class ChildProcess:
-    """A running child. One job at a time: `ask`, then `reply` until it comes; `kill` is allowed at any moment."""
+    """A running scoring process. One job at a time: `ask`, then `reply` until one comes; `kill` at any time."""
 
     def __init__(self, settings: Settings) -> None:
-        """Starts the child and waits until it is ready. Raises Unavailable when it does not come up."""
+        """Starts the process and waits until it is ready. Raises Unavailable when it does not get there."""
         self._settings = settings
         folder = str(Path(leaderboard.__file__).parent.parent)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
@@ -70,7 +70,7 @@ class ChildProcess:
         self._write(job.line())
 
     def reply(self, seconds: float) -> Reply | None:
-        """The reply to the job; None when none came in that time. A child that died replies with how."""
+        """The reply to the job; None when none came in that time. Of a process that died: how it ended."""
         try:
             line = self._lines.get(timeout=seconds)
         except queue.Empty:

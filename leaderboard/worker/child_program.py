@@ -1,8 +1,8 @@
-"""The process that reads strangers' files: bounded in memory, ended at will, restarted after.
+"""The program of the scoring process, which reads the files of participants under a bound on memory.
 
 It is a process of its own because a library that runs out of memory may abort instead of raising, and the worker
-has to live on to say so. Settings come first by standard input, then jobs; each reply is one line. It ends when its
-standard input does, also in the middle of a job: then its worker has died.
+has to live on to say so. Standard input brings first the settings, then jobs; each reply is one line. When standard
+input ends its worker has died: then it ends too, even in the middle of a job.
 """
 
 import logging
@@ -24,7 +24,7 @@ from leaderboard.worker.run_scorer import RunScorer
 __all__ = ["READY", "main"]
 
 READY = "ready"
-LEAST_ROOM = 32 * 2**20  # bytes above the process's own
+LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux
 log = logging.getLogger("leaderboard.worker.child_program")
 
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _bound_memory(job_bytes: int) -> None:
-    """Bounds the address space; 0 leaves it unbounded. Ends the process where the bound leaves no room for work."""
+    """Bounds the address space; 0 leaves it unbounded. Ends the process when the bound leaves no room to score in."""
     if not job_bytes:
         return
     if (own := _own_bytes()) + LEAST_ROOM > job_bytes:

@@ -1,4 +1,4 @@
-"""What a worker does beside scoring: sets of an older metric version are made anew, files without a row removed."""
+"""What a worker does beside scoring: replaces scoring sets of an older version, removes files without a submission."""
 
 import logging
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ log = logging.getLogger("leaderboard.worker")
 
 
 def renew_sets(database: Database) -> None:
-    """Has everything scored again after an upgrade that changes figures; done as a worker starts.
+    """Has everything scored again after an upgrade that changes figures. A worker calls it as it starts.
 
     Boards show the old figures until the new set has them all. An evaluation whose measures can't be computed any more
     keeps its old set, and the log says why.
@@ -37,10 +37,10 @@ def renew_sets(database: Database) -> None:
 
 
 def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_SECONDS) -> int:
-    """Removes run files older than so many seconds that no submission names; how many.
+    """Removes run files older than `seconds` that no submission names; returns how many.
 
-    An upload puts its file anew even when the same one is there, so that one whose row is about to be committed is
-    young; the store looks at the age again when it removes.
+    An upload writes its file anew even when the store has the same one, so a file whose submission is about to be
+    committed is young. The store looks at the age again before it removes a file.
     """
     store.sweep_incoming()
     removed = 0

@@ -1,4 +1,4 @@
-"""Claim, score, record, repeat. Every step says whether there may be more to do."""
+"""What a worker does again and again: claim a run, have it scored, record the figures; refresh boards in between."""
 
 import logging
 import os
@@ -22,16 +22,16 @@ from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
 
 __all__ = ["Worker"]
 
-BEATS = 3  # renewals in the time of one lease
-LOOK_SECONDS = 0.2  # how often a job at hand is looked at for a stop
+BEATS = 3  # a lease is renewed this often while it lasts
+LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
-JOBS_OF_CHILD = 500  # memory that a library does not give back goes with the process
+JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 OUTCOME_WORDS = {RunScores: "scored", Rejected: "rejected", Failed: "failed"}
 log = logging.getLogger("leaderboard.worker")
 
 
 class Worker:
-    """One worker and its child process. Its name is in every claim: host, process, and something random."""
+    """One worker and its scoring process. `name` is in every claim: host, process id and a random number."""
 
     def __init__(self, database: Database, store: RunStore, config: Config) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -83,7 +83,7 @@ class Worker:
         return self._child
 
     def _await(self, child: ChildProcess, claim: Claim, stop: threading.Event) -> Reply | None:
-        """The child's reply, the lease being renewed meanwhile; None when the job went out of our hands."""
+        """Waits for the reply and renews the lease meanwhile. None when the job was lost, or given back on a stop."""
         child.ask(Job(claim.submission_id, claim.scoring_set_id))
         started = renewed = time.monotonic()
         stopped: float | None = None
@@ -91,7 +91,7 @@ class Worker:
             reply = child.reply(LOOK_SECONDS)
             if reply is not None:
                 if isinstance(reply, Failed):
-                    self.close()  # whatever state it is in now
+                    self.close()  # its state is unknown after an error
                 return reply
             now = time.monotonic()
             if now - started > self._config.job_seconds:
@@ -128,7 +128,7 @@ class Worker:
         log.info("submission %s: handed back", claim.submission_id)
 
     def _record(self, claim: Claim, reply: Reply) -> None:
-        """The one place where it is decided what becomes of a job."""
+        """Decides what becomes of a job, the one place that does."""
         with self._database.write() as session:
             match reply:
                 case RunScores():
@@ -151,7 +151,7 @@ class Worker:
         return bool(sets)
 
     def _sweep(self) -> None:
-        """Gives back jobs of workers that vanished, now and then."""
+        """Puts jobs whose lease has run out back into the queue, a few times in the length of a lease."""
         now = time.monotonic()
         if now - self._swept < self._config.lease_seconds / BEATS:
             return

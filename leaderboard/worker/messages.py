@@ -1,4 +1,4 @@
-"""What the worker and its child say to each other: one JSON object a line."""
+"""The messages between the worker and its scoring process: one JSON object a line."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ __all__ = ["Failed", "Job", "Rejected", "Reply", "Settings", "out_of_memory", "r
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a child is started with. It comes by the pipe, because the database's address may hold a password."""
+    """What a scoring process needs to start. It comes by the pipe, because the database's URL may hold a password."""
 
     database_url: str
     store_url: str
@@ -46,7 +46,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The file can't be used: the first problems, and how many there are."""
+    """The run file can't be scored: its first problems, and how many there are in all."""
 
     problems: tuple[Problem, ...]
     count: int
@@ -54,13 +54,13 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Scoring raised; the reason in words."""
+    """Scoring the run failed for a reason that is not in its file; the reason in words."""
 
     reason: str
 
 
 def out_of_memory(job_bytes: int) -> str:
-    """The reason when the bound on memory was met."""
+    """The reason to give when scoring met the bound on memory."""
     return f"scoring needed more than {job_bytes / 2**30:.3g} GiB of memory, the most that one run may use here"
 
 
@@ -71,8 +71,8 @@ def write_reply(reply: Reply) -> str:
     """The reply as one line of JSON; `read_reply` reads it back."""
     content = asdict(reply)
     if isinstance(reply, RunScores):
-        for figure in content["figures"]:
-            figure["values"] = base64.b64encode(figure["values"]).decode()
+        for each in content["measures"]:
+            each["values"] = base64.b64encode(each["values"]).decode()
     return json.dumps({"kind": type(reply).__name__, **content})
 
 
@@ -81,18 +81,18 @@ def read_reply(line: str) -> Reply:
     content: dict[str, Any] = json.loads(line)
     match content.pop("kind"):
         case "RunScores":
-            figures = tuple(
+            measures = tuple(
                 MeasureScore(
                     **{
-                        **figure,
-                        "subset": Subset(figure["subset"]),
-                        "values": base64.b64decode(figure["values"]),
+                        **each,
+                        "subset": Subset(each["subset"]),
+                        "values": base64.b64decode(each["values"]),
                     }
                 )
-                for figure in content.pop("figures")
+                for each in content.pop("measures")
             )
             missing, unjudged = tuple(content.pop("missing")), tuple(content.pop("unjudged"))
-            return RunScores(figures=figures, missing=missing, unjudged=unjudged, **content)
+            return RunScores(measures=measures, missing=missing, unjudged=unjudged, **content)
         case "Rejected":
             return Rejected(tuple(Problem(**problem) for problem in content["problems"]), content["count"])
         case "Failed":

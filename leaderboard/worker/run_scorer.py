@@ -1,4 +1,4 @@
-"""From a stored run and a scoring set to figures: read once, scored once, its ranked lists kept."""
+"""Scores a stored run by a scoring set: reads the file, computes every measure, keeps the ranked lists."""
 
 import math
 import time
@@ -19,15 +19,16 @@ from leaderboard.store import RankedList, RunStore
 
 __all__ = ["RunScorer", "Stage"]
 
-Stage = Callable[[str], None]  # told what comes next, so that a process that dies can be said to have died there
+Stage = Callable[[str], None]  # is told what comes next, so that an error can be said to have happened there
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """A scoring set made ready for any number of runs; a set never changes, so it is kept between jobs.
+    """A scoring set made ready for any number of runs. A set never changes, so it may be kept between jobs.
 
-    positions  of every query that the packed vectors have, by external id
-    judged     of each subset, the queries that count with their judgments
+    size       how many positions the packed vectors have
+    positions  external id of a query -> its position there
+    judged     subset -> the queries that count in it, with their judgments
     """
 
     set_id: int
@@ -39,7 +40,7 @@ class _Prepared:
 
 
 class RunScorer:
-    """Scores runs one after the other; keeps what the last scoring set needed."""
+    """Scores runs one after the other, and keeps the last scoring set ready for the next run."""
 
     def __init__(self, database: Database, store: RunStore, limits: Limits) -> None:
         self._database = database
@@ -48,7 +49,7 @@ class RunScorer:
         self._prepared: _Prepared | None = None
 
     def score(self, submission_id: int, scoring_set_id: int, stage: Stage) -> RunScores:
-        """Scores a run. Raises FileRejected with what is wrong with it."""
+        """Scores a run. Raises FileRejected with the problems of its file."""
         started = time.perf_counter()
         stage("reading the judgments")
         if self._prepared is None or self._prepared.set_id != scoring_set_id:
@@ -72,8 +73,8 @@ class RunScorer:
             for subset, judged in prepared.judged.items()
         }
         whole = scored[Subset.ALL]
-        figures = [
-            _figure(measure, subset, scored.get(subset, whole), prepared)
+        measures = [
+            _measure_score(measure, subset, scored.get(subset, whole), prepared)
             for measure in prepared.measures
             for subset in Subset
         ]
@@ -82,7 +83,7 @@ class RunScorer:
             submission_id, prepared.setting.compat, prepared.size, _ranked_lists(run, prepared)
         )
         return RunScores(
-            figures=tuple(figures),
+            measures=tuple(measures),
             missing=whole.missing,
             unjudged=prepared.judged[Subset.ALL].left_out,
             seconds=time.perf_counter() - started,
@@ -105,20 +106,20 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         settings = made.settings
         of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings["queries"])
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
-        positions = {external_id: position for external_id, position in queries.tuples()}  # noqa: C416  # mypy can't follow dict()
+        positions = dict(queries.all())
         judgments = _judgments(
             session.execute(
                 sa.select(Query.external_id, Judgment.document, Judgment.grade)
                 .join(Query, Query.id == Judgment.query_id)
                 .where(Judgment.revision_id == made.revision_id, of_set)
-            ).tuples()
+            )
         )
         known = _judgments(
             session.execute(
                 sa.select(Query.external_id, KnownDocument.document, sa.literal(1))
                 .join(Query, Query.id == KnownDocument.query_id)
                 .where(KnownDocument.revision_id == made.revision_id, of_set)
-            ).tuples()
+            )
         )
     counted = [query for query in positions if query not in set(settings["excluded"])]
     subsets = {Subset.ALL: counted}
@@ -161,7 +162,8 @@ def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
     )
 
 
-def _figure(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> MeasureScore:
+def _measure_score(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> MeasureScore:
+    """The measure's mean, and its values packed by position."""
     evaluated: Evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan, "<f8")
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
