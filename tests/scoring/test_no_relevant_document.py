@@ -47,8 +47,8 @@ def test_under_pooled_judgments_the_query_counts_with_0_as_in_trec_eval() -> Non
 def test_every_ranked_and_set_measure_leaves_the_query_out_unless_it_asks_nothing_of_relevance(
     measure: Measure,
 ) -> None:
-    wrong = [*RIGHT, Line("q2", "c", 1.0)]
-    for lines in (RIGHT, wrong):
+    mixed = [*RIGHT, Line("q1", "x", 1.5)]
+    for lines in (mixed, [*mixed, Line("q2", "c", 1.0)]):
         result = scored(str(measure), lines=lines).results[measure]
         assert math.isnan(result.values[0]) is False
         assert math.isnan(result.values[1]) is (measure.family.name not in DEFINED)
