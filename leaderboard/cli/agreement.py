@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from leaderboard.cli.options import FILE
+from leaderboard.cli.tables import aligned, named
+
 if TYPE_CHECKING:
     from leaderboard.formats import Run
     from leaderboard.metrics.families.agreement import Agreed, Agreement, Items
 
 __all__ = ["agreement"]
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 ALL = "all"
-NAMED_QUERIES = 10
 
 
 @click.command()
@@ -91,12 +92,8 @@ def _mean(values: "Sequence[Agreed]") -> "Agreed":
 def _report(path: Path, alone: Sequence[str]) -> None:
     """Says on stderr which queries only one run has."""
     if alone:
-        more = f" and {len(alone) - NAMED_QUERIES:,} more" if len(alone) > NAMED_QUERIES else ""
         plural = "query" if len(alone) == 1 else "queries"
-        click.echo(
-            f"{path}: {len(alone):,} {plural} not in the other run, left out: {', '.join(alone[:NAMED_QUERIES])}{more}",
-            err=True,
-        )
+        click.echo(f"{path}: {len(alone):,} {plural} not in the other run, left out: {named(alone)}", err=True)
 
 
 def _table(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
@@ -108,15 +105,7 @@ def _table(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in [head, *cells]
-    ]
-    return "\n".join(lines) + "\n"
+    return aligned([head, *cells], {0})
 
 
 def _csv(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from leaderboard.cli.score_output import ScoredRun
+from leaderboard.cli.tables import aligned
 from leaderboard.metrics import Measure
 from leaderboard.statistics import CONFIDENCE, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
@@ -125,14 +126,7 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
     count = "1 run" if len(table.rows) == 1 else f"{len(table.rows)} runs"
     head = ["run", str(measure), *HEAD]
     lines = [line for row in table.rows for line in _lines(row, means[row.name])]
-    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-    left = {0, head.index("test")}
-    for line in [head, *lines]:
-        cells = (
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()
+    yield aligned([head, *lines], {0, head.index("test")}).rstrip()
     for row in table.rows:
         if row.effects.left_out:
             yield f"{row.name}: {row.effects.left_out} queries left out, on which one of the two has no value"

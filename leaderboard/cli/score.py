@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaderboard.cli.options import FILE, JUDGING, LEVEL, QUERIES
+from leaderboard.cli.tables import named
 
 if TYPE_CHECKING:
     from leaderboard.cli.score_output import ScoredRun
@@ -16,7 +17,6 @@ __all__ = ["score"]
 
 USUAL = "AP nDCG@10 RR P@10"
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
-NAMED_QUERIES = 10
 
 
 @click.command()
@@ -203,10 +203,8 @@ def _report(run: "ScoredRun") -> None:
         (run.scored.unknown, "in the run but not judged, ignored"),
     ):
         if queries:
-            more = f" and {len(queries) - NAMED_QUERIES:,} more" if len(queries) > NAMED_QUERIES else ""
             plural = "query" if len(queries) == 1 else "queries"
-            named = ", ".join(queries[:NAMED_QUERIES])
-            click.echo(f"{run.name}: {len(queries):,} {plural} {what}: {named}{more}", err=True)
+            click.echo(f"{run.name}: {len(queries):,} {plural} {what}: {named(queries)}", err=True)
     total = len(run.scored.queries)
     fewer: dict[int, list[str]] = {}
     for measure, result in run.scored.results.items():

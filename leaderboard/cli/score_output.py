@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from leaderboard.cli.tables import aligned
 from leaderboard.metrics import Measure, Setting
 from leaderboard.scoring import Scored
 
@@ -34,16 +35,7 @@ def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_qu
         [*labels, *(_shown(value, measure) for value, measure in zip(values, measures, strict=True))]
         for labels, values in _rows(runs, measures, per_query=per_query)
     ]
-    labels = len(head) - len(measures)
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if place < labels else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in [head, *rows]
-    ]
-    return "\n".join(lines) + "\n"
+    return aligned([head, *rows], range(len(head) - len(measures)))
 
 
 def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:

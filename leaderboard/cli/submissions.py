@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
 from leaderboard.cli.options import FILE, PLACE, OneOf, Place
-from leaderboard.cli.tables import print_table
+from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import FileRejected, Problem
@@ -162,7 +162,7 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
     else:
         click.echo(f"{run.state}: {run.failure or run.withdrawn_because}", err=True)
     if run.missing:
-        click.echo(f"queries that the run lacks, each scored as an empty list: {', '.join(run.missing)}", err=True)
+        click.echo(f"queries that the run lacks, each scored as an empty list: {named(run.missing)}", err=True)
     return SUBMITTED if run.state == State.SCORED else NOT_SCORED
 
 
