@@ -83,6 +83,18 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [str(path.relative_to(REPOSITORY)) for path in silent] == []
 
 
+# Folders of tests that are of no room: what is seen in a browser, with real data, and what tests stand on.
+OF_NO_ROOM = {"browser", "real", "support"}
+
+
+def test_the_tests_lie_as_the_package_does() -> None:
+    package, tests = REPOSITORY / "leaderboard", REPOSITORY / "tests"
+    rooms = {path.parent.name for path in package.glob("*/__init__.py")}
+    assert {path.name for path in tests.iterdir() if any(path.glob("*.py"))} - OF_NO_ROOM == rooms
+    modules = {path.stem for path in package.glob("*.py") if not path.stem.startswith("__")}
+    assert {module for module in modules if not (tests / f"test_{module}.py").exists()} == set()
+
+
 def _recipes() -> dict[str, str]:
     guide = (REPOSITORY / "CONTRIBUTING.md").read_text()
     chapter = guide.partition("\n## Recipes\n")[2].partition("\n## ")[0]
