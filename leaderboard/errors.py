@@ -73,10 +73,15 @@ class InvalidFields(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a file. `line` is 1-based; None when it is the file as a whole."""
+    """One thing that is wrong with a file.
+
+    line   1-based; None when it is the file as a whole
+    lines  how many mistakes this stands for: more than one where it sums up many lines, 0 for an example of such a sum
+    """
 
     line: int | None
     message: str
+    lines: int = 1
 
     def __str__(self) -> str:
         return self.message if self.line is None else f"line {self.line}: {self.message}"
@@ -85,14 +90,16 @@ class Problem:
 class FileRejected(BadInput):
     """This file can't be used.
 
-    `problems` holds the first ones in line order, `count` how many there are in all, `name` what the file is called.
+    `problems` holds sums over many lines first, then single lines in their order. `count` is the number of mistakes in
+    all, unless given those that `problems` stand for; `name` is what the file is called.
     """
 
     def __init__(self, problems: Sequence[Problem], count: int | None = None, name: str = "file") -> None:
         self.problems = tuple(problems)
-        self.count = len(self.problems) if count is None else count
+        told = sum(problem.lines for problem in self.problems)
+        self.count = told if count is None else count
         self.name = name
-        more = self.count - len(self.problems)
+        more = self.count - told
         lines = [f"{name}: {problem}" for problem in self.problems]
         if more > 0:
             lines.append(f"{name}: and {more:,} more problems")

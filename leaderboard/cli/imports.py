@@ -5,13 +5,13 @@ from pathlib import Path
 import click
 
 from leaderboard.access import CONSOLE
-from leaderboard.cli.database import reading, writing
+from leaderboard.cli.database import writing
 from leaderboard.cli.options import FILE, PLACE, Place
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.lookup import find_evaluation
 from leaderboard.models import Split
 from leaderboard.services.judgments import import_judgments
-from leaderboard.services.queries import import_queries, query_ids
+from leaderboard.services.queries import import_queries
 
 __all__ = ["judgments", "queries"]
 
@@ -55,10 +55,8 @@ def import_judgment_file(evaluation: Place, file: Path, note: str, known: Path |
     leaderboard judgments import harbour/2026-text qrels.txt --note 'after adjudication'
     """
     # Read before the database is written to: a long file holds nobody up.
-    with reading() as session:
-        ids = query_ids(session, find_evaluation(session, *evaluation))
-    read = read_judgments(file, queries=ids)
-    read_known = read_judgments(known, queries=ids) if known is not None else None
+    read = read_judgments(file)
+    read_known = read_judgments(known) if known is not None else None
     with writing() as session:
         found = find_evaluation(session, *evaluation)
         revision = import_judgments(session, CONSOLE, found, read, note, read_known)

@@ -13,7 +13,7 @@ from leaderboard.formats.opening import ARCHIVE_START, MIB, CappedReader, Limits
 from leaderboard.formats.pieces import Piece, cut
 from leaderboard.formats.problems import WHOLE, Part, Problems
 from leaderboard.formats.tables import Schema, SlowRows, Table, schema_of_width
-from leaderboard.formats.values import identifier, is_number, shown
+from leaderboard.formats.values import Wrong, identifier, is_number, shown, unknown_query
 
 __all__ = ["read_archive"]
 
@@ -70,14 +70,16 @@ def read_archive(
                 problems.part = Part(place, entry.name, query)
                 try:
                     identifier("query", query, limits.id_bytes)
-                except ValueError as error:
-                    problems.add(0, f"files are called after their query: {error}")
+                except Wrong as wrong:
+                    of_name = "files are called after their query"
+                    problems.add(0, Wrong(f"{of_name}: {wrong.message}", f"{of_name}: {wrong.kind}"))
                     continue
                 if query in seen:
-                    problems.add(0, f"query {shown(query)} has a file already, {shown(seen[query])}")
+                    again = f"query {shown(query)} has a file already, {shown(seen[query])}"
+                    problems.add(0, Wrong(again, "the query has a file already"))
                     continue
                 if allowed is not None and query not in allowed:
-                    problems.add(0, f"query {shown(query)} is not in this evaluation")
+                    problems.add(0, unknown_query(query))
                 seen[query] = entry.name
                 for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
                     schema = schema or schema_of_width(len(next(piece.lines()).split()), schemas)

@@ -78,7 +78,7 @@ def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> Val
     for row in np.flatnonzero(~sure).tolist():
         try:
             score[row] = values.score(codes[start[row] : start[row] + length[row]].tobytes().decode())
-        except ValueError:
+        except values.Wrong:
             raise Doubt from None
     return score
 
@@ -113,8 +113,8 @@ def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part)
         line = piece.line(row)
         try:
             rows.add(line, _fields(text, schema))
-        except ValueError as error:
-            rows.tell(line, str(error))
+        except values.Wrong as wrong:
+            rows.tell(line, wrong)
     return rows.table()
 
 
@@ -123,8 +123,9 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8") from None
+        raise values.not_utf8(error) from None
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
-        raise ValueError(f"expected {schema.width} columns, found {len(fields)} ({schema})")
+        expected = f"expected {schema.width} columns, found"
+        raise values.Wrong(f"{expected} {len(fields)} ({schema})", f"{expected} another number ({schema})")
     return [fields[place].decode() for place, _ in schema.read]

@@ -61,7 +61,7 @@ def read_judgments(
     Raises FileRejected with the first problems by line and their full count. Two lines that judge one document for
     one query differently are a problem; a line that repeats another one is counted and left out.
     """
-    rows = read_rows(source, FORMATS, queries=queries, name=name, limits=limits)
+    rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
     grade = rows.column("grade")
     later, first = repeated_rows(rows.query, rows.key, rows.document)
     other = grade[later] != grade[first]

@@ -31,7 +31,11 @@ GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FOREIGN_STARTS = {
     GZIP_MAGIC: "is compressed twice; compress it once",
-    b"PK\x03\x04": "is a zip archive; give plain text or gzip",
+    b"PK\x03\x04": "is a zip archive or an office document; give plain text or gzip",
+    b"\xd0\xcf\x11\xe0": "is an office document; give plain text or gzip",
+    b"%PDF": "is a PDF document; give plain text or gzip",
+    b"7z\xbc\xaf": "is a 7z archive; give plain text or gzip",
+    b"Rar!": "is a RAR archive; give plain text or gzip",
     b"BZh": "is compressed with bzip2; give plain text or gzip",
     b"\xfd7zXZ\x00": "is compressed with xz; give plain text or gzip",
     b"\x28\xb5\x2f\xfd": "is compressed with zstd; give plain text or gzip",
@@ -57,7 +61,8 @@ class Limits:
     line_bytes      bytes of one line; in columns, lines up to a piece (1 MiB) are taken whatever it says
     id_bytes        bytes of a query's or a document's id
     members         files in an archive
-    problems        problems that are told one by one; the rest is counted
+    problems        lines that are listed of one kind of mistake
+    examples        the same, of a kind that is summed up because more lines have it, or most lines of the file
     """
 
     expanded_bytes: int = 4096 * MIB
@@ -66,6 +71,7 @@ class Limits:
     id_bytes: int = 255
     members: int = 100_000
     problems: int = 50
+    examples: int = 5
 
 
 class ByteSource(Protocol):

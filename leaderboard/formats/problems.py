@@ -1,12 +1,14 @@
-"""Collects what is wrong with one file, in line order, up to a limit."""
+"""Collects what is wrong with one file: every kind of mistake with its count, and the first lines of each."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from operator import itemgetter
 from typing import NamedTuple
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.values import shown
+from leaderboard.formats.opening import Limits
+from leaderboard.formats.values import Wrong, WrongLine, shown
 
 __all__ = ["WHOLE", "Part", "Problems"]
 
@@ -26,37 +28,87 @@ class Part(NamedTuple):
 WHOLE = Part()
 
 
-class Problems:
-    """Everything wrong with a file: the first ones by line, and how many there are in all.
+@dataclass(slots=True)
+class _Mistake:
+    """One kind of mistake: how often it was made, the messages of its first lines, and whether all are the same."""
 
-    part  the file of an archive that is being read
+    count: int = 0
+    first: list[tuple[tuple[int, int], str]] = field(default_factory=list)
+    same: bool = True
+
+
+class Problems:
+    """Everything wrong with a file.
+
+    keep   the most lines that are listed of one kind of mistake
+    lines  lines read so far that say something, good or not
+    guess  what the file seems to be, for files that are wrong on most of their lines; "": nothing in particular
+    part   the file of an archive that is being read
     """
 
-    def __init__(self, name: str, keep: int) -> None:
+    def __init__(self, name: str, limits: Limits) -> None:
         self.name = name
-        self.keep = keep
-        self.count = 0
+        self.keep = limits.problems
+        self._examples = limits.examples
+        self.lines = 0
+        self.guess = ""
         self.part = WHOLE
-        self._first: list[tuple[tuple[int, int], str]] = []
+        self._mistakes: dict[str, _Mistake] = {}
 
     def __bool__(self) -> bool:
-        return self.count > 0
+        return bool(self._mistakes)
 
-    def add(self, line: int, message: str, part: Part | None = None) -> None:
+    def add(self, line: int, wrong: Wrong, part: Part | None = None) -> None:
         """Adds one problem; line 0 is the file as a whole."""
-        self.extend([(line, message)], part=part)
+        self.extend([wrong.on(line)], part)
 
-    def extend(self, found: Iterable[tuple[int, str]], uncounted: int = 0, part: Part | None = None) -> None:
-        """Adds problems as (line, message). `uncounted`: how many more there are that come later than these."""
+    def extend(self, found: Iterable[WrongLine], part: Part | None = None) -> None:
+        """Adds problems."""
         part = part or self.part
         suffix = f" (in {shown(part.name)})" if part.name else ""
-        placed = [((part.place, line), message + suffix) for line, message in found]
-        self.count += len(placed) + uncounted
-        self._first = nsmallest(self.keep, [*self._first, *placed], key=itemgetter(0))
+        by_kind: dict[str, list[tuple[tuple[int, int], str]]] = {}
+        for line, message, kind in found:
+            by_kind.setdefault(kind, []).append(((part.place, line), message + suffix))
+        for kind, placed in by_kind.items():
+            mistake = self._mistakes.setdefault(kind, _Mistake())
+            mistake.count += len(placed)
+            mistake.first = nsmallest(self.keep, [*mistake.first, *placed], key=itemgetter(0))
+            mistake.same = mistake.same and all(message == mistake.first[0][1] for _, message in placed)
+
+    def add_unread(self, line: int, wrong: Wrong) -> None:
+        """Adds a line that gives no row, and counts it among the lines."""
+        self.lines += 1
+        self.add(line, wrong)
+
+    def count_more(self, kind: str, lines: int) -> None:
+        """Counts a kind of mistake on so many lines more, later ones than any that were added."""
+        if lines:
+            self._mistakes[kind].count += lines
+            self._mistakes[kind].same = False
 
     def rejection(self) -> FileRejected:
-        problems = [Problem(line or None, message) for (_, line), message in self._first]
-        return FileRejected(problems, self.count, self.name)
+        """The rejection: sums of the mistakes that many lines have, the commonest first, then single lines in order."""
+        sums: list[Problem] = []
+        listed: list[tuple[tuple[int, int], Problem]] = []
+        for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
+            on_most_lines = 2 * mistake.count > self.lines > 0
+            guess = self.guess if on_most_lines and mistake.count > 1 and not sums else ""
+            many = mistake.count > (self._examples if on_most_lines else self.keep)
+            if many or guess:
+                message = f"{self._lines_in_words(mistake)}: {mistake.first[0][1] if mistake.same else kind}"
+                sums.append(Problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
+            for (part, line), message in mistake.first[: self._examples if many else None]:
+                listed.append(((part, line), Problem(line or None, message, 0 if many or guess else 1)))
+        listed.sort(key=itemgetter(0))
+        return FileRejected([*sums, *(problem for _, problem in listed)], name=self.name)
+
+    def _lines_in_words(self, mistake: _Mistake) -> str:
+        _, first_line = mistake.first[0][0]
+        if first_line == 0:
+            return f"{mistake.count:,} files"
+        if mistake.count >= self.lines:
+            return f"all {mistake.count:,} lines"
+        return f"{mistake.count:,} of {self.lines:,} lines"
 
     def raise_if_any(self) -> None:
         """Raises FileRejected when anything was added."""

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.formats import values
+from leaderboard.formats.guessing import guess_content
 from leaderboard.formats.opening import ByteSource, Limits, open_plain, refuse
 from leaderboard.formats.problems import Problems
-from leaderboard.formats.reading import source_name
+from leaderboard.formats.reading import HEAD_BYTES, source_name
 
 __all__ = ["QueryRow", "read_queries"]
 
 MOST_COLUMNS = 3
+COLUMNS = "id TAB text TAB tags"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +33,23 @@ def read_queries(
     """
     limits = limits or Limits()
     name = source_name(source, name)
-    problems = Problems(name, limits.problems)
+    problems = Problems(name, limits)
     rows: dict[str, QueryRow] = {}
     lines: dict[str, int] = {}
     with open_plain(source, limits, name) as text:
+        problems.guess = guess_content(text.peek(HEAD_BYTES), "queries")
         for number, line in enumerate(text.readlines(), 1):
             if not line.strip() or line.startswith(b"#"):
                 continue
+            problems.lines += 1
             try:
                 row = _read_line(line, limits)
-            except ValueError as error:
-                problems.add(number, str(error))
+            except values.Wrong as wrong:
+                problems.add(number, wrong)
                 continue
             if row.id in rows:
-                problems.add(number, f"query {values.shown(row.id)} is there twice (first on line {lines[row.id]})")
+                twice = f"query {values.shown(row.id)} is there twice (first on line {lines[row.id]})"
+                problems.add(number, values.Wrong(twice, "the query is there twice"))
             else:
                 rows[row.id] = row
                 lines[row.id] = number
@@ -58,12 +63,14 @@ def _read_line(line: bytes, limits: Limits) -> QueryRow:
     try:
         fields = [field.strip() for field in line.decode().split("\t")]
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8") from None
+        raise values.not_utf8(error) from None
     if len(fields) > MOST_COLUMNS:
-        raise ValueError(f"expected up to {MOST_COLUMNS} columns, found {len(fields)} (id TAB text TAB tags)")
+        expected = f"expected up to {MOST_COLUMNS} columns, found"
+        raise values.Wrong(f"{expected} {len(fields)} ({COLUMNS})", f"{expected} more ({COLUMNS})")
     query, text, tags = [*fields, "", ""][:MOST_COLUMNS]
     if not query or len(query.split()) != 1:
-        raise ValueError(f"query id {values.shown(query)!r} is empty or holds blanks (id TAB text TAB tags)")
+        odd = f"is empty or holds blanks ({COLUMNS})"
+        raise values.Wrong(f"query id {values.shown(query)!r} {odd}", f"the query id {odd}")
     values.identifier("query", query, limits.id_bytes)
     return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, tags.split(",")) if tag))
 
@@ -71,5 +78,6 @@ def _read_line(line: bytes, limits: Limits) -> QueryRow:
 def _tag(tag: str) -> str:
     """Tags are listed with blanks between them: none may hold one."""
     if len(tag.split()) != 1:
-        raise ValueError(f"tag {values.shown(tag)!r} holds a blank; write {values.shown('-'.join(tag.split()))!r}")
+        joined = values.shown("-".join(tag.split()))
+        raise values.Wrong(f"tag {values.shown(tag)!r} holds a blank; write {joined!r}", "a tag holds a blank")
     return tag

@@ -9,13 +9,14 @@ from typing import Literal
 import numpy as np
 
 from leaderboard.formats.columns import read_piece
+from leaderboard.formats.guessing import guess_content
 from leaderboard.formats.opening import MIB, ByteSource, CappedReader, Limits, is_archive, open_plain, refuse
 from leaderboard.formats.pieces import Piece, cut, side_by_side
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.rows import Rows
 from leaderboard.formats.tables import Schema, Table, our_name, schema_of_width
 
-__all__ = ["READERS", "FileFormat", "Schemas", "read_rows", "source_name"]
+__all__ = ["HEAD_BYTES", "READERS", "FileFormat", "Schemas", "read_rows", "source_name"]
 
 FileFormat = Literal["archive", "json", "csv", "columns"]
 # Which formats a kind of file may have, and which columns in each.
@@ -34,6 +35,7 @@ def source_name(source: Path | ByteSource, name: str | None) -> str:
 def read_rows(
     source: Path | ByteSource,
     schemas: Schemas,
+    expected: str,
     *,
     queries: Collection[str] | None,
     name: str | None,
@@ -41,14 +43,15 @@ def read_rows(
 ) -> Rows:
     """Reads a whole file.
 
-    schemas  the formats that this kind of file may have, each with what its rows hold, the richest first
+    schemas   the formats that this kind of file may have, each with what its rows hold, the richest first
+    expected  what the file should be, "run" or "judgments"
 
     Raises FileRejected at once for an empty file and for what makes reading on pointless (caps, compression); all
     other problems are in the rows' `problems`.
     """
     limits = limits or Limits()
     _keep_freed_memory()
-    problems = Problems(source_name(source, name), limits.problems)
+    problems = Problems(source_name(source, name), limits)
     file_bytes = source.stat().st_size if isinstance(source, Path) else 0
     rows = Rows(problems, None if queries is None else frozenset(queries), file_bytes)
     with open_plain(source, limits, problems.name) as text:
@@ -60,6 +63,8 @@ def read_rows(
         )
         if file_format not in schemas:
             raise refuse(problems.name, reader.refusal)
+        if file_format == "columns":
+            problems.guess = guess_content(head, expected)
         for table in reader.read(text, schemas[file_format], limits, rows):
             rows.add(table)
     return rows

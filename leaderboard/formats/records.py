@@ -9,7 +9,7 @@ from typing import Any, Literal
 from leaderboard.formats.opening import CappedReader, Limits, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.tables import Column, Schema, SlowRows, Table, our_name
-from leaderboard.formats.values import shown
+from leaderboard.formats.values import Wrong, not_utf8, shown
 
 __all__ = ["read_records"]
 
@@ -36,8 +36,8 @@ def read_records(
             rows = SlowRows(schema, limits)
         try:
             rows.add(line, _texts(record, schema, kind))
-        except ValueError as error:
-            rows.tell(line, str(error))
+        except Wrong as wrong:
+            rows.tell(line, wrong)
         if len(rows) >= ROWS_AT_ONCE:
             yield rows.table()
     if schema is None or rows is None:
@@ -55,17 +55,17 @@ def _schema(record: Record, schemas: Sequence[Schema], name: str, line: int) -> 
 
 
 def _texts(record: Record, schema: Schema, kind: RecordKind) -> list[str]:
-    """The texts of the columns that are read. Raises ValueError where one is missing, doubled or of another kind."""
+    """The texts of the columns that are read. Raises Wrong where one is missing, doubled or of another kind."""
     given = dict(record)
     columns = [column for _, column in schema.read]
     missing = [column.name for column in columns if column.name not in given]
     if missing:
-        raise ValueError(f"no {' and no '.join(missing)} ({schema})")
+        raise Wrong(f"no {' and no '.join(missing)} ({schema})")
     if len(record) > len(given):
         names = [name for name, _ in record]
         twice = [column.name for column in columns if names.count(column.name) > 1]
         if twice:
-            raise ValueError(f"gives {' and '.join(twice)} twice")
+            raise Wrong(f"gives {' and '.join(twice)} twice")
     if kind == "json":
         return [_json_text(column, given[column.name]) for column in columns]
     return [given[column.name] for column in columns]
@@ -84,7 +84,7 @@ def _lines(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[t
         try:
             yield number, line.decode()
         except UnicodeDecodeError as error:
-            problems.add(number, f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8")
+            problems.add_unread(number, not_utf8(error))
 
 
 class _CsvLines:
@@ -113,9 +113,11 @@ def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iter
             fields = next(reader, None)
         except csv.Error as error:
             if lines.first < lines.last:
-                problems.add(lines.first, "is no CSV: a quote opened on this line is not closed; reading ended here")
+                problems.add_unread(
+                    lines.first, Wrong("is no CSV: a quote opened on this line is not closed; reading ended here")
+                )
                 return
-            problems.add(lines.first, f"is no CSV: {error}")
+            problems.add_unread(lines.first, Wrong(f"is no CSV: {error}"))
             continue
         if fields is None:
             return
@@ -124,7 +126,10 @@ def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iter
         if not names:
             names = [our_name(name) for name in fields]
         elif len(fields) != len(names):
-            problems.add(lines.first, f"expected {len(names)} columns, found {len(fields)} ({', '.join(names)})")
+            expected = f"expected {len(names)} columns, found"
+            columns = f"({', '.join(names)})"
+            wrong = Wrong(f"{expected} {len(fields)} {columns}", f"{expected} another number {columns}")
+            problems.add_unread(lines.first, wrong)
         else:
             yield lines.first, tuple(zip(names, fields, strict=True))
 
@@ -143,12 +148,13 @@ def _json_records(text: CappedReader, limits: Limits, problems: Problems) -> Ite
         try:
             value = decoder.decode(line)
         except (json.JSONDecodeError, RecursionError) as error:
-            problems.add(number, f"is no JSON: {error.msg if isinstance(error, json.JSONDecodeError) else error}")
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            problems.add_unread(number, Wrong(f"is no JSON: {reason}", "is no JSON"))
             continue
         if isinstance(value, tuple):
             yield number, tuple((our_name(name), member) for name, member in value)
         else:
-            problems.add(number, f"expected an object, found {shown(line.strip())}")
+            problems.add_unread(number, Wrong(f"expected an object, found {shown(line.strip())}", "expected an object"))
 
 
 def _json_text(column: Column, value: Any) -> str:
@@ -157,14 +163,16 @@ def _json_text(column: Column, value: Any) -> str:
     if column.kind == "id":
         if isinstance(value, str) and not number:
             return value
-        raise ValueError(f"{column.name} id {_written(value)} is no text; put it in quotes")
+        no_text = "is no text; put it in quotes"
+        raise Wrong(f"{column.name} id {_written(value)} {no_text}", f"the {column.name} id {no_text}")
     if column.kind == "decision":
         if isinstance(value, bool):
             return "Y" if value else "N"
         return _written(value) if number or not isinstance(value, str) else value
     if number:
         return str(value)
-    raise ValueError(f"{column.name} {_written(value)} is no {'integer' if column.kind == 'grade' else 'number'}")
+    no_number = "is no integer" if column.kind == "grade" else "is no number"
+    raise Wrong(f"{column.name} {_written(value)} {no_number}", f"the {column.name} {no_number}")
 
 
 def _written(value: Any) -> str:

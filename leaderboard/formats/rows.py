@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from leaderboard.formats.problems import Part, Problems
 from leaderboard.formats.tables import Schema, Table
 from leaderboard.formats.texts import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
-from leaderboard.formats.values import shown
+from leaderboard.formats.values import UNKNOWN_QUERY, Wrong, shown, unknown_query
 
 __all__ = ["Growing", "Numbering", "Rows", "repeated_rows"]
 
@@ -93,8 +93,11 @@ class Rows:
         self.schema = table.schema
         self.end = table.end or self.end
         if self.allowed is not None:
-            self.problems.extend((line, _unknown(query)) for line, query in table.lost if query not in self.allowed)
+            self.problems.extend(
+                unknown_query(query).on(line) for line, query in table.lost if query not in self.allowed
+            )
         self.problems.extend(table.wrong, part=table.part)
+        self.problems.lines += table.rows + len({wrong.line for wrong in table.wrong})
         about = table.part.query
         if about:
             codes = np.full(table.rows, self._numbering.number(about), np.uint32)
@@ -105,7 +108,7 @@ class Rows:
         if "score" in table.columns:
             self._score.extend(table.columns["score"])
         kept = {name: column for name, column in table.columns.items() if name not in ("query", "score")}
-        self._tables.append(replace(table, columns=kept, key=NO_KEYS))
+        self._tables.append(replace(table, columns=kept, key=NO_KEYS, wrong=(), lost=()))
         self._starts.append(len(self) + len(codes))
         if not about:
             self._check_queries(table, codes)
@@ -118,29 +121,24 @@ class Rows:
         self._unknown.extend(np.array([query not in self.allowed for query in fresh], np.bool_))
         rows = np.flatnonzero(self._unknown.values[codes])
         told = rows[: self.problems.keep].tolist()
-        self.problems.extend(
-            ((table.line(row), _unknown(ids[codes[row]])) for row in told),
-            uncounted=len(rows) - len(told),
-        )
+        self.problems.extend(unknown_query(ids[codes[row]]).on(table.line(row)) for row in told)
+        self.problems.count_more(UNKNOWN_QUERY, len(rows) - len(told))
 
     def tell(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
-        """Adds a problem for each of the rows given by `repeats.repeated_rows`."""
+        """Adds a problem for each of the rows that `repeated_rows` gives; `what` says it of a document."""
         told = later[: self.problems.keep]
+        kind = f"a document {what} for one query"
         documents = self.document.take(told).tolist()
         for row, earlier, document in zip(told.tolist(), first.tolist(), documents, strict=False):
             (line, part), (first_line, _) = self._line(row), self._line(earlier)
             where = f"for query {shown(self._numbering.ids[self.query[row]])} (first on line {first_line})"
-            self.problems.add(line, f"document {shown(document.decode())} {what} {where}", part)
-        self.problems.count += len(later) - len(told)
+            self.problems.add(line, Wrong(f"document {shown(document.decode())} {what} {where}", kind), part)
+        self.problems.count_more(kind, len(later) - len(told))
 
     def _line(self, row: int) -> tuple[int, Part]:
         """The 1-based line that a row stands on, and the file of an archive."""
         place = bisect_right(self._starts, row) - 1
         return self._tables[place].line(row - self._starts[place]), self._tables[place].part
-
-
-def _unknown(query: str) -> str:
-    return f"query {shown(query)} is not in this evaluation"
 
 
 class Growing(Generic[Scalar]):

@@ -83,7 +83,7 @@ def read_run(
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
     """
-    rows = read_rows(source, FORMATS[format], queries=queries, name=name, limits=limits)
+    rows = read_rows(source, FORMATS[format], "run", queries=queries, name=name, limits=limits)
     decided = rows.schema is not None and DECISION in rows.schema.columns
     run = Run(
         queries=rows.queries,

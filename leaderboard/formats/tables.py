@@ -75,7 +75,7 @@ class Table:
     first    1-based line of the first row
     numbers  int64[rows], each row's line; None: row i is line first + i
     part     the file of an archive
-    wrong    (line, message) of everything wrong with other rows
+    wrong    everything wrong with other rows, in the order of their lines
     lost     (line, query) of those of them that say which query they are about
     end      the fields of the last line, of a text in columns
     """
@@ -87,7 +87,7 @@ class Table:
     first: int
     numbers: Lines | None
     part: Part = WHOLE
-    wrong: Sequence[tuple[int, str]] = ()
+    wrong: Sequence[values.WrongLine] = ()
     lost: Sequence[tuple[int, str]] = ()
     end: Sequence[str] = ()
 
@@ -104,7 +104,7 @@ class SlowRows:
         self._columns = [column for _, column in schema.read]
         self._limits = limits
         self._part = part
-        self._wrong: list[tuple[int, str]] = []
+        self._wrong: list[values.WrongLine] = []
         self._lost: list[tuple[int, str]] = []
         self._rows: list[list[Any]] = []
         self._lines: list[int] = []
@@ -112,9 +112,9 @@ class SlowRows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def tell(self, line: int, message: str) -> None:
+    def tell(self, line: int, wrong: values.Wrong) -> None:
         """Notes what is wrong with a line."""
-        self._wrong.append((line, message))
+        self._wrong.append(wrong.on(line))
 
     def add(self, line: int, texts: Sequence[str]) -> None:
         """Takes a row, given the texts of the columns that are read, or notes everything wrong with it."""
@@ -122,8 +122,8 @@ class SlowRows:
         for column, text in zip(self._columns, texts, strict=True):
             try:
                 row[column.name] = self._checked(column, text)
-            except ValueError as error:
-                self.tell(line, str(error))
+            except values.Wrong as wrong:
+                self.tell(line, wrong)
         if len(row) == len(self._columns):
             self._rows.append(list(row.values()))
             self._lines.append(line)

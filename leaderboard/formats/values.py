@@ -1,11 +1,25 @@
-"""Checks of single values for the line-by-line reader: each gives the value or raises ValueError with what is wrong."""
+"""Checks of single values for the line-by-line reader: each gives the value or raises Wrong."""
 
 import math
 import re
+from typing import NamedTuple
 
 from leaderboard.formats.opening import GRADE_LIMIT
 
-__all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "is_number", "score", "shown"]
+__all__ = [
+    "ODD_IN_ID",
+    "UNKNOWN_QUERY",
+    "Wrong",
+    "WrongLine",
+    "decision",
+    "grade",
+    "identifier",
+    "is_number",
+    "not_utf8",
+    "score",
+    "shown",
+    "unknown_query",
+]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -14,6 +28,43 @@ INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 ODD_IN_ID = re.compile(r"[\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 SHOWN_CHARACTERS = 60
+UNKNOWN_QUERY = "the query is not in this evaluation"
+
+
+class Wrong(ValueError):
+    """What is wrong with one line or value.
+
+    message  with the value
+    kind     the same for every line with this mistake, so that they can be counted
+    """
+
+    def __init__(self, message: str, kind: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind or message
+
+    def on(self, line: int) -> "WrongLine":
+        return WrongLine(line, self.message, self.kind)
+
+
+class WrongLine(NamedTuple):
+    """What is wrong with a line, and which one it is; line 0 is the file as a whole."""
+
+    line: int
+    message: str
+    kind: str
+
+
+def not_utf8(error: UnicodeDecodeError) -> Wrong:
+    """A line that can't be decoded."""
+    return Wrong(
+        f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8", "no UTF-8 text; save the file as UTF-8"
+    )
+
+
+def unknown_query(query: str) -> Wrong:
+    """A query that the evaluation does not have."""
+    return Wrong(f"query {shown(query)} is not in this evaluation", UNKNOWN_QUERY)
 
 
 def shown(text: str) -> str:
@@ -25,17 +76,18 @@ def shown(text: str) -> str:
 def identifier(what: str, text: str, most_bytes: int) -> str:
     """The id of a query or a document (`what`), wherever it comes from: a column, a record, an archive's file name."""
     if not text:
-        raise ValueError(f"{what} id is empty")
+        raise Wrong(f"{what} id is empty")
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise ValueError(f"{what} id {shown(text)} is no UTF-8 text") from None
+        raise Wrong(f"{what} id {shown(text)} is no UTF-8 text", f"a {what} id is no UTF-8 text") from None
     if size > most_bytes:
-        raise ValueError(f"{what} id longer than {most_bytes} bytes: {shown(text)}")
+        longer = f"{what} id longer than {most_bytes} bytes"
+        raise Wrong(f"{longer}: {shown(text)}", longer)
     if CONTROL.search(text):
-        raise ValueError(f"{what} id {shown(text)} holds a control character")
+        raise Wrong(f"{what} id {shown(text)} holds a control character", f"a {what} id holds a control character")
     if any(character.isspace() for character in text):
-        raise ValueError(f"{what} id '{shown(text)}' holds a blank")
+        raise Wrong(f"{what} id '{shown(text)}' holds a blank", f"a {what} id holds a blank")
     return text
 
 
@@ -47,7 +99,7 @@ def is_number(text: str) -> bool:
 def score(text: str) -> float:
     value = float(text) if is_number(text) else math.nan
     if not math.isfinite(value):
-        raise ValueError(f"score {_quoted(text)} is no finite number")
+        raise Wrong(f"score {_quoted(text)} is no finite number", "the score is no finite number")
     return value
 
 
@@ -58,14 +110,15 @@ def _quoted(text: str) -> str:
 
 def grade(text: str) -> int:
     if not INTEGER.fullmatch(text):
-        raise ValueError(f"grade {_quoted(text)} is no integer")
+        raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer")
     value = int(text)
     if abs(value) > GRADE_LIMIT:
-        raise ValueError(f"grade {value} is beyond ±{GRADE_LIMIT:,}, the largest allowed")
+        beyond = f"is beyond ±{GRADE_LIMIT:,}, the largest allowed"
+        raise Wrong(f"grade {value} {beyond}", f"the grade {beyond}")
     return value
 
 
 def decision(text: str) -> bool:
     if text not in ("Y", "N"):
-        raise ValueError(f"decision {_quoted(text)} is neither Y nor N")
+        raise Wrong(f"decision {_quoted(text)} is neither Y nor N", "the decision is neither Y nor N")
     return text == "Y"

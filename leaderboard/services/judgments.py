@@ -32,14 +32,15 @@ def import_judgments(
 
     known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
 
-    Raises FileRejected when a query is unknown, Conflict when nothing differs from the newest revision, InvalidFields
-    when a query's relevant documents are the whole collection (its P_fa would be undefined).
+    Raises Conflict when the evaluation has no queries yet or nothing differs from the newest revision, FileRejected
+    when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole collection (its
+    P_fa would be undefined).
     """
     require_organiser(actor, evaluation.campaign_id)
     locked(session, Evaluation, evaluation.id)
-    numbers = _query_numbers(session, evaluation, judgments)
+    numbers = _query_numbers(session, evaluation, judgments, "judgments")
     _check_grades(judgments)
-    known_numbers = _query_numbers(session, evaluation, known) if known is not None else {}
+    known_numbers = _query_numbers(session, evaluation, known, "known documents") if known is not None else {}
     sha256 = _sha256(judgments, known)
     newest = session.scalar(
         sa.select(JudgmentRevision)
@@ -83,14 +84,18 @@ def import_judgments(
     return revision
 
 
-def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgments) -> dict[str, int]:
-    """The row id of each of the evaluation's queries. Raises FileRejected when the judgments name another one."""
+def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgments, name: str) -> dict[str, int]:
+    """The row id of each of the evaluation's queries. Raises FileRejected (under `name`) when it lacks some of them."""
     rows = session.execute(sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id))
     numbers = {external_id: number for external_id, number in rows}  # noqa: C416  # mypy can't follow dict()
     unknown = [query for query in judgments.queries if query not in numbers]
+    if not numbers:
+        raise Conflict(f"{evaluation.title} has no queries yet; import the queries first, then the judgments.")
     if unknown:
-        problems = [Problem(None, f"the evaluation has no query {query!r}; import it first") for query in unknown]
-        raise FileRejected(problems[:NAMED], len(problems), "judgments")
+        named = ", ".join(unknown[:NAMED])
+        more = f" and {len(unknown) - NAMED:,} more" if len(unknown) > NAMED else ""
+        lacks = f"the evaluation lacks {len(unknown):,} of the {len(judgments.queries):,} queries"
+        raise FileRejected([Problem(None, f"{lacks}: {named}{more}; import the queries first")], name=name)
     return numbers
 
 

@@ -14,7 +14,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
 from leaderboard.services.scoring_sets import make_set
 
-__all__ = ["exclude_query", "import_queries", "include_query", "query_ids", "set_split"]
+__all__ = ["exclude_query", "import_queries", "include_query", "set_split"]
 
 
 def import_queries(
@@ -54,12 +54,6 @@ def import_queries(
     if added:
         make_set(session, actor, evaluation)
     return named
-
-
-def query_ids(session: Session, evaluation: Evaluation) -> list[str]:
-    """Those that its files name them by, in the order of import."""
-    own = sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)
-    return list(session.scalars(own.order_by(Query.position)))
 
 
 def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str, because: str) -> Query:

@@ -125,13 +125,39 @@ def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
     option: str | None, refused: Says, ok: Says, evaluation: str, tmp_path: Path
 ) -> None:
     (tmp_path / "more.txt").write_text("q1 0 d9 1\n")
-    (tmp_path / "other.txt").write_text("q1 0 d1 1\nq9 0 d1 1\nq1 0 d4 99999999999\n")
+    (tmp_path / "other.txt").write_text("q1 0 d1 1\nq9 0 d1\nq1 0 d4 99999999999\n")
     files = [tmp_path / "other.txt"] if option is None else [tmp_path / "more.txt", option, tmp_path / "other.txt"]
     assert refused("judgments", "import", evaluation, *files) == (
-        "other.txt: line 2: query q9 is not in this evaluation\n"
+        "other.txt: line 2: expected 4 columns, found 3 (query iteration document grade)\n"
         f"other.txt: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
     )
     assert "are revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
+
+
+@pytest.mark.parametrize("option", [None, "--known"])
+def test_judgments_of_queries_that_the_evaluation_lacks_are_told_once(
+    option: str | None, refused: Says, ok: Says, evaluation: str, tmp_path: Path
+) -> None:
+    (tmp_path / "more.txt").write_text("q1 0 d9 1\n")
+    lines = [f"q{number} 0 d{document} 1\n" for number in range(1, 21) for document in range(30)]
+    (tmp_path / "other.txt").write_text("".join(lines))
+    files = [tmp_path / "other.txt"] if option is None else [tmp_path / "more.txt", option, tmp_path / "other.txt"]
+    assert refused("judgments", "import", evaluation, *files) == (
+        f"{'judgments' if option is None else 'known documents'}: the evaluation lacks 18 of the 20 queries: "
+        "q3, q4, q5, q6, q7, q8, q9, q10, q11, q12 and 8 more; import the queries first\n"
+    )
+    assert "are revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
+
+
+def test_judgments_before_any_queries_are_told_to_wait_for_them(
+    refused: Says, ok: Says, campaign: str, tmp_path: Path
+) -> None:
+    place = f"{campaign}/2027"
+    ok("evaluation", "add", place, "--title", "Harbour 2027", "--period", "2027", "--documents", "1000")
+    (tmp_path / "qrels.txt").write_text("".join(f"q{number} 0 d 1\n" for number in range(50)))
+    assert refused("judgments", "import", place, tmp_path / "qrels.txt") == (
+        "Harbour 2027 has no queries yet; import the queries first, then the judgments.\n"
+    )
 
 
 def test_judgments_that_change_nothing_are_no_new_revision(refused: Says, evaluation: str, tmp_path: Path) -> None:

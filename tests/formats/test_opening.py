@@ -35,7 +35,11 @@ def test_the_name_says_nothing_about_compression(tmp_path: Path) -> None:
         (gzip.compress(gzip.compress(CONTENT, mtime=0), mtime=0), "is compressed twice; compress it once"),
         (bz2.compress(CONTENT), "is compressed with bzip2; give plain text or gzip"),
         (lzma.compress(CONTENT), "is compressed with xz; give plain text or gzip"),
-        (b"PK\x03\x04rest", "is a zip archive; give plain text or gzip"),
+        (b"%PDF-1.7\nrest", "is a PDF document; give plain text or gzip"),
+        (b"\xd0\xcf\x11\xe0rest", "is an office document; give plain text or gzip"),
+        (b"7z\xbc\xafrest", "is a 7z archive; give plain text or gzip"),
+        (b"Rar!rest", "is a RAR archive; give plain text or gzip"),
+        (b"PK\x03\x04rest", "is a zip archive or an office document; give plain text or gzip"),
         ("\ufeffq Q0".encode("utf-16-le"), "is UTF-16 text; save it as UTF-8"),
     ],
 )

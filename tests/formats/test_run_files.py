@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, Run, read_run
 from leaderboard.formats.pieces import PIECE_BYTES
 from tests.formats.files import problems_of, text
@@ -202,15 +201,6 @@ def test_an_unknown_query_is_told_beside_what_else_is_wrong_with_its_line(source
         (2, "score x is no finite number"),
         (3, "query z is not in this evaluation"),
     ]
-
-
-def test_the_first_fifty_problems_are_told_and_the_rest_is_counted() -> None:
-    with pytest.raises(FileRejected) as caught:
-        read_run(text("q Q0 d 1 1 t", *["q Q0 d 1 1 t", "short", "z Q0 d 1 1 t"] * 60), queries=["q"], name="mine.txt")
-    assert caught.value.count == 60 + 60 + 60 + 59  # z's document is listed 60 times, so 59 times again
-    assert [problem.line for problem in caught.value.problems][:4] == [2, 3, 4, 5]
-    assert len(caught.value.problems) == 50
-    assert caught.value.message.splitlines()[-1] == "mine.txt: and 189 more problems"
 
 
 def test_lines_are_numbered_over_the_borders_of_pieces() -> None:

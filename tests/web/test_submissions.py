@@ -74,7 +74,7 @@ def test_a_rejected_file_shows_every_problem_with_its_line(world: World, partici
     page = participant.get(run)
     assert '<td class="figure">17</td><td>expected 6 columns, found 5' in page
     assert '<td class="figure">whole file</td><td>&lt;b&gt;no&lt;/b&gt; end</td>' in page
-    assert "1,204 problems; here are the first 2" in page
+    assert "1,204 problems; here are the first of each kind" in page
     assert "Submit another run" in page
 
 

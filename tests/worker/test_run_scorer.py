@@ -116,11 +116,15 @@ def test_a_wrong_file_leaves_a_rejected_run_with_its_problems(world: World) -> N
     assert campaign.locked_at is None
 
 
-def test_only_the_first_fifty_problems_are_kept_and_all_are_counted(world: World) -> None:
+def test_a_mistake_on_every_line_is_kept_as_one_sum_with_examples_and_counted(world: World) -> None:
     world.submit("q1 Q0 d1 1 2.0\n" * 80)
     world.drain()
     (submission,) = world.all(sa.select(Submission))
-    assert (len(submission.problems), submission.problem_count) == (50, 80)
+    assert submission.problem_count == 80
+    assert submission.problems[0] == [
+        None, "all 80 lines: expected 6 columns, found 5 (query Q0 document rank score tag)"
+    ]  # fmt: skip
+    assert [line for line, _ in submission.problems[1:]] == [1, 2, 3, 4, 5]
 
 
 def test_an_empty_and_a_broken_file_are_rejected_as_a_whole(world: World) -> None:

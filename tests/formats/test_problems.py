@@ -1,0 +1,148 @@
+"""What a person reads whose file is wrong on many lines: first how many lines, then examples."""
+
+import gzip
+import io
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits, read_judgments, read_queries, read_run
+from tests.formats.files import problems_of, text
+
+SIX = "query Q0 document rank score tag"
+Reader = Callable[..., Any]
+
+
+def summed_up(read: Reader, *lines: str) -> str:
+    """The first line of what is said of a file with these lines, and that five examples or fewer follow it."""
+    (first, message), *examples = problems_of(read, text(*lines))
+    assert first is None
+    assert [line for line, _ in examples] == list(range(1, len(lines) + 1))[:5]
+    return message
+
+
+def test_a_mistake_on_every_line_is_said_once_before_its_first_lines() -> None:
+    with pytest.raises(FileRejected) as caught:
+        read_run(text(*[f"q{number} d 0.5 me" for number in range(6000)][:6000]), name="mine.txt", format="trec")
+    assert caught.value.count == 6000
+    assert caught.value.message.splitlines() == [
+        f"mine.txt: all 6,000 lines: expected 6 columns, found 4 ({SIX})",
+        *[f"mine.txt: line {line}: expected 6 columns, found 4 ({SIX})" for line in range(1, 6)],
+    ]
+
+
+def test_lines_whose_values_differ_are_summed_up_without_the_values() -> None:
+    lines = [f"q Q0 d{number} 1 {'-' * number} me" for number in range(1, 101)]
+    assert summed_up(read_run, *lines) == "all 100 lines: the score is no finite number"
+
+
+def test_lines_of_different_lengths_are_one_kind_of_mistake() -> None:
+    lines = ["word " * (number % 4 + 1) for number in range(40)]
+    assert summed_up(read_run, *lines) == f"all 40 lines: expected 6 columns, found another number ({SIX})"
+
+
+def test_a_mistake_on_some_of_many_lines_is_summed_up_only_when_there_are_too_many_to_list() -> None:
+    good = [f"q Q0 d{number} 1 1 me" for number in range(400)]
+    bad = [f"q Q0 e{number} 1 {'nan' if number else 'inf'} me" for number in range(60)]
+    fifty = problems_of(read_run, text(*good, *bad[:50]))
+    assert [line for line, _ in fifty] == list(range(401, 451))
+    more = problems_of(read_run, text(*good, *bad))
+    assert more[0] == (None, "60 of 460 lines: the score is no finite number")
+    assert [line for line, _ in more[1:]] == [401, 402, 403, 404, 405]
+
+
+def test_each_kind_of_mistake_is_summed_up_by_itself_the_commonest_first() -> None:
+    with pytest.raises(FileRejected) as caught:
+        read_run(text("q Q0 d 1 1 t", *["q Q0 d 1 1 t", "short", "z Q0 d 1 1 t"] * 60), queries=["q"], name="mine.txt")
+    assert caught.value.count == 60 + 60 + 60 + 59  # z's document is listed 60 times, so 59 times again
+    assert [problem.message for problem in caught.value.problems if problem.line is None] == [
+        "119 of 181 lines: a document is listed twice for one query",
+        f"60 of 181 lines: expected 6 columns, found 1 ({SIX})",
+        "60 of 181 lines: the query is not in this evaluation",
+    ]
+    listed = [problem.line for problem in caught.value.problems[3:]]
+    assert listed == [2, 3, 4, 5, 6, 7, 7, 8, 9, 10, 10, 12, 13, 15, 16]  # five of each kind
+    assert "more problems" not in caught.value.message
+
+
+def test_no_more_examples_are_listed_than_asked_for() -> None:
+    found = problems_of(read_run, text(*["short"] * 9), limits=Limits(examples=2))
+    assert [line for line, _ in found] == [None, 1, 2]
+
+
+OR_CSV = "or save it as CSV with a header"
+BEGIN_CSV = "CSV; begin it with a header that names the columns query, document and"
+
+
+@pytest.mark.parametrize(
+    ("read", "line", "guess"),
+    [
+        (read_run, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
+        (read_run, "301 Q0 FBIS3-10082 2", "judgments (query iteration document grade)"),
+        (read_run, "301,FBIS3-10082,0.5", f"{BEGIN_CSV} score"),
+        (read_run, "301;FBIS3-10082;0,5", "CSV parted by semicolons; part it by commas"),
+        (
+            read_run,
+            "301 FBIS3-10082 0.5",
+            "query, document and score alone; add the columns Q0, rank and tag, or save it as CSV with a header",
+        ),
+        (read_run, "301\tInternational organized crime syndicates", "queries (id TAB text TAB tags)"),
+        (read_run, "<td>301</td>", "an HTML page or XML; download the file itself"),
+        (read_run, '[{"query": "301"}]', "one JSON array; write one JSON object a line"),
+        (read_run, "\0\1\2\3", "binary data, not text"),
+        (read_judgments, "301 Q0 FBIS3-10082 1 0.5 me", "a run (query Q0 document rank score tag)"),
+        (read_judgments, "301 FBIS3-10082 Y 0.5", "a run (query document Y|N score)"),
+        (read_judgments, "301,FBIS3-10082,1", f"{BEGIN_CSV} grade"),
+        (
+            read_judgments,
+            "301 FBIS3-10082 1",
+            f"query, document and grade alone; add the iteration (0) as the second column, {OR_CSV}",
+        ),
+        (read_queries, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
+        (read_queries, "301 Q0 FBIS3-10082 1 0.5 me", "a run (query Q0 document rank score tag)"),
+    ],
+)  # fmt: skip
+def test_what_a_file_seems_to_be_is_said_where_most_lines_are_wrong(read: Reader, line: str, guess: str) -> None:
+    message = summed_up(read, *[line] * 12)
+    assert message.startswith("all 12 lines: ")
+    assert message.endswith(f"; it looks like {guess}")
+
+
+def test_a_header_above_columns_is_recognised() -> None:
+    message = summed_up(read_run, "query document score", *["q d .5"] * 12)
+    assert message.endswith("it looks like columns with a header; leave the header out, or save the file as CSV")
+
+
+def test_nothing_is_guessed_where_most_lines_are_good() -> None:
+    lines = ["q1 0 d 1", *[f"q Q0 d{number} 1 1 t" for number in range(9)]]
+    assert problems_of(read_run, text(*lines), format="trec") == [(1, f"expected 6 columns, found 4 ({SIX})")]
+
+
+@pytest.mark.parametrize("read", [read_run, read_judgments, read_queries])
+def test_a_zip_archive_and_a_pdf_document_are_named_compressed_or_not(read: Reader) -> None:
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("run.txt", "q Q0 d 1 1 t\n")
+    said = [(None, "is a zip archive or an office document; give plain text or gzip")]
+    assert problems_of(read, io.BytesIO(zipped.getvalue())) == said
+    assert problems_of(read, io.BytesIO(gzip.compress(zipped.getvalue()))) == said
+    assert problems_of(read, io.BytesIO(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj")) == [
+        (None, "is a PDF document; give plain text or gzip")
+    ]
+
+
+def test_an_archive_with_many_wrong_files_counts_files() -> None:
+    import tarfile
+
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for number in range(80):
+            entry = tarfile.TarInfo(f"q-z{number}.tsv")
+            entry.size = 5
+            archive.addfile(entry, io.BytesIO(b"d\t.5\n"))
+    found = problems_of(read_run, io.BytesIO(packed.getvalue()), queries=["q"])
+    assert found[0] == (None, "80 files: the query is not in this evaluation")
+    assert found[1] == (None, "query z0 is not in this evaluation (in q-z0.tsv)")
