@@ -1,4 +1,4 @@
-"""Rows by the names that addresses and commands give them: each found, or NotFound with the nearest names there are."""
+"""What pages and services both look up: rows by the names that addresses give them, and the runs that were scored."""
 
 from difflib import get_close_matches
 from typing import NoReturn
@@ -7,10 +7,31 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.errors import NotFound
-from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, System, Team
-from leaderboard.rules.states import SetState
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    Participation,
+    Query,
+    Scoring,
+    ScoringSet,
+    Submission,
+    System,
+    SystemKind,
+    Team,
+)
+from leaderboard.rules.standings import ScoredRun
+from leaderboard.rules.states import SetState, State
 
-__all__ = ["current_set", "find_campaign", "find_evaluation", "find_query", "find_system", "find_team", "missing"]
+__all__ = [
+    "current_set",
+    "find_campaign",
+    "find_evaluation",
+    "find_query",
+    "find_system",
+    "find_team",
+    "missing",
+    "scored_runs",
+]
 
 SHOWN = 10  # names that a message lists
 
@@ -64,6 +85,46 @@ def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
         .options(sa.orm.contains_eager(ScoringSet.revision))
         .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
     )
+
+
+def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, list[ScoredRun]]:
+    """The scored runs of current scoring sets, by the set's id and in the order of their scorings; none withdrawn.
+
+    which  conditions on ScoringSet, Submission, System or Scoring
+    """
+    of_team = sa.and_(
+        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    )
+    rows = session.execute(
+        sa.select(
+            Scoring.scoring_set_id,
+            Submission.evaluation_id,
+            Submission.id,
+            Scoring.id,
+            Submission.system_id,
+            System.kind == SystemKind.BASELINE,
+            sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false()),
+            Submission.late,
+            Submission.received_at,
+            Submission.scored_at,
+            Submission.chosen_at,
+        )
+        .join(Submission, Submission.id == Scoring.submission_id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .join(System, System.id == Submission.system_id)
+        .outerjoin(Participation, of_team)
+        .where(
+            ScoringSet.state == SetState.CURRENT,
+            Scoring.state == State.SCORED,
+            Submission.withdrawn_at.is_(None),
+            *which,
+        )
+        .order_by(Scoring.id)
+    )
+    runs: dict[int, list[ScoredRun]] = {}
+    for row in rows:
+        runs.setdefault(row[0], []).append(ScoredRun(*row[1:]))
+    return runs
 
 
 def missing(

@@ -78,6 +78,8 @@ class Submission(Base):
     charged: Mapped[bool] = mapped_column(default=True)  # counts against the quota; given back when rejected or failed
     problems: Mapped[list[Any]] = mapped_column(default=list)
     problem_count: Mapped[int] = mapped_column(default=0)
+    scored_at: Mapped[dt.datetime | None]  # when it was first scored
+    chosen_at: Mapped[dt.datetime | None]  # when its team last chose that it stands for its system
     withdrawn_at: Mapped[dt.datetime | None]
     withdrawn_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     withdrawn_because: Mapped[str] = mapped_column(default="")

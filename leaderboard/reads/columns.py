@@ -7,6 +7,7 @@ from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.measure import Direction
 from leaderboard.models import ScoringSet
+from leaderboard.rules.standings import best_first
 
 __all__ = ["Column", "column", "per_query_columns", "pick"]
 
@@ -29,9 +30,7 @@ class Column:
 
     def key(self, mean: float | None) -> tuple[bool, float]:
         """Sorts the best first and what is undefined last, on every database alike."""
-        if mean is None:
-            return True, 0.0
-        return False, mean if self.direction == "lower" else -mean
+        return best_first(mean, self.direction)
 
 
 def column(name: str) -> Column:

@@ -25,6 +25,7 @@ from leaderboard.models import (
     Team,
 )
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import ScoredRun
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_entries"]
@@ -69,19 +70,13 @@ class SystemLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One scored run. `is_primary`: the team's one primary run of the evaluation; `own`: of a team of the reader's."""
+class Entry(ScoredRun):
+    """One scored run with its figures. `own`: of a team of the reader's."""
 
-    evaluation_id: int
-    submission_id: int
-    scoring_id: int
     system: SystemLabel
     label: str
     designation: Designation
-    is_primary: bool
-    late: bool
     own: bool
-    received_at: dt.datetime
     missing: int
     figures: dict[str, Figure]
 
@@ -139,6 +134,8 @@ def load_entries(
                 evaluation_id=run.evaluation_id,
                 submission_id=run.id,
                 scoring_id=scoring_id,
+                system_id=system.id,
+                is_baseline=label.is_baseline,
                 system=label if named else anonymous(label, secret),
                 label=run.label if named else "",
                 designation=run.designation,
@@ -146,6 +143,8 @@ def load_entries(
                 late=run.late,
                 own=actor.is_in(run.team_id),
                 received_at=run.received_at,
+                scored_at=run.scored_at,
+                chosen_at=run.chosen_at,
                 missing=len(missing),
                 figures=figures.get(scoring_id, {}),
             )

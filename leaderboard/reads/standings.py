@@ -9,7 +9,7 @@ import numpy as np
 from leaderboard.errors import BadInput
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry
-from leaderboard.rules.standings import RunChoice, arrival, chosen_run
+from leaderboard.rules.standings import RunChoice, arrival, is_ranked, standing_runs
 from leaderboard.statistics import competition_ranks
 
 __all__ = ["Show", "choose", "known_order", "ranks", "show_of", "sort_entries"]
@@ -46,21 +46,10 @@ def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
 
 
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
-    """The runs that stand for their systems in each evaluation: one in time, and one late, since those aren't ranked.
-
-    Under `best` the best mean of `column` decides; otherwise the team's primary run if the system made it (not under
-    `latest`), else the one that came last.
-    """
-    if show == Show.ALL:
+    """The runs that stand for their systems in each evaluation, or all of them; `column` says which run is best."""
+    if show is Show.ALL:
         return list(entries)
-    runs: dict[tuple[int, int, bool], list[Entry]] = {}
-    for entry in entries:
-        runs.setdefault((entry.evaluation_id, entry.system.id, entry.late), []).append(entry)
-
-    def merit(run: Entry) -> tuple[bool, float]:
-        return column.key(run.figure(column.name).mean)
-
-    return [chosen_run(of_system, RunChoice(show.value), merit) for of_system in runs.values()]
+    return standing_runs(entries, RunChoice(show.value), lambda run: column.key(run.figure(column.name).mean))
 
 
 def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
@@ -73,7 +62,7 @@ def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
     means = {
         entry.submission_id: mean
         for entry in entries
-        if not entry.late and not entry.system.is_baseline and (mean := entry.figure(column.name).mean) is not None
+        if is_ranked(entry) and (mean := entry.figure(column.name).mean) is not None
     }
     places = competition_ranks(np.array(list(means.values())), column.direction)
     return dict(zip(means, places.tolist(), strict=True))

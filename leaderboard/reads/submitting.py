@@ -2,24 +2,35 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from itertools import chain
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.lookup import find_evaluation
-from leaderboard.models import Membership, Participation, Submission, System, SystemKind, Team
+from leaderboard.lookup import find_evaluation, scored_runs
+from leaderboard.models import Evaluation, Membership, Participation, Submission, System, SystemKind, Team
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.phases import refusal
 from leaderboard.rules.quotas import Quota, quota_of
+from leaderboard.rules.standings import RunChoice, standing_runs
 
 __all__ = ["OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSystem:
+    """A system that a member may submit runs of.
+
+    standing        the label of the run that stands for it here, "" without one; None where the campaign shows the best
+                    or the latest run of each system, so that there is nothing to choose
+    primary_stands  whether that is its primary run, which no contrastive run replaces
+    """
+
     id: int
     name: str
+    standing: str | None
+    primary_stands: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,7 @@ def submitting(
     teams = session.scalars(
         sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id).order_by(Team.name, Team.id)
     ).all()
-    systems = _systems(session, [team.id for team in teams])
+    systems = _systems(session, evaluation, [team.id for team in teams])
     parts = {
         part.team_id: part
         for part in session.scalars(
@@ -76,26 +87,33 @@ def submitting(
                 name=team.name,
                 systems=systems.get(team.id, ()),
                 quota=quota_of(evaluation, parts.get(team.id), now),
-                primary=_primary(session, parts.get(team.id)),
+                primary=_label(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
             )
             for team in teams
         ),
     )
 
 
-def _systems(session: Session, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:
+def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> dict[int, tuple[OwnSystem, ...]]:
     """The systems of each team that its members may submit runs of."""
+    choice = evaluation.campaign.run_choice
+    of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
+    runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if choice is RunChoice.PRIMARY else ()
+    standing = {run.system_id: run for run in standing_runs(runs, choice, lambda _: 0)}
     found: dict[int, tuple[OwnSystem, ...]] = {}
-    rows = session.execute(
-        sa.select(System.team_id, System.id, System.name)
+    for system in session.scalars(
+        sa.select(System)
         .where(System.team_id.in_(team_ids), System.kind != SystemKind.BASELINE)
         .order_by(System.name, System.id)
-    )
-    for team_id, system_id, name in rows:
-        found[team_id] = (*found.get(team_id, ()), OwnSystem(system_id, name))
+    ):
+        run = standing.get(system.id)
+        label = _label(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
+        own = OwnSystem(system.id, system.name, label, run is not None and run.is_primary)
+        found[system.team_id] = (*found.get(system.team_id, ()), own)
     return found
 
 
-def _primary(session: Session, part: Participation | None) -> str:
-    run = session.get(Submission, part.primary_submission_id) if part and part.primary_submission_id else None
-    return run.label if run else ""
+def _label(session: Session, submission_id: int | None) -> str:
+    """What the team calls its run: the label, or else its number; "" for no run."""
+    run = session.get(Submission, submission_id) if submission_id is not None else None
+    return "" if run is None else run.label or f"run {run.id}"

@@ -21,11 +21,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
 from leaderboard.db import Database, clock
+from leaderboard.lookup import scored_runs
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Query, Score, Scoring, ScoringSet
 from leaderboard.rules.settings import Subset
-from leaderboard.services.lineups import Lineup, best_means, lineups_of, standing_runs, terms_of_current_sets
+from leaderboard.services.lineups import Lineup, best_means, lineups_of, terms_of_current_sets
 from leaderboard.services.rows import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "due", "refresh"]
@@ -66,7 +67,7 @@ Ends = Mapping[int, tuple[float, float]]
 def due(session: Session, older_than: float = 0.0) -> list[Due]:
     """What is to be refreshed, primary measures first; with `older_than`, only what was not within so many seconds."""
     terms = terms_of_current_sets(session)
-    runs = standing_runs(session, terms)
+    runs = scored_runs(session)
     means = best_means(session, terms)
     over = Board.figures["over"].as_string()
     kept = {
@@ -117,7 +118,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     terms = terms_of_current_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
     if terms is None or wanted.measure not in terms.measures:
         return []
-    runs = standing_runs(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, [])
+    runs = scored_runs(session, ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
     means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
     lineups = lineups_of(runs, terms, means)
     measure = metrics.parse(wanted.measure)

@@ -1,6 +1,5 @@
 """Who stands on a board: which of a set's scored runs are ranked against each other, and which others there are."""
 
-import datetime as dt
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,34 +9,21 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
+from leaderboard.metrics.measure import Direction
 from leaderboard.models import (
     Campaign,
     Evaluation,
-    Participation,
     Score,
     Scoring,
     ScoringSet,
-    Submission,
-    System,
-    SystemKind,
 )
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import RunChoice, chosen_run
-from leaderboard.rules.states import SetState, State
+from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_runs
+from leaderboard.rules.states import SetState
 
-__all__ = ["Lineup", "StandingRun", "Terms", "best_means", "lineups_of", "standing_runs", "terms_of_current_sets"]
+__all__ = ["Lineup", "Terms", "best_means", "lineups_of", "terms_of_current_sets"]
 
 Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
-
-
-@dataclass(frozen=True, slots=True)
-class StandingRun:
-    scoring_id: int
-    submission_id: int
-    system_id: int
-    received_at: dt.datetime
-    is_primary: bool
-    is_ranked: bool  # if it is the one that stands for its system
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,33 +68,6 @@ def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int
     return {set_id: Terms(rule, settings) for set_id, rule, settings in session.execute(statement)}
 
 
-def standing_runs(session: Session, sets: Iterable[int]) -> dict[int, list[StandingRun]]:
-    """Set -> its scored runs that are not withdrawn."""
-    rows = session.execute(
-        sa.select(
-            Scoring.scoring_set_id, Scoring.id, Submission.id, Submission.system_id, Submission.received_at,
-            sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false()),
-            sa.and_(~Submission.late, System.kind != SystemKind.BASELINE),
-        )
-        .join(Submission, Submission.id == Scoring.submission_id)
-        .join(System, System.id == Submission.system_id)
-        .outerjoin(
-            Participation,
-            sa.and_(
-                Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
-            ),
-        )
-        .where(
-            Scoring.scoring_set_id.in_(list(sets)), Scoring.state == State.SCORED, Submission.withdrawn_at.is_(None)
-        )
-        .order_by(Scoring.id)
-    )  # fmt: skip
-    runs: dict[int, list[StandingRun]] = {}
-    for row in rows:
-        runs.setdefault(row[0], []).append(StandingRun(*row[1:]))
-    return runs
-
-
 def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
     """Set -> its means, of the sets whose rule is the best run."""
     rows = session.execute(
@@ -126,30 +85,19 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
     return means
 
 
-def lineups_of(runs: Sequence[StandingRun], terms: Terms, means: Means) -> dict[tuple[str, Subset], Lineup]:
+def lineups_of(runs: Sequence[ScoredRun], terms: Terms, means: Means) -> dict[tuple[str, Subset], Lineup]:
     """(measure, subset) -> who stands there. Under `best` each may have its own; `means` decide then."""
     if terms.rule is not RunChoice.BEST:
-        one = _lineup(runs, terms.rule, {}, 0.0)
+        one = _lineup(runs, terms.rule, {}, "none")
         return {(measure, subset): one for measure in terms.measures for subset in terms.subsets}
     return {
-        (measure, subset): _lineup(
-            runs,
-            terms.rule,
-            means.get((measure, subset), {}),
-            1.0 if metrics.parse(measure).direction == "lower" else -1.0,
-        )
+        (measure, subset): _lineup(runs, terms.rule, means.get((measure, subset), {}), metrics.parse(measure).direction)
         for measure in terms.measures
         for subset in terms.subsets
     }
 
 
-def _lineup(runs: Sequence[StandingRun], rule: RunChoice, means: Mapping[int, float], sign: float) -> Lineup:
-    def merit(run: StandingRun) -> tuple[bool, float]:
-        return run.scoring_id not in means, sign * means.get(run.scoring_id, 0.0)
-
-    of_system: dict[int, list[StandingRun]] = {}
-    for run in runs:
-        if run.is_ranked:
-            of_system.setdefault(run.system_id, []).append(run)
-    ranked = {chosen_run(own, rule, merit).scoring_id for own in of_system.values()}
+def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
+    standing = standing_runs(runs, rule, lambda run: best_first(means.get(run.scoring_id), direction))
+    ranked = {run.scoring_id for run in standing if is_ranked(run)}
     return Lineup(tuple(sorted(ranked)), tuple(run.scoring_id for run in runs if run.scoring_id not in ranked))

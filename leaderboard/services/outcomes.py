@@ -91,6 +91,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     _finish(scoring, State.SCORED)
     submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0
+    submission.scored_at = submission.scored_at or present()
     _mark_primary(session, submission)
     record(session, WORKER, "score", submission, scoring=scoring.id, attempt=scoring.attempt, worker=claim.worker)
     return Recorded.DONE

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import (
+    Campaign,
     Designation,
     Evaluation,
     Participation,
@@ -21,6 +22,7 @@ from leaderboard.models import (
     Team,
 )
 from leaderboard.rules.phases import is_late, refusal
+from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
@@ -29,7 +31,7 @@ from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import change_system, create_system, unused_system
 from leaderboard.store import Received
 
-__all__ = ["NewSystem", "retry", "retry_failed", "submit", "withdraw"]
+__all__ = ["NewSystem", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
@@ -55,6 +57,7 @@ def submit(
     system: System | NewSystem,
     upload: Received,
     designation: Designation = Designation.CONTRASTIVE,
+    stand: bool = False,
     threshold: float | None = None,
     label: str = "",
     notes: str = "",
@@ -62,10 +65,11 @@ def submit(
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
 
+    stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
     received_at  the start of the request: what opening, deadline and quota count from
 
-    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, threshold, label, notes …).
+    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, notes …).
     """
     require(
         actor.is_in(team.id) or actor.may_organise(evaluation.campaign_id),
@@ -82,6 +86,9 @@ def submit(
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
         raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
+    refused = _standing_refusal(session, evaluation, system) if stand else None
+    if refused is not None and designation is not Designation.PRIMARY:
+        raise InvalidFields({"stand": [refused]})
     quotas.take(session, evaluation, team.id, received_at)
     submission = Submission(
         evaluation_id=evaluation.id,
@@ -99,6 +106,7 @@ def submit(
         text_size=upload.text_size,
         received_at=received_at,
         late=is_late(evaluation, received_at),
+        chosen_at=received_at if stand else None,
     )
     session.add(submission)
     session.flush()
@@ -106,6 +114,27 @@ def submit(
         enqueue(session, submission, scoring_set)
     record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)
     return submission
+
+
+def let_stand(session: Session, actor: Actor, submission: Submission) -> None:
+    """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
+
+    It takes effect once the run is scored. Raises Conflict where the team has nothing to choose: the system's primary
+    run stands, or the campaign shows each system's best or latest run.
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(
+        actor.is_in(submission.team_id) or actor.may_organise(evaluation.campaign_id),
+        "Only members of the team and organisers choose the run that stands.",
+    )
+    submission = locked(session, Submission, submission.id)
+    if submission.withdrawn_at is not None:
+        raise Conflict("This run was withdrawn.")
+    refused = _standing_refusal(session, evaluation, session.get_one(System, submission.system_id))
+    if refused is not None:
+        raise Conflict(refused)
+    submission.chosen_at = present()
+    record(session, actor, "let stand", submission)
 
 
 def withdraw(session: Session, actor: Actor, submission: Submission, because: str = "") -> None:
@@ -177,6 +206,22 @@ def _check(threshold: float | None, label: str, notes: str) -> None:
         fields["notes"] = [f"use at most {LONGEST_NOTES:,} characters"]
     if fields:
         raise InvalidFields(fields)
+
+
+def _standing_refusal(session: Session, evaluation: Evaluation, system: System) -> str | None:
+    """Why a team can't choose which of a system's runs stands, in words; None when it can."""
+    choice = session.get_one(Campaign, evaluation.campaign_id).run_choice
+    if choice is not RunChoice.PRIMARY:
+        return f"In this campaign the {choice.value} run of each system stands for it."
+    primary = session.scalar(
+        sa.select(Submission)
+        .join(Participation, Participation.primary_submission_id == Submission.id)
+        .where(Submission.evaluation_id == evaluation.id, Submission.system_id == system.id)
+    )
+    if primary is None:
+        return None
+    name = primary.label or f"run {primary.id}"
+    return f"{system.name}'s primary run, {name}, stands for it; submit this one as primary to replace it."
 
 
 def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:

@@ -357,6 +357,8 @@ def upgrade() -> None:
         sa.Column("charged", sa.Boolean(), nullable=False),
         sa.Column("problems", JSON, nullable=False),
         sa.Column("problem_count", sa.Integer(), nullable=False),
+        sa.Column("scored_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("chosen_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("withdrawn_by_id", sa.Integer(), nullable=True),
         sa.Column("withdrawn_because", sa.Text(), nullable=False),

@@ -69,12 +69,20 @@ def test_a_count_ranks_nobody(database: Database) -> None:
     assert standing(read(field, measure="NumRet")) == [(None, "Alder")]
 
 
-def test_the_primary_run_stands_for_its_system_and_the_latest_for_the_others(field: Field) -> None:
+def test_the_primary_run_stands_for_its_system_and_the_first_one_scored_for_the_others(field: Field) -> None:
     first = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", designation=Designation.PRIMARY)
     field.run("Alder", {"AP": [0.9] * 4}, team="Woods", designation=Designation.CONTRASTIVE)
-    field.run("Birch", {"AP": [0.4] * 4}, team="Woods")
-    latest = field.run("Birch", {"AP": [0.3] * 4}, team="Woods")
-    assert [row.entry.submission_id for row in read(field).rows] == [first, latest]
+    other = field.run("Birch", {"AP": [0.4] * 4}, team="Woods")
+    field.run("Birch", {"AP": [0.8] * 4}, team="Woods")  # asked nobody to take its place
+    assert [row.entry.submission_id for row in read(field).rows] == [first, other]
+
+
+def test_a_contrastive_run_takes_the_place_of_another_when_its_team_says_so(field: Field) -> None:
+    first = field.run("Alder", {"AP": [0.5] * 4})
+    chosen = field.run("Alder", {"AP": [0.3] * 4}, stand=True)
+    assert [row.entry.submission_id for row in read(field).rows] == [chosen]
+    field.withdraw(chosen)
+    assert [row.entry.submission_id for row in read(field).rows] == [first]
 
 
 def test_a_reader_may_ask_for_the_best_run_of_each_system_or_for_all(field: Field) -> None:

@@ -34,10 +34,10 @@ def test_means_come_with_the_number_of_queries_behind_them(field: Field) -> None
 def test_a_run_knows_its_rank_on_the_board(field: Field) -> None:
     field.run("Alder", {"AP": [0.9] * 4})
     second = field.run("Birch", {"AP": [0.5] * 4})
-    older = field.run("Cedar", {"AP": [0.7] * 4})
     field.run("Cedar", {"AP": [0.1] * 4})
+    later = field.run("Cedar", {"AP": [0.7] * 4})
     assert (of(field, second).rank, of(field, second).ranked) == (2, 3)
-    assert of(field, older).rank is None  # another run stands for its system
+    assert of(field, later).rank is None  # another run stands for its system
 
 
 def test_every_query_has_its_values_with_the_fields_median_beside(field: Field) -> None:

@@ -3,15 +3,17 @@
 import datetime as dt
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
-from leaderboard.models import Designation, Evaluation, SystemKind, Team
+from leaderboard.models import Designation, Evaluation, System, SystemKind, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.services import evaluations, systems
+from leaderboard.rules.standings import RunChoice
+from leaderboard.services import campaigns, evaluations, systems
 from leaderboard.services.events import present
-from tests.support.world import World
+from tests.support.world import World, run_text
 
 DAY = dt.timedelta(days=1)
 
@@ -66,6 +68,31 @@ def test_it_says_which_run_is_the_primary_one(world: World) -> None:
     world.submit(label="best try", designation=Designation.PRIMARY)
     world.drain()
     assert form(world).teams[0].primary == "best try"
+
+
+def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
+    first = world.submit()
+    (system,) = world.all(sa.select(System))
+    [own] = form(world).teams[0].systems
+    assert (own.standing, own.primary_stands) == ("", False)
+    world.drain()
+    assert form(world).teams[0].systems[0].standing == f"run {first}"
+    world.submit(run_text(2), system=system, label="a variant")
+    world.submit(run_text(3), system=system, label="the chosen one", stand=True)
+    world.drain()
+    [own] = form(world).teams[0].systems
+    assert (own.standing, own.primary_stands) == ("the chosen one", False)
+    world.submit(run_text(4), system=system, label="best try", designation=Designation.PRIMARY)
+    world.drain()
+    [own] = form(world).teams[0].systems
+    assert (own.standing, own.primary_stands) == ("best try", True)
+
+
+def test_where_the_best_run_stands_there_is_none_to_name(world: World) -> None:
+    world.submit()
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, run_choice=RunChoice.BEST)
+    assert form(world).teams[0].systems[0].standing is None
 
 
 def test_outside_the_dates_it_is_closed_unless_late_runs_are_taken(world: World) -> None:

@@ -8,10 +8,12 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
+from leaderboard.lookup import scored_runs
 from leaderboard.models import Designation, Evaluation, Event, Participation, Scoring, Submission, System, Team
 from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
+from leaderboard.rules.standings import RunChoice, standing_run
 from leaderboard.rules.states import State
-from leaderboard.services import evaluations, submissions, teams
+from leaderboard.services import campaigns, evaluations, submissions, teams
 from leaderboard.services.submissions import NewSystem
 from tests.support.world import RUN, World, run_text
 
@@ -24,6 +26,13 @@ WRONG_FILE = "q1 Q0 d1 1 2.0\n"
 def _participation(world: World) -> Participation:
     (row,) = world.all(sa.select(Participation))
     return row
+
+
+def _standing(world: World) -> int:
+    """The run on the board of the one system that there is."""
+    with world.database.read() as session:
+        (runs,) = scored_runs(session).values()
+        return standing_run(runs, RunChoice.PRIMARY, lambda _: 0).submission_id
 
 
 def _quota(world: World, now: dt.datetime) -> Quota:
@@ -269,6 +278,78 @@ def test_an_older_primary_run_that_is_scored_later_does_not_come_forward(world: 
         order = session.scalars(sa.select(Event.subject_id).where(Event.action == "score").order_by(Event.id)).all()
     assert order == [second, first]
     assert _participation(world).primary_submission_id == second
+
+
+def test_a_team_lets_another_run_stand_for_its_system(world: World) -> None:
+    first = world.submit(label="first")
+    (system,) = world.all(sa.select(System))
+    second = world.submit(system=system, stand=True)
+    third = world.submit(system=system)
+    world.drain()
+    assert _standing(world) == second
+    with world.database.write() as session:
+        run = session.get_one(Submission, third)
+        with pytest.raises(NotAllowed):
+            submissions.let_stand(session, world.eve, run)
+        submissions.let_stand(session, world.ada, run)
+    assert _standing(world) == third
+    with world.database.write() as session:
+        submissions.withdraw(session, world.ada, session.get_one(Submission, third))
+    assert _standing(world) == second
+    with world.database.write() as session, pytest.raises(Conflict, match="withdrawn"):
+        submissions.let_stand(session, world.ada, session.get_one(Submission, third))
+    with world.database.write() as session:
+        submissions.let_stand(session, CONSOLE, session.get_one(Submission, first))
+    assert _standing(world) == first
+    assert len(world.all(sa.select(Event).where(Event.action == "let stand"))) == 2
+
+
+def test_a_run_that_was_chosen_stands_from_its_scoring_on(world: World) -> None:
+    first = world.submit()
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    second = world.submit(run_text(2), system=system, stand=True)
+    assert _standing(world) == first
+    world.drain()
+    assert _standing(world) == second
+
+
+def test_a_run_that_is_scored_anew_keeps_the_moment_of_its_first_score(world: World) -> None:
+    first = world.submit()
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    world.submit(run_text(2), system=system)
+    world.drain()
+    before = world.all(sa.select(Submission.scored_at).order_by(Submission.id))
+    world.judge("q1 0 d1 1\nq2 0 d3 0\nq3 0 d4 0\n")
+    world.drain()
+    assert world.all(sa.select(Submission.scored_at).order_by(Submission.id)) == before
+    assert _standing(world) == first
+
+
+def test_no_contrastive_run_is_chosen_over_the_primary_one(world: World) -> None:
+    world.submit(label="best try", designation=Designation.PRIMARY)
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    with pytest.raises(InvalidFields, match=r"stand: System number 0's primary run, best try, stands for it"):
+        world.submit(system=system, stand=True)
+    other = world.submit(system=system)
+    with world.database.write() as session, pytest.raises(Conflict, match="submit this one as primary"):
+        submissions.let_stand(session, world.ada, session.get_one(Submission, other))
+    replacing = world.submit(system=system, stand=True, designation=Designation.PRIMARY)
+    world.drain()
+    assert _standing(world) == replacing
+
+
+@pytest.mark.parametrize("choice", [RunChoice.BEST, RunChoice.LATEST])
+def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(world: World, choice: RunChoice) -> None:
+    run = world.submit()
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, run_choice=choice)
+    with pytest.raises(InvalidFields, match=f"the {choice.value} run of each system stands for it"):
+        world.submit(stand=True)
+    with world.database.write() as session, pytest.raises(Conflict, match="of each system stands for it"):
+        submissions.let_stand(session, world.ada, session.get_one(Submission, run))
 
 
 def test_a_late_run_never_becomes_primary(world: World) -> None:

@@ -113,6 +113,7 @@ class Field:
             scoring = session.scalars(sa.select(Scoring).where(Scoring.submission_id == run.id)).one()
             scoring.state = state
             if state is State.SCORED:
+                run.scored_at = when
                 self._record(session, scoring, values or {}, Subset.SHOWN, means or {}, intervals or {})
                 self._record(session, scoring, hidden or values or {}, Subset.ALL, means or {}, intervals or {})
                 if run.designation is Designation.PRIMARY:

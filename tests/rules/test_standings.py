@@ -1,0 +1,77 @@
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_run, standing_runs
+
+NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+HOUR = dt.timedelta(hours=1)
+
+
+def a_run(number: int, **values: object) -> ScoredRun:
+    """Of one system, received and scored in the order of their numbers."""
+    when = NOON + number * HOUR
+    run = ScoredRun(1, number, number, 1, False, False, False, when, when, None)
+    return replace(run, **values)
+
+
+def stands(choice: RunChoice, *runs: ScoredRun, means: dict[int, float] | None = None) -> int:
+    """The number of the run that stands, whatever the order in which the runs are given."""
+
+    def merit(run: ScoredRun) -> tuple[bool, float]:
+        return best_first((means or {}).get(run.submission_id), "higher")
+
+    found = {standing_run(order, choice, merit).submission_id for order in (runs, runs[::-1])}
+    (number,) = found
+    return number
+
+
+def test_of_contrastive_runs_the_first_one_scored_stands_whatever_comes_later() -> None:
+    assert stands(RunChoice.PRIMARY, a_run(1), a_run(2), a_run(3)) == 1
+
+
+def test_a_run_that_was_received_first_and_scored_later_takes_nobodys_place() -> None:
+    parked = a_run(1, scored_at=NOON + 9 * HOUR)
+    assert stands(RunChoice.PRIMARY, parked, a_run(2)) == 2
+
+
+def test_the_run_that_the_team_chose_last_stands_before_the_first_one() -> None:
+    chosen, later = a_run(2, chosen_at=NOON + 2 * HOUR), a_run(3, chosen_at=NOON + 3 * HOUR)
+    assert stands(RunChoice.PRIMARY, a_run(1), chosen) == 2
+    assert stands(RunChoice.PRIMARY, a_run(1), chosen, later) == 3
+    assert stands(RunChoice.PRIMARY, a_run(1, chosen_at=NOON + 4 * HOUR), chosen, later) == 1
+
+
+def test_the_primary_run_stands_before_any_that_was_chosen() -> None:
+    assert stands(RunChoice.PRIMARY, a_run(1), a_run(2, is_primary=True), a_run(3, chosen_at=NOON)) == 2
+
+
+def test_under_latest_the_last_one_received_stands_though_another_is_primary_or_chosen() -> None:
+    assert stands(RunChoice.LATEST, a_run(1, is_primary=True), a_run(2, chosen_at=NOON), a_run(3)) == 3
+    assert stands(RunChoice.LATEST, a_run(1), a_run(2, received_at=a_run(1).received_at)) == 2
+
+
+def test_under_best_the_best_mean_stands_and_the_latest_of_equals() -> None:
+    runs = a_run(1, is_primary=True), a_run(2), a_run(3), a_run(4)
+    assert stands(RunChoice.BEST, *runs, means={1: 0.1, 2: 0.5, 3: 0.5}) == 3
+    assert stands(RunChoice.BEST, *runs) == 4
+
+
+@pytest.mark.parametrize(("direction", "order"), [("higher", [0.5, 0.1, None]), ("lower", [0.1, 0.5, None])])
+def test_means_are_sorted_best_first_and_undefined_ones_last(direction: str, order: list[float | None]) -> None:
+    assert sorted([None, 0.5, 0.1], key=lambda mean: best_first(mean, direction)) == order
+
+
+def test_each_system_has_one_run_in_time_and_one_late_in_each_evaluation() -> None:
+    runs = [
+        a_run(1), a_run(2), a_run(3, late=True), a_run(4, late=True), a_run(5, system_id=2), a_run(6, evaluation_id=2),
+    ]  # fmt: skip
+    standing = standing_runs(runs, RunChoice.PRIMARY, lambda _: 0)
+    assert [run.submission_id for run in standing] == [1, 3, 5, 6]
+
+
+def test_late_runs_and_baselines_are_not_ranked() -> None:
+    assert is_ranked(a_run(1))
+    assert not is_ranked(a_run(1, late=True))
+    assert not is_ranked(a_run(1, is_baseline=True))
