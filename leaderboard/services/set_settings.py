@@ -57,6 +57,7 @@ def _require_needs(
     measures: list[metrics.Measure],
 ) -> None:
     known = session.scalar(sa.select(sa.exists().where(KnownDocument.revision_id == revision.id)))
+    setting = metrics.Setting(documents=evaluation.documents, highest_grade=revision.highest_grade)
     fields: dict[str, list[str]] = {}
     for measure in measures:
         if "documents" in measure.needs and evaluation.documents is None:
@@ -65,6 +66,8 @@ def _require_needs(
             fields.setdefault("beta", []).append(f"{measure} needs β, or the cost, the value and the prior")
         if "known" in measure.needs and not known:
             fields.setdefault("known", []).append(f"{measure} needs the list of documents known to the user")
+        if problem := measure.problem(setting):
+            fields.setdefault("measures", []).append(problem)
     crowded = _query_without_other_documents(session, evaluation, revision, measures)
     if crowded is not None:
         fields.setdefault("documents", []).append(

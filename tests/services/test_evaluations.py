@@ -97,6 +97,14 @@ def test_a_measure_that_needs_known_documents_says_so(world: World) -> None:
         campaigns.change_campaign(session, CONSOLE, campaign, measures=["Novelty"], primary_measure="Novelty")
 
 
+def test_judgments_with_a_grade_above_what_a_measure_takes_are_refused(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, measures=["ERR(gmax=1)"], primary_measure="ERR(gmax=1)")
+    with pytest.raises(InvalidFields, match="takes grades up to 1, and grade 2 was judged: write gmax=2, or max=data"):
+        world.judge("q1 0 d1 2\nq2 0 d3 1\n")
+    assert len(world.all(sa.select(JudgmentRevision))) == 1
+
+
 def test_revisions_are_numbered_and_the_same_judgments_make_no_new_one(world: World) -> None:
     shuffled = "".join(reversed(QRELS.splitlines(keepends=True)))
     with pytest.raises(Conflict, match="revision 1"):

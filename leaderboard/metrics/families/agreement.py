@@ -82,6 +82,11 @@ def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) 
     Source: R. Fagin, R. Kumar, D. Sivakumar: Comparing top k lists, SIAM Journal on Discrete Mathematics 17, 2003
 
     Discordant pairs / all pairs of the items in both (top k) lists: 0 same order, 1 reversed.
+
+    >>> first, second = np.array(["a", "b", "c", "d"]), np.array(["b", "a", "c", "e"])
+    >>> agreed = kendall_distance(first, second)
+    >>> round(agreed.value, 4), agreed.items
+    (0.3333, 3)
     """
     x, y = common(first, second, cutoff, None)
     n = len(x)
@@ -136,6 +141,11 @@ def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) ->
     Source: M. G. Kendall: Rank Correlation Methods, 4th edition, Griffin, 1970
 
     tau-b of the items in both lists, in [−1, 1]; undefined below 2 items or where one list ties them all.
+
+    >>> first, second = np.array(["a", "b", "c", "d"]), np.array(["b", "a", "c", "e"])
+    >>> agreed = kendall_tau(first, second)
+    >>> round(agreed.value, 4), agreed.items
+    (0.3333, 3)
     """
     x, y = common(first, second, None, scores)
     n = len(x)
@@ -165,6 +175,11 @@ def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scor
     Source: C. Spearman: The proof and measurement of association between two things, 1904
 
     Pearson correlation of the ranks among the items in both lists, tied ones at their average rank; in [−1, 1].
+
+    >>> first, second = np.array(["a", "b", "c", "d"]), np.array(["b", "a", "c", "e"])
+    >>> agreed = spearman_rho(first, second)
+    >>> round(agreed.value, 4), agreed.items
+    (0.5, 3)
     """
     x, y = (average_ranks(each) for each in common(first, second, cutoff, scores))
     dx, dy = x - x.mean() if len(x) else x, y - y.mean() if len(y) else y
@@ -194,6 +209,11 @@ def rank_biased_overlap(first: Items, second: Items, *, p: float = 0.9) -> Agree
     Source: W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings, ACM TOIS 28 (4), 2010
 
     RBO, extrapolated from lists that may differ in length, in [0, 1]; undefined for two empty lists.
+
+    >>> first, second = np.array(["a", "b", "c", "d"]), np.array(["b", "a", "c", "e"])
+    >>> agreed = rank_biased_overlap(first, second)
+    >>> round(agreed.value, 4), agreed.items
+    (0.7177, 3)
     """
     short, long = sorted((np.asarray(first), np.asarray(second)), key=len)
     s, n = len(short), len(long)
@@ -230,6 +250,11 @@ def tau_ap(first: Items, second: Items) -> Agreed:
     AP correlation of the second list with the first, the reference, over the items in both; in [−1, 1].
 
     Errors near the top of the second list cost most.
+
+    >>> first, second = np.array(["a", "b", "c", "d"]), np.array(["b", "a", "c", "e"])
+    >>> agreed = tau_ap(first, second)
+    >>> round(agreed.value, 4), agreed.items
+    (0.0, 3)
     """
     reference, place = common(first, second, None, None)
     n = len(place)

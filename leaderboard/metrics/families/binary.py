@@ -35,6 +35,10 @@ def precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
         2008, chapter 8
 
     Relevant in the top k / k, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=2)
+    array([0.5])
     """
     return ranking.relevant(rel).within(cutoff) / cutoff
 
@@ -56,6 +60,10 @@ def recall(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
         2008, chapter 8
 
     Relevant in the top k / all relevant, float64[Q] in [0, 1]; 0 where nothing is relevant.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> recall(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=2).round(4)
+    array([0.3333])
     """
     relevant = ranking.relevant(rel)
     return share(relevant.within(cutoff), relevant.judged)
@@ -77,6 +85,10 @@ def success(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     1 where a relevant document is in the top k, else 0, float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> success(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=2)
+    array([1.])
     """
     return (ranking.relevant(rel).within(cutoff) > 0).astype(np.float64)
 
@@ -125,6 +137,10 @@ def reciprocal_rank(ranking: Ranking, *, rel: int, cutoff: int | None) -> Floats
     Source: E. M. Voorhees: The TREC-8 Question Answering Track Report, TREC 1999
 
     1 / rank of the first relevant document (within the cutoff), else 0, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> reciprocal_rank(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=None)
+    array([1.])
     """
     relevant = ranking.relevant(rel)
     values = np.zeros(ranking.queries)
@@ -155,6 +171,10 @@ def average_precision(ranking: Ranking, *, rel: int, norm: str, cutoff: int | No
     Σ precision at the ranks of relevant documents / what `norm` names, float64[Q] in [0, 1].
 
     norm: all relevant documents; hits, those within the cutoff; min, min(all relevant, k).
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> average_precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1, norm='all', cutoff=None)
+    array([0.5])
     """
     relevant = ranking.relevant(rel)
     if cutoff is None:
@@ -183,6 +203,10 @@ def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
     Unjudged documents: An unjudged document counts as not relevant.
     trec_eval and ir_measures: trec_eval computes the same and prints it for the run only; ir_measures does not name it.
     Source: S. E. Robertson: On GMAP and other transformations, CIKM 2006
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> average_precision_of_all(graded_lists([1, None, 0, 2], missed=[1]), rel=1)
+    array([0.5])
     """
     return average_precision(ranking, rel=rel, norm="all", cutoff=None)
 

@@ -34,6 +34,10 @@ def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cu
     Source: O. Chapelle and others: Expected Reciprocal Rank for Graded Relevance, CIKM 2009
 
     Σ (1 / i) · R_i · Π_{j < i} (1 − R_j), float64[Q] in [0, 1), R = (2^g − 1) / 2^gmax.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> expected_reciprocal_rank(graded_lists([1, None, 0, 2], missed=[1]), gmax=4, max=None, cutoff=None).round(4)
+    array([0.1064])
     """
     top = gmax if max is None else ranking.highest_grade
     content = ranking.relevant(1)
@@ -79,6 +83,10 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
         ordered ground truth lists, ICME 2006
 
     Mean over i <= R of |top i ∩ documents graded at least as high as the i-th ideal one| / i, float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> average_dynamic_recall(graded_lists([1, None, 0, 2], missed=[1]), rel=1).round(4)
+    array([0.2778])
     """
     summed = np.zeros(ranking.queries)
     for level in np.unique(ranking.judged_grade[ranking.judged_grade >= rel]):

@@ -28,6 +28,10 @@ def true_positives(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     Relevant and returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> true_positives(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([1.])
     """
     return found_returned(ranking, rel).astype(np.float64)
 
@@ -47,6 +51,10 @@ def false_positives(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     Returned and not relevant, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> false_positives(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([1.])
     """
     return (ranking.returned - found_returned(ranking, rel)).astype(np.float64)
 
@@ -66,6 +74,10 @@ def false_negatives(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     Relevant and not returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> false_negatives(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([2.])
     """
     return (ranking.relevant(rel).judged - found_returned(ranking, rel)).astype(np.float64)
 
@@ -85,6 +97,11 @@ def true_negatives(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     Neither relevant nor returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103)
+    >>> true_negatives(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1)
+    array([99.])
     """
     return float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel=rel)
 
@@ -105,6 +122,10 @@ def returned(ranking: Ranking) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     Documents returned, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> returned(graded_lists([1, None, 0, 2], missed=[1], returned=2))
+    array([2.])
     """
     return ranking.returned.astype(np.float64)
 
@@ -125,6 +146,10 @@ def relevant_returned(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     Whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> relevant_returned(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([1.])
     """
     return true_positives(ranking, rel=rel)
 
@@ -144,6 +169,10 @@ def relevant(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     Documents judged relevant, whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> relevant(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([3.])
     """
     return ranking.relevant(rel).judged.astype(np.float64)
 
@@ -164,6 +193,10 @@ def judged_not_relevant(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     Returned and judged not relevant (a negative grade is no judgment), whole numbers as float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> judged_not_relevant(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([0.])
     """
     hits = ranking.is_returned & (ranking.grade >= 0) & (ranking.grade < rel)
     return count(ranking.query[hits], ranking.queries).astype(np.float64)
@@ -184,6 +217,10 @@ def query(ranking: Ranking) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     1 for every query, float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> query(graded_lists([1, None, 0, 2], missed=[1], returned=2))
+    array([1.])
     """
     return np.ones(ranking.queries)
 

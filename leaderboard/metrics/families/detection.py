@@ -67,6 +67,10 @@ def miss(ranking: Ranking, *, rel: int) -> Floats:
         Detection Evaluation, SSCS 2007
 
     P_miss, float64[Q] in [0, 1]; NaN without relevant documents (0 under `pmiss_zero`).
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> miss(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1).round(4)
+    array([0.6667])
     """
     return losses(ranking, found_returned(ranking, rel), ranking.returned, rel)[0]
 
@@ -91,6 +95,12 @@ def false_alarm(ranking: Ranking, *, rel: int, queries: str) -> Floats:
 
     float64[Q] in [0, 1]; NaN where every document of the collection is relevant, and where the policy leaves the query
     out (with queries="counted"), so that AQWV = 1 − mean(P_miss) − β · mean(P_fa).
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103)
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting)
+    >>> false_alarm(ranking, rel=1, queries='counted')
+    array([0.01])
     """
     p_miss, p_fa = losses(ranking, found_returned(ranking, rel), ranking.returned, rel)
     return p_fa if queries == "all" else counted(ranking, p_miss, p_fa)
@@ -116,6 +126,11 @@ def value(ranking: Ranking, *, rel: int) -> Floats:
         Detection Evaluation, SSCS 2007
 
     1 − (P_miss + β · P_fa), float64[Q] in [−β, 1]; NaN where the policy leaves the query without a value.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103, beta=20.0)
+    >>> value(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1).round(4)
+    array([0.1333])
     """
     p_miss, weighted = actual(ranking, rel=rel)
     return 1.0 - p_miss - weighted
@@ -141,6 +156,12 @@ def actual(ranking: Ranking, *, rel: int) -> Columns:
         Detection Evaluation, SSCS 2007
 
     (P_miss, β · P_fa) at the decisions, as the policy counts them.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103, beta=20.0)
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting)
+    >>> [column.round(4).tolist() for column in actual(ranking, rel=1)]
+    [[0.6667], [0.2]]
     """
     return weighted_losses(ranking, found_returned(ranking, rel), ranking.returned, rel)
 

@@ -60,6 +60,10 @@ def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     nDCG averaged over the relevant documents, float64[Q]; one not retrieved counts with the list's final nDCG.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> at_relevant(graded_lists([1, None, 0, 2], missed=[1]), gains=None).round(4)
+    array([0.563])
     """
     reached, best = climbs(ranking, gains)
     found = gained(ranking, "linear", gains)
@@ -88,6 +92,10 @@ def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     nDCG averaged over the ranks where the ideal gain falls, float64[Q], and the end of a list that goes beyond.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> at_levels(graded_lists([1, None, 0, 2], missed=[1]), rel=1, gains=None).round(4)
+    array([0.4097])
     """
     reached, best = climbs(ranking, gains)
     perfect = ideal(ranking, "linear", gains)
@@ -119,6 +127,10 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     G, float64[Q]: each gain over log2(2 + how far the list lags behind the ideal one), over the sum of all gains.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> normalised_gain(graded_lists([1, None, 0, 2], missed=[1]), gains=None).round(4)
+    array([0.4077])
     """
     found, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
     cost = Climb(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
@@ -147,6 +159,10 @@ def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     binG, float64[Q] in [0, 1]: the mean over relevant documents of 1 / log2(2 + others ranked before).
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> binary_gain(graded_lists([1, None, 0, 2], missed=[1]), rel=1)
+    array([0.5])
     """
     relevant = ranking.relevant(rel)
     before = relevant.rank - relevant.nth

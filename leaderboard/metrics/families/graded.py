@@ -110,6 +110,10 @@ def cumulated_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff: 
         Information Systems 20 (4), 2002
 
     Σ gain, float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> cumulated_gain(graded_lists([1, None, 0, 2], missed=[1]), gain='linear', gains=None, cutoff=None)
+    array([3.])
     """
     return summed(gained(ranking, gain, gains), cutoff, ranking.queries)
 
@@ -135,6 +139,11 @@ def discounted_gain(ranking: Ranking, *, gain: str, gains: Gains | None, discoun
         2005
 
     Σ gain / discount(rank), float64[Q].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
+    array([1.8614])
     """
     found = ranking.keep(
         ("discounted", gain, gains, discount), lambda: discounted(gained(ranking, gain, gains), discount)
@@ -194,6 +203,11 @@ def normalised_discounted_gain(
         2005
 
     DCG / DCG of the ideal order of all judged documents, float64[Q]; 0 where nothing has a gain.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> normalised_discounted_gain(ranking, gain='linear', gains=None, discount='log2', cutoff=None).round(4)
+    array([0.5945])
     """
     reached = discounted_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff)
     return share(reached, ideal_gain(ranking, gain=gain, gains=gains, discount=discount, cutoff=cutoff))
@@ -218,6 +232,10 @@ def normalised_gain(ranking: Ranking, *, gain: str, gains: Gains | None, cutoff:
         Information Systems 20 (4), 2002
 
     CG / CG of the ideal order of all judged documents, float64[Q]; 0 where nothing has a gain.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> normalised_gain(graded_lists([1, None, 0, 2], missed=[1]), gain='linear', gains=None, cutoff=None)
+    array([0.75])
     """
     reached = cumulated_gain(ranking, gain=gain, gains=gains, cutoff=cutoff)
     return share(reached, summed(ideal(ranking, gain, gains), cutoff, ranking.queries))

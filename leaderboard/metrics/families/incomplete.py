@@ -49,6 +49,10 @@ def binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. Buckley, E. M. Voorhees: Retrieval Evaluation with Incomplete Information, SIGIR 2004
 
     Bpref, float64[Q] in [0, 1]; 0 where nothing is relevant.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> binary_preference(graded_lists([1, None, 0, 2], missed=[1]), rel=1).round(4)
+    array([0.3333])
     """
     relevant = ranking.relevant(rel)
     wrong = (ranking.judged_grade >= 0) & (ranking.judged_grade < rel)
@@ -73,6 +77,10 @@ def geometric_binary_preference(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     float64[Q] in [0, 1]: Bpref of each query.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> geometric_binary_preference(graded_lists([1, None, 0, 2], missed=[1]), rel=1).round(4)
+    array([0.3333])
     """
     return binary_preference(ranking, rel=rel)
 
@@ -95,6 +103,10 @@ def inferred_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     Source: E. Yilmaz, J. A. Aslam: Estimating Average Precision with Incomplete and Imperfect Judgments, CIKM 2006
 
     infAP, float64[Q] in [0, 1]; 0 where nothing is relevant.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> inferred_average_precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1)
+    array([0.5])
     """
     relevant = ranking.relevant(rel)
     above = relevant.rank - 1.0
@@ -127,6 +139,10 @@ def judged(ranking: Ranking, *, cutoff: int) -> Floats:
     Source: ir_measures, https://ir-measur.es/
 
     Judged in the top k / min(k, retrieved), float64[Q] in [0, 1]; 0 for an empty list.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> judged(graded_lists([1, None, 0, 2], missed=[1]), cutoff=2)
+    array([0.5])
     """
     return share(judged_within(ranking, cutoff), np.minimum(ranking.retrieved, cutoff))
 
@@ -146,6 +162,10 @@ def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     Unjudged in the top k / k, float64[Q] in [0, 1]: ranks that the list lacks are not unjudged.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> unjudged(graded_lists([1, None, 0, 2], missed=[1]), cutoff=2)
+    array([0.5])
     """
     return (np.minimum(ranking.retrieved, cutoff) - judged_within(ranking, cutoff)) / cutoff
 

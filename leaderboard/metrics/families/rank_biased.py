@@ -48,6 +48,11 @@ def rank_biased_precision(
         Information Systems 27 (1), 2008
 
     (1 − p) Σ gain · p^(rank − 1), float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> rank_biased_precision(ranking, rel=1, p=0.8, gain='binary', gains=None, cutoff=None)
+    array([0.3024])
     """
     if gain == "binary":
         relevant = ranking.relevant(rel)
@@ -88,6 +93,10 @@ def residual(ranking: Ranking, *, p: float) -> Floats:
     What RBP could still gain, float64[Q] in [0, 1]: every unjudged rank, and all beyond the list, were relevant.
 
     0 where no retrieved document is unjudged, an empty list too.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> residual(graded_lists([1, None, 0, 2], missed=[1]), p=0.9)
+    array([0.7461])
     """
     judged = ranking.relevant(0)
     step = powers(ranking, p)

@@ -36,6 +36,10 @@ def r_precision(ranking: Ranking, *, rel: int, mult: float) -> Floats:
         2008, chapter 8
 
     Precision at rank ⌈mult · R⌉, float64[Q] in [0, 1]; 0 where nothing is relevant.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> r_precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1, mult=1.0).round(4)
+    array([0.3333])
     """
     relevant = ranking.relevant(rel)
     # trec_eval's way to round up: it lets 0.1 of a rank go.
@@ -81,6 +85,10 @@ def interpolated_precision(ranking: Ranking, *, rel: int, cutoff: float) -> Floa
         on.
     Source: C. D. Manning, P. Raghavan, H. Schütze: Introduction to Information Retrieval, Cambridge University Press,
         2008, chapter 8
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> interpolated_precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=0.5)
+    array([0.5])
     """
     return interpolated(ranking, rel, cutoff)
 
@@ -102,6 +110,11 @@ def average_interpolated(ranking: Ranking, *, rel: int, at: tuple[float, ...]) -
         2008, chapter 8
 
     The mean of interpolated precision over recall points, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
+    >>> average_interpolated(ranking, rel=1, at=(0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)).round(4)
+    array([0.6364])
     """
     summed = np.zeros(ranking.queries)
     for recall in reversed(at):
@@ -125,6 +138,10 @@ def relative_precision(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     Relevant in the top k / min(k, all relevant), float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> relative_precision(graded_lists([1, None, 0, 2], missed=[1]), rel=1, cutoff=2)
+    array([0.5])
     """
     relevant = ranking.relevant(rel)
     return share(relevant.within(cutoff), np.minimum(relevant.judged, cutoff))
@@ -148,6 +165,10 @@ def first_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
         2004 (norm=class)
 
     Hits in as many ranks as there are relevant documents, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> first_tier(graded_lists([1, None, 0, 2], missed=[1]), rel=1, norm='tier').round(4)
+    array([0.3333])
     """
     return tier(ranking, rel, norm, 1)
 
@@ -170,6 +191,10 @@ def second_tier(ranking: Ranking, *, rel: int, norm: str) -> Floats:
         2004 (norm=class)
 
     Hits in twice as many ranks as there are relevant documents, float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> second_tier(graded_lists([1, None, 0, 2], missed=[1]), rel=1, norm='tier')
+    array([0.5])
     """
     return tier(ranking, rel, norm, 2)
 

@@ -36,6 +36,10 @@ def precision(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     TP / returned, float64[Q] in [0, 1]; 0 where nothing is returned.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> precision(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([0.5])
     """
     return share(found_returned(ranking, rel), ranking.returned)
 
@@ -58,6 +62,10 @@ def recall(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     TP / relevant, float64[Q] in [0, 1]; 0 where nothing is relevant.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> recall(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1).round(4)
+    array([0.3333])
     """
     return share(found_returned(ranking, rel), ranking.relevant(rel).judged)
 
@@ -80,6 +88,10 @@ def f_measure(ranking: Ranking, *, rel: int, alpha: float, beta: float | None) -
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     1 / (α / P + (1 − α) / R), float64[Q] in [0, 1]; 0 where nothing right is returned.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> f_measure(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1, alpha=0.5, beta=None)
+    array([0.4])
     """
     if alpha == 0.0 and beta is None:
         return recall(ranking, rel=rel)
@@ -112,6 +124,10 @@ def set_average_precision(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     TP² / (returned · relevant), float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> set_average_precision(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1).round(4)
+    array([0.1667])
     """
     found = found_returned(ranking, rel)
     return share(found * found, ranking.returned * ranking.relevant(rel).judged)
@@ -135,6 +151,10 @@ def set_relative_precision(ranking: Ranking, *, rel: int) -> Floats:
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     TP / min(returned, relevant), float64[Q] in [0, 1].
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> set_relative_precision(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1)
+    array([0.5])
     """
     return share(found_returned(ranking, rel), np.minimum(ranking.returned, ranking.relevant(rel).judged))
 
@@ -155,6 +175,11 @@ def fallout(ranking: Ranking, *, rel: int) -> Floats:
     Source: C. J. van Rijsbergen: Information Retrieval, 2nd edition, Butterworths, 1979, chapter 7
 
     FP / (documents that are not relevant), float64[Q] in [0, 1]; 0 where every document is relevant.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103)
+    >>> fallout(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1)
+    array([0.01])
     """
     others = (ranking.setting.documents or 0) - ranking.relevant(rel).judged
     return share(ranking.returned - found_returned(ranking, rel), np.maximum(others, 0))
@@ -177,6 +202,10 @@ def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: floa
     Source: trec_eval, https://github.com/usnistgov/trec_eval
 
     a · TP + b · FP + c · FN + d · TN, float64[Q]. Raises BadInput when d counts and the collection has no size.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> utility(graded_lists([1, None, 0, 2], missed=[1], returned=2), rel=1, a=1.0, b=-1.0, c=0.0, d=0.0)
+    array([0.])
     """
     documents = ranking.setting.documents
     found, relevant = found_returned(ranking, rel), ranking.relevant(rel).judged

@@ -104,6 +104,11 @@ def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
     MQWV: the policy's aggregate at the best single θ. No query has a value of its own.
 
     The sweep finds θ; the figure is then counted afresh there, so that it is as exact as AQWV.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103, beta=20.0)
+    >>> round(maximum(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1).mean, 4)
+    0.3333
     """
     thresholds = sweep(ranking, rel)
     theta = float(thresholds.theta[thresholds.best])
@@ -139,6 +144,12 @@ def oracle(ranking: Ranking, *, rel: int) -> Columns:
     (P_miss, β · P_fa) of each query at its own best θ, float64[Q] each; equal scores stay together.
 
     Only a threshold at the score of a relevant document can be best (or returning nothing), so only those are tried.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103, beta=20.0)
+    >>> ranking = graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting)
+    >>> [column.round(4).tolist() for column in oracle(ranking, rel=1)]
+    [[0.6667], [0.0]]
     """
     return weighted_losses(ranking, *best_of_each(ranking, rel)[:2], rel)
 
