@@ -5,11 +5,21 @@ import io
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import FILE, JUDGING, LEVEL, QUERIES
+from leaderboard.cli.offline import (
+    BETA,
+    COMPAT,
+    DOCUMENTS,
+    LEVEL_OPTION,
+    NO_RELEVANT,
+    judged_queries,
+    queries_options,
+    setting_of,
+)
+from leaderboard.cli.options import FILE
 
 if TYPE_CHECKING:
     from leaderboard.metrics import Ranking
@@ -30,21 +40,15 @@ DETECTION = {"sweep", "oracle"}
     help="The value at every threshold, at each query's best one, precision over recall, or both over rank.",
 )
 @click.option("--query", metavar="ID", help="The curve of this query alone, not of all.")
-@click.option("-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1).")
+@LEVEL_OPTION
 @click.option(
     "--depth", type=click.IntRange(1), metavar="K", help="How many ranks --curve rank has (the longest list)."
 )
-@click.option("--documents", type=click.IntRange(1), metavar="N", help="Documents in the collection.")
-@click.option("--beta", type=float, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
-@click.option(
-    "--no-relevant",
-    type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),
-    default="exclude",
-    help="Queries without relevant documents, in sweep and oracle (exclude).",
-)
-@JUDGING
-@QUERIES
-@click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10).")
+@DOCUMENTS
+@BETA
+@NO_RELEVANT
+@queries_options
+@COMPAT
 @click.option("--format", "output", type=click.Choice(["csv", "json"]), default="csv")
 def curves(
     run: Path,
@@ -73,25 +77,16 @@ def curves(
     A threshold of inf (in JSON: null) returns nothing. What is undefined is empty (in JSON: null). A query that the run
     lacks counts as an empty list.
     """
-    from leaderboard.errors import BadInput, NotFound
-    from leaderboard.formats import read_judgments, read_queries, read_run
-    from leaderboard.metrics import Setting
-    from leaderboard.scoring import join, prepare
+    from leaderboard.errors import NotFound
+    from leaderboard.formats import read_run
+    from leaderboard.scoring import join
 
     if curve in DETECTION and (given["documents"] is None or given["beta"] is None):
         raise click.UsageError(f"--curve {curve} needs --documents N and --beta B")
     if depth is not None and curve != "rank":
         raise click.UsageError("--depth goes with --curve rank")
-    if judging == "complete" and query_file is None:
-        raise click.UsageError(
-            "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
-        )
-    given["compat"] = cast("Literal[9, 10]", int(given["compat"]))
-    setting = Setting(**given)
-    queries = None if query_file is None else [row.id for row in read_queries(query_file, name=str(query_file))]
-    judged = prepare(read_judgments(judgments, name=str(judgments)), queries, judging=judging)
-    if not judged.queries:
-        raise BadInput(f"{judgments}: none of the queries has judgments")
+    setting = setting_of(**given)
+    judged = judged_queries(judgments, query_file, judging)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
     ranking = join(read_run(run, name=str(run)), judged, setting).ranking
@@ -106,7 +101,13 @@ def curves(
         writer.writerows(zip(*points.values(), strict=True))
         click.echo(text.getvalue(), nl=False)
         return
-    document = {"run": str(run), "curve": curve, "query": query, "relevance": level, "setting": given}
+    document = {
+        "run": str(run),
+        "curve": curve,
+        "query": query,
+        "relevance": level,
+        "setting": {**given, "compat": setting.compat},
+    }
     columns = {name: [None if each == math.inf else each for each in column] for name, column in points.items()}
     click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
 

@@ -13,11 +13,8 @@ import click
 
 __all__ = [
     "FILE",
-    "JUDGING",
-    "LEVEL",
     "MOMENT",
     "PLACE",
-    "QUERIES",
     "UNTIL_STDIN_CLOSES",
     "OneOf",
     "OrNone",
@@ -26,18 +23,6 @@ __all__ = [
 ]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-LEVEL = click.IntRange(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
-
-# What an evaluation settles, for the commands that score files without one.
-JUDGING = click.option(
-    "--judging",
-    type=click.Choice(["pooled", "complete"]),
-    default="pooled",
-    help="What a query without judgments is: left out, or without relevant documents (pooled).",
-)
-QUERIES = click.option(
-    "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
-)
 
 
 def _stop_when_stdin_closes(_context: click.Context, _option: click.Parameter, wanted: bool) -> None:

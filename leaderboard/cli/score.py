@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import FILE, JUDGING, LEVEL, QUERIES
+from leaderboard.cli.offline import (
+    BETA,
+    COMPAT,
+    DOCUMENTS,
+    LEVEL_OPTION,
+    NO_RELEVANT,
+    judged_queries,
+    queries_options,
+    setting_of,
+)
+from leaderboard.cli.options import FILE
 from leaderboard.cli.tables import named
 
 if TYPE_CHECKING:
@@ -24,24 +34,18 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option("--judgments", metavar="QRELS", type=FILE, help="The judgments: query, iteration, document, grade.")
 @click.option("--measures", metavar="NAMES", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
 @click.option("-q", "--per-query", is_flag=True, help="Every query too.")
-@click.option("-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1).")
+@LEVEL_OPTION
 @click.option("-M", "--depth", type=click.IntRange(0), metavar="K", help="Cut every list after K documents.")
 @click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
-@click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10).")
-@click.option("--documents", type=click.IntRange(1), metavar="N", help="Documents in the collection.")
-@click.option("--beta", type=float, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
+@COMPAT
+@DOCUMENTS
+@BETA
 @click.option("--cost", type=float, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1).")
 @click.option("--value", type=float, metavar="V", help="Value of a correct detection.")
 @click.option("--prior", type=float, metavar="P", help="A-priori probability that a document is relevant.")
-@click.option(
-    "--no-relevant",
-    type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),
-    default="exclude",
-    help="Queries without relevant documents, in detection measures (exclude).",
-)
-@click.option("--threshold", type=float, metavar="θ", help="Scores from here on count as returned.")
-@JUDGING
-@QUERIES
+@NO_RELEVANT
+@click.option("--threshold", type=float, metavar="θ", help="Documents with a score of at least θ count as returned.")
+@queries_options
 @click.option(
     "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
 )
@@ -103,9 +107,8 @@ def _score(
     from leaderboard.cli import score_output as show
     from leaderboard.cli.progress_bar import progress_bar
     from leaderboard.cli.trec_output import printed_under_own_names, trec_lines
-    from leaderboard.errors import BadInput
 
-    setting = _setting(**given)
+    setting = setting_of(**given)
     baseline = _baseline(paths, compare, seed, output=output, per_query=per_query)
     names = measures or (USUAL if setting.beta is None or setting.documents is None else USUAL_WITH_BETA)
     if output == "trec_eval":
@@ -114,20 +117,13 @@ def _score(
     else:
         wanted = tuple(measure.at_relevance(level) for measure in metrics.parse_all(names))
     _require(wanted, setting, known)
-    if query_file is None and judging == "complete":
-        raise click.UsageError(
-            "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
-        )
-    queries = None if query_file is None else [row.id for row in formats.read_queries(query_file, name=str(query_file))]
-    judged = scoring.prepare(
-        formats.read_judgments(judgments, name=str(judgments)),
-        queries,
-        judging=judging,
+    judged = judged_queries(
+        judgments,
+        query_file,
+        judging,
         known=None if known is None else formats.read_judgments(known, name=str(known)),
         zero_without_relevant=output == "trec_eval",
     )
-    if not judged.queries:
-        raise BadInput(f"{judgments}: none of the queries has judgments")
     scored = []
     cut: Any = {"threshold": threshold, "depth": depth, "judged_only": judged_only}
     with progress_bar(paths) as opened:
@@ -167,17 +163,6 @@ def _baseline(
     from leaderboard.cli.comparison_output import baseline_among
 
     return baseline_among(paths, compare)
-
-
-def _setting(
-    *, beta: float | None, cost: float | None, value: float | None, prior: float | None, **rest: Any
-) -> "Setting":
-    """The evaluation's fixed figures, with β from --beta or from --cost, --value and --prior."""
-    from leaderboard.metrics import Setting
-    from leaderboard.rules.prior import checked_beta
-
-    rest["compat"] = int(rest["compat"])
-    return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
 
 
 def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | None) -> None:

@@ -5,7 +5,8 @@ from typing import Literal, cast
 
 import click
 
-from leaderboard.cli.options import FILE, LEVEL
+from leaderboard.cli.offline import LEVEL
+from leaderboard.cli.options import FILE
 
 __all__ = ["trec_eval"]
 
