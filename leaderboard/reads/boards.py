@@ -53,13 +53,16 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """ranks: scoring -> the lowest and the highest rank that it takes in resamples of the queries; leaders: scorings
-    that can't be told apart from the first at `level`, itself included. permutations: those of the test that says so; 0
-    where it was not made."""
+    """What statistics say of the ranked runs.
+
+    ranks         scoring -> the lowest and the highest rank that it takes in resamples of the queries
+    leaders       scorings that can't be told apart from the first at `confidence`, the first included
+    permutations  drawn by the test that says so; 0 where it was not made
+    """
 
     ranks: Mapping[int, tuple[int, int]]
     leaders: frozenset[int]
-    level: float
+    confidence: float
     resamples: int
     permutations: int
     seed: int
@@ -269,7 +272,7 @@ def _derived(
     return Derived(
         ranks=ranks if fits else {},
         leaders=frozenset(figures["leaders"] if fits else ()),
-        level=figures["confidence"],
+        confidence=figures["confidence"],
         resamples=figures["resamples"],
         permutations=figures["permutations"] if fits else 0,
         seed=figures["seed"],

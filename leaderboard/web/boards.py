@@ -56,7 +56,7 @@ def board_file(campaign: str, evaluation: str) -> Table:
         "tag": page.tag or None,
         "waiting": page.waiting,
         "statistics": page.derived
-        and {"level": page.derived.level, "resamples": page.derived.resamples, "seed": page.derived.seed},
+        and {"confidence": page.derived.confidence, "resamples": page.derived.resamples, "seed": page.derived.seed},
         "measures": [column_facts(column) for column in page.columns],
     }
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"

@@ -120,7 +120,7 @@ def _significance(page: BoardPage) -> list[str]:
         return [f"Whether the differences between these {_noun(page)}s are significant has not been worked out."]
     if not derived.permutations:
         return [f"Which differences in {page.ranked_by.name if page.ranked_by else ''} are significant was not tested."]
-    level = f"{number(derived.level * 100)}\N{NO-BREAK SPACE}%"
+    level = f"{number(derived.confidence * 100)}\N{NO-BREAK SPACE}%"
     others = [_name(page, row) for row in page.ranked if row.leads and row.rank != 1]
     if not others:
         if len(first) > 1:

@@ -171,5 +171,5 @@ def test_files_hold_ranges_and_where_the_draws_come_from(app: Flask, field: Fiel
     ]  # fmt: skip
     assert float(rows[0]["AP low"]) == 0.3
     document = json.loads(client.get(f"{BOARD}.json").text)
-    assert document["statistics"] == {"level": 0.95, "resamples": 10_000, "seed": 1}
+    assert document["statistics"] == {"confidence": 0.95, "resamples": 10_000, "seed": 1}
     assert [row["leads"] for row in document["rows"]] == [True, True, False]
