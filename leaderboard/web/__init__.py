@@ -12,7 +12,7 @@ from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.store import Caps, RunStore
-from leaderboard.web import assets, errors, formatting, pages, security, sessions
+from leaderboard.web import assets, errors, formatting, pages, security, sentences, sessions
 
 __all__ = ["create_app"]
 
@@ -48,7 +48,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["version"] = __version__
     Bootstrap5(app)
-    for part in (security, sessions, formatting, errors, assets, pages):
+    for part in (security, sessions, formatting, sentences, errors, assets, pages):
         part.init_app(app)
     if config.trusted_proxies:
         hops = config.trusted_proxies

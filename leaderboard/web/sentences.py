@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from flask import Flask
 from markupsafe import Markup
 
 from leaderboard.reads.boards import BoardPage, BoardRow
@@ -10,10 +11,14 @@ from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
 from leaderboard.web.formatting import counted, number, plain_figure, when
 
-__all__ = ["best_over_periods", "board_finding", "extreme", "one_system_over_periods"]
+__all__ = ["best_over_periods", "board_finding", "extreme", "init_app", "one_system_over_periods"]
 
 NAMED = 3  # systems that share a place and are all named
 NAMED_WITHOUT_DIFFERENCE = 4  # systems that don't differ significantly from the first and are all named
+
+
+def init_app(app: Flask) -> None:
+    app.jinja_env.filters["extreme"] = extreme
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:
@@ -33,7 +38,7 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
 
 
 def extreme(column: Column) -> str:
-    """What the best value is."""
+    """What the best value of a column is called: the highest, the lowest."""
     return {"higher": "highest", "lower": "lowest"}.get(column.direction, "first")
 
 

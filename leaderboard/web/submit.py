@@ -47,7 +47,7 @@ class SubmitForm(Form):
     system = SelectField("System", [Given("choose a system, or a new one")], validate_choice=False)
     system_name = StringField(
         "Name of the new system",
-        description="It lives across years: its progress is followed under this name.",
+        description="The system keeps this name over the years, so that its progress can be followed.",
         render_kw={"autocomplete": "off"},
     )
     run = FileField("Run file", render_kw={"aria-required": "true"})

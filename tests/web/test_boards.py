@@ -264,7 +264,7 @@ def test_the_front_page_leads_to_a_campaign_with_its_leader(client: Client, fiel
     field.run("Alder", {"AP": [0.625] * 4})
     seen = text_of(client("").get("/").text)
     assert "News search" in seen
-    assert "0.625 AP of Alder, first in The year 2026" in seen
+    assert "0.625 AP , the highest in The year 2026 (4 queries): Alder" in seen
 
 
 def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
@@ -277,7 +277,7 @@ def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
     assert "The highest AQWV is 0.203 in 2025 (Alder) and in 2026 (Alder)." in seen
     assert "β is 20, as the campaign states it" in seen
     assert "Ties and rounding follow trec_eval 10" in seen
-    assert "version 1.0 of the metric module" in seen
+    assert "version 1.0 of the measures" in seen
 
 
 def test_the_choice_of_runs_is_named_for_what_it_is(client: Client, field: Field) -> None:

@@ -80,7 +80,7 @@ def test_a_rejected_file_shows_every_problem_with_its_line(world: World, partici
 
 def test_a_failure_is_ours_and_says_so(world: World, participant: Reader, run: str) -> None:
     turn(world, State.FAILED)
-    assert "our fault" in participant.get(run)
+    assert "The fault is ours" in participant.get(run)
 
 
 def test_its_team_withdraws_it_with_a_reason(participant: Reader, reader: Callable[[str], Reader], run: str) -> None:

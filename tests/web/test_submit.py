@@ -260,7 +260,7 @@ def test_rejected_files_are_counted_on_the_form_before_they_stop_a_team(world: W
                 rejected_today=3,
             )
         )  # fmt: skip
-    assert "3 of 20 rejected files today" in participant.get(FORM)
+    assert "3 of 20 rejected files used today" in participant.get(FORM)
 
 
 def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, participant: Reader) -> None:
