@@ -113,6 +113,16 @@ class BoardPage:
         return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
 
     @property
+    def over_fewer(self) -> tuple[tuple[str, int, int], ...]:
+        """(measure, fewest, most queries that a mean is over) where some of the board's queries have no value."""
+        total = self.tag_queries if self.tag else self.terms.counted if self.terms else 0
+        counts = {
+            column.name: [row.figures[place].count for row in (*self.rows, *self.baselines) if row.figures[place].count]
+            for place, column in enumerate(self.columns)
+        }
+        return tuple((name, min(own), max(own)) for name, own in counts.items() if own and min(own) < total)
+
+    @property
     def beaten(self) -> int:
         """How many ranked rows are ahead of the best baseline."""
         column = self.ranked_by

@@ -51,6 +51,13 @@ def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
     assert standing(read(field, sort="-AP")) == [(1, "Birch"), (None, "Alder")]
 
 
+def test_the_board_says_over_how_many_queries_a_mean_is_where_some_have_no_value(field: Field) -> None:
+    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN], "P@10": [0.1, 0.1, 0.1, 0.1]})
+    assert read(field).over_fewer == (("AP", 2, 2),)
+    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@10": [0.1, 0.1, 0.1, 0.1]})
+    assert read(field).over_fewer == (("AP", 2, 3),)
+
+
 def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:
     field = Field(database, measures=("Pmiss", "AP"))
     field.campaign()

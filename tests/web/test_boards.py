@@ -85,6 +85,12 @@ def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
     assert "revision 1" in seen
 
 
+def test_the_board_says_which_means_leave_queries_out(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN]})
+    shown = text_of(client("").get("/campaigns/news/2026").text)
+    assert "are not in its mean: AP is over 2 of 4 queries." in shown
+
+
 def test_an_empty_board_says_what_will_be_there(client: Client) -> None:
     assert "No run is scored yet" in client("").get("/campaigns/news/2026").text
 
