@@ -35,14 +35,24 @@ class OverRank:
 
 
 def over_recall(ranking: Ranking, rel: int = 1, points: tuple[float, ...] = ELEVEN) -> OverRecall:
-    """The interpolated precision–recall curve at these recall points; NaN without queries that count."""
+    """The interpolated precision–recall curve at these recall points; NaN without queries that count.
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> over_recall(graded_lists([1, 0, 1]), points=(0.5, 1.0)).precision.round(4)
+    array([1.    , 0.6667])
+    """
     counted = _counted(ranking, rel)
     columns = [interpolated(ranking, rel, point)[counted] for point in points]
     return OverRecall(np.array(points), np.array([mean(column) for column in columns]))
 
 
 def over_rank(ranking: Ranking, rel: int = 1, depth: int | None = None) -> OverRank:
-    """Precision and recall at each rank down to `depth` (None: the longest list)."""
+    """Precision and recall at each rank down to `depth` (None: the longest list).
+
+    >>> from leaderboard.metrics.ranking import graded_lists
+    >>> over_rank(graded_lists([1, 0], missed=[1])).precision
+    array([1. , 0.5])
+    """
     relevant = ranking.relevant(rel)
     last = int(ranking.retrieved.max(initial=0)) if depth is None else depth
     within = relevant.rank <= last

@@ -18,7 +18,7 @@ __all__ = ["explain", "parse", "parse_agreements", "parse_all"]
 OURS = r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
 NUMBERS = r"(p=)?[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z"
 
-# What else the field calls them.
+# Other names that are in use for the same measure.
 ALIASES = {
     "MAP": "AP",
     "MRR": "RR",
@@ -48,7 +48,9 @@ def parse(name: str) -> Measure:
 
 
 def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
-    """Measures separated by blanks or commas, bundles (all_trec, official, set) opened, doubles dropped.
+    """Measures separated by blanks or commas, each measure once.
+
+    A bundle (all_trec, official, set) stands for its measures.
 
     Raises UnknownMeasure, which says of every name what is wrong with it, a line each.
 
@@ -69,7 +71,7 @@ def parse_all(text: str | Iterable[str]) -> tuple[Measure, ...]:
 
 
 def parse_agreements(text: str) -> tuple["Agreement", ...]:
-    """Agreements separated by blanks or commas, doubles dropped. Raises UnknownMeasure as parse_all does.
+    """Agreements separated by blanks or commas, each once. Raises UnknownMeasure as parse_all does.
 
     >>> [str(each) for each in parse_agreements("KendallTau, RBO(p=0.95) KendallDistance@10")]
     ['KendallTau', 'RBO(p=0.95)', 'KendallDistance@10']
@@ -115,7 +117,7 @@ def explain(name: str) -> str:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The names in a list. A number after a comma goes on with the parameters of trec_eval's name before it."""
+    """The names in a list. In "P.5,10" the number after the comma is a further parameter of P, not a name."""
     for chunk in _outside_brackets(text, " \t\r\n"):
         name = ""
         for part in _outside_brackets(chunk, ","):

@@ -136,7 +136,11 @@ def _extreme(value: Value) -> str | None:
 
 
 def write(value: Value) -> str:
-    """As it stands in a name; read_value gives it back."""
+    """As it stands in a name; read_value gives it back.
+
+    >>> write(0.5), write(2.0), write(((1, 3.5), (2, 9.0)))
+    ('0.5', '2', '{1:3.5,2:9}')
+    """
     if isinstance(value, float):
         return str(int(value)) if abs(value) < 1e15 and value == int(value) else repr(value)
     if isinstance(value, tuple):
@@ -146,7 +150,11 @@ def write(value: Value) -> str:
 
 
 def read_value(text: str) -> Value:
-    """A number, a word (bare or in quotes) or {grade:gain,…}. Raises UnknownMeasure."""
+    """A number, a word (bare or in quotes), {grade:gain,…} or {number,…}. Raises UnknownMeasure for anything else.
+
+    >>> read_value("0.5"), read_value("exp"), read_value("{1:3.5,2:9}")
+    (0.5, 'exp', ((1, 3.5), (2, 9.0)))
+    """
     text = text.strip()
     if re.match(INT, text):
         return int(_readable(text))

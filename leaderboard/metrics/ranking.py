@@ -55,7 +55,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Relevant:
-    """The hits that are relevant at one level, and what binary measures ask of them again and again.
+    """The hits with at least one grade, and what binary measures ask of them again and again.
 
     query   int64[n]    0 .. Q-1, never falling
     rank    int64[n]    1-based, rising within a query
@@ -209,9 +209,9 @@ class Ranking:
             undefined_without_relevant=self.undefined_without_relevant,
         )
 
-    def relevant(self, level: int = 1) -> Relevant:
-        """The hits with grade >= level."""
-        return self.keep(("relevant", level), lambda: self._relevant(level))
+    def relevant(self, rel: int = 1) -> Relevant:
+        """The hits with grade >= rel, made once for each `rel`."""
+        return self.keep(("relevant", rel), lambda: self._relevant(rel))
 
     def keep(self, key: object, make: Callable[[], T]) -> T:
         """What `make` gives, made once: measures of one run ask for the same intermediate many times."""
@@ -219,8 +219,8 @@ class Ranking:
             self._kept[key] = make()
         return cast("T", self._kept[key])
 
-    def _relevant(self, level: int) -> Relevant:
-        hits = np.flatnonzero(self.grade >= level)
+    def _relevant(self, rel: int) -> Relevant:
+        hits = np.flatnonzero(self.grade >= rel)
         query = self.query[hits]
         start = starts(query, self.queries)
         return Relevant(
@@ -228,7 +228,7 @@ class Ranking:
             rank=self.rank[hits],
             nth=np.arange(len(hits)) - start[query] + 1,
             start=start,
-            judged=count(self.judged_query[self.judged_grade >= level], self.queries),
+            judged=count(self.judged_query[self.judged_grade >= rel], self.queries),
         )
 
 

@@ -17,31 +17,51 @@ Numbers = NDArray[np.integer[Any] | np.floating[Any]]
 
 
 def count(query: Ints, queries: int) -> Ints:
-    """int64[Q]: how often each query occurs in `query`."""
+    """int64[Q]: how often each query occurs in `query`.
+
+    >>> count(np.array([0, 0, 2]), 3)
+    array([2, 0, 1])
+    """
     return np.bincount(query, minlength=queries).astype(np.int64, copy=False)
 
 
 def total(query: Ints, amount: Floats, queries: int) -> Floats:
-    """float64[Q]: the sum of `amount` over each query."""
+    """float64[Q]: the sum of `amount` over each query.
+
+    >>> total(np.array([0, 0, 2]), np.array([1.0, 2.0, 5.0]), 3)
+    array([3., 0., 5.])
+    """
     return np.bincount(query, weights=amount, minlength=queries).astype(np.float64, copy=False)
 
 
 def starts(query: Ints, queries: int) -> Ints:
-    """int64[Q+1]: where each query's run of equal numbers starts in `query`, which never falls."""
+    """int64[Q+1]: where each query starts in `query`, which never falls.
+
+    >>> starts(np.array([0, 0, 2]), 3)
+    array([0, 2, 2, 3])
+    """
     return np.searchsorted(query, np.arange(queries + 1))
 
 
 def share(part: Numbers, whole: Numbers) -> Floats:
-    """part / whole, 0 where whole is 0."""
+    """float64: part / whole, 0 where whole is 0.
+
+    >>> share(np.array([1, 1]), np.array([2, 0]))
+    array([0.5, 0. ])
+    """
     return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) != 0)
 
 
 def running(query: Ints, amount: Floats, step: np.ufunc = np.add, *, backwards: bool = False) -> Floats:
     """float64[n]: `step` accumulated within each query up to and with each element (from the end on: backwards).
 
-    query never falls. One row per query, so that every query starts afresh and nothing of the others' rounding enters.
-    Queries of like size share a table, each at least half full: one long query does not make all rows long.
+    query never falls. Each query is summed on its own, so its rounding does not depend on the queries before it.
+
+    >>> running(np.array([0, 0, 1]), np.array([1.0, 2.0, 5.0]))
+    array([1., 3., 5.])
     """
+    # A table with one row per query, for queries of similar length together, so that one long query costs no memory in
+    # the rows of short ones: each row is at least half full.
     if not len(query):
         return amount
     first = np.flatnonzero(np.concatenate(([True], query[1:] != query[:-1])))

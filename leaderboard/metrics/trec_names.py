@@ -76,13 +76,13 @@ class Printed(NamedTuple):
     name: str
     measure: Measure
 
-    def at(self, level: int) -> Measure:
-        """The measure under -l level: what stands in a query's line."""
-        return self.measure.at_relevance(level)
+    def at(self, rel: int) -> Measure:
+        """The measure under -l rel: what stands in a query's line."""
+        return self.measure.at_relevance(rel)
 
-    def over_all(self, level: int, complete: bool) -> Measure:
+    def over_all(self, rel: int, complete: bool) -> Measure:
         """The measure whose figure stands in the line `all`: under -c num_rel counts grades from 1 on, whatever -l."""
-        return self.measure if complete and self.name == "num_rel" else self.at(level)
+        return self.measure if complete and self.name == "num_rel" else self.at(rel)
 
 
 def _forms() -> dict[str, tuple[Family, TrecEval]]:
@@ -95,7 +95,11 @@ FORMS = _forms()
 def requested(requests: Iterable[str]) -> tuple[Printed, ...]:
     """What trec_eval prints for these -m arguments, in its order. Raises UnknownMeasure.
 
-    The first parameters given for a name hold, as in trec_eval. runid and relstring are no measures: strip them first.
+    Of two requests for one name the parameters of the first count, as in trec_eval. Take out runid and relstring
+    first: they are no measures.
+
+    >>> [name for name, measure in requested(["P.10,5", "map"])]
+    ['map', 'P_5', 'P_10']
     """
     asked: dict[str, str | None] = {}
     for request in requests:
@@ -124,7 +128,13 @@ def _unknown(request: str) -> str:
 
 
 def expand(name: str, parameters: str | None = None) -> tuple[Printed, ...]:
-    """The lines that one of trec_eval's names stands for; parameters: what follows its dot, None: the defaults."""
+    """The lines that one of trec_eval's names stands for; parameters: what follows its dot, None: the defaults.
+
+    Raises UnknownMeasure for parameters that it does not take, KeyError for a name that trec_eval has not.
+
+    >>> expand("success", "5")
+    (Printed(name='success_5', measure=<Measure Success@5>),)
+    """
     family, form = FORMS[name]
     fixed = dict(form.given)
     if form.read is not None:

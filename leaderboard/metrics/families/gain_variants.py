@@ -8,12 +8,12 @@ from leaderboard.metrics.parameters import Gains
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share, starts, total
 
-__all__ = ["FAMILIES", "Climb"]
+__all__ = ["FAMILIES", "RunningGain"]
 
 GROUP = "Ranks, graded"
 
 
-class Climb:
+class RunningGain:
     """A running sum over each query's ranks, which can be asked for at any rank."""
 
     def __init__(self, query: Ints, rank: Ints, amount: Floats, queries: int) -> None:
@@ -33,15 +33,15 @@ class Climb:
         return self._reached[np.where(last > first, last, 0)]
 
 
-def climbs(ranking: Ranking, gains: Gains | None) -> tuple[Climb, Climb]:
+def running_gains(ranking: Ranking, gains: Gains | None) -> tuple[RunningGain, RunningGain]:
     """The run's DCG and the ideal DCG, at any rank."""
 
-    def make() -> tuple[Climb, Climb]:
+    def make() -> tuple[RunningGain, RunningGain]:
         both = (discounted(each(ranking, "linear", gains), "log2") for each in (gained, ideal))
-        reached, best = (Climb(one.query, one.rank, one.gain, ranking.queries) for one in both)
+        reached, best = (RunningGain(one.query, one.rank, one.gain, ranking.queries) for one in both)
         return reached, best
 
-    return ranking.keep(("climbs", gains), make)
+    return ranking.keep(("running_gains", gains), make)
 
 
 def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
@@ -65,7 +65,7 @@ def at_relevant(ranking: Ranking, *, gains: Gains | None) -> Floats:
     >>> at_relevant(graded_lists([1, None, 0, 2], missed=[1]), gains=None).round(4)
     array([0.563])
     """
-    reached, best = climbs(ranking, gains)
+    reached, best = running_gains(ranking, gains)
     found = gained(ranking, "linear", gains)
     right = found.gain > 0
     query, rank = found.query[right], found.rank[right]
@@ -97,7 +97,7 @@ def at_levels(ranking: Ranking, *, rel: int, gains: Gains | None) -> Floats:
     >>> at_levels(graded_lists([1, None, 0, 2], missed=[1]), rel=1, gains=None).round(4)
     array([0.4097])
     """
-    reached, best = climbs(ranking, gains)
+    reached, best = running_gains(ranking, gains)
     perfect = ideal(ranking, "linear", gains)
     changes = (perfect.query[1:] != perfect.query[:-1]) | (perfect.gain[1:] != perfect.gain[:-1])
     edge = np.append(changes, True) if len(perfect.query) else np.zeros(0, dtype=bool)
@@ -133,7 +133,7 @@ def normalised_gain(ranking: Ranking, *, gains: Gains | None) -> Floats:
     array([0.4077])
     """
     found, perfect = gained(ranking, "linear", gains), ideal(ranking, "linear", gains)
-    cost = Climb(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
+    cost = RunningGain(perfect.query, perfect.rank, np.maximum(perfect.gain, 1.0), ranking.queries)
     size = np.bincount(perfect.query, minlength=ranking.queries)
     lag = cost.at(found.query, found.rank) + np.maximum(found.rank - size[found.query], 0)
     lag = lag - running(found.query, found.gain)

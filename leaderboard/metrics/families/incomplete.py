@@ -18,18 +18,18 @@ GROUP = "Ranks, incomplete judgments"
 INFAP_EPSILON = 0.00001
 
 
-def hits_before(ranking: Ranking, level: int, chosen: str) -> Ints:
+def hits_before(ranking: Ranking, rel: int, chosen: str) -> Ints:
     """int64[n], for each relevant hit: hits of its query at earlier ranks that are `listed` or judged `wrong`."""
 
     def make() -> Ints:
-        kind = ranking.grade < level
+        kind = ranking.grade < rel
         if chosen == "wrong":
             kind &= ranking.grade >= 0
         before = np.cumsum(kind)
         before = before - np.concatenate(([0], before))[ranking.hit_start[ranking.query]]
-        return before[ranking.grade >= level]
+        return before[ranking.grade >= rel]
 
-    return ranking.keep(("hits before", level, chosen), make)
+    return ranking.keep(("hits before", rel, chosen), make)
 
 
 def binary_preference(ranking: Ranking, *, rel: int) -> Floats:

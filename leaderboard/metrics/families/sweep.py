@@ -42,6 +42,11 @@ def sweep(ranking: Ranking, rel: int = 1) -> Sweep:
     """The run's P_miss, P_fa and value at each distinct score, one pass over its lines.
 
     Needs scores, documents and beta. NaN throughout where the policy leaves no query to average over.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> ranking = graded_lists([1, 0], missed=[1], setting=Setting(documents=102, beta=20.0))
+    >>> sweep(ranking).theta, sweep(ranking).qwv
+    (array([inf,  2.,  1.]), array([0. , 0.5, 0.3]))
     """
     return ranking.keep(("sweep", rel), lambda: _sweep(ranking, rel))
 
@@ -168,7 +173,13 @@ class Oracle:
 
 
 def oracles(ranking: Ranking, rel: int = 1) -> Oracle:
-    """What the best threshold of each query would have brought. Needs scores, documents and beta."""
+    """What the best threshold of each query would have brought. Needs scores, documents and beta.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> ranking = graded_lists([1, 0], missed=[1], setting=Setting(documents=102, beta=20.0))
+    >>> oracles(ranking).theta, oracles(ranking).value
+    (array([2.]), array([0.5]))
+    """
     found, returned, theta = best_of_each(ranking, rel)
     p_miss, p_fa = losses(ranking, found, returned, rel)
     value = 1.0 - p_miss - (ranking.setting.beta or 0.0) * p_fa
