@@ -1,4 +1,4 @@
-"""What somebody's own account shows: their teams, the latest runs of those, and links that are still open."""
+"""The page of the reader's own account: their teams, the teams' latest runs, and open invitations."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class OwnTeam:
 
 @dataclass(frozen=True, slots=True)
 class OwnSubmission:
-    """A run of one of the reader's teams. `state` is as on its page, `withdrawn` included."""
+    """A run of one of the reader's teams. state: queued, scoring, scored, rejected, failed or withdrawn."""
 
     id: int
     label: str
@@ -62,7 +62,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class OpenInvitation:
-    """A link into a team that nobody has used yet. The link itself is not kept."""
+    """An invitation to a team that has not been used. Its link is shown once and not stored."""
 
     id: int
     created_by: str
@@ -120,7 +120,7 @@ def own_submissions(session: Session, actor: Actor, limit: int = LATEST) -> tupl
 
 
 def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:
-    """Those of a team that still work, the newest first; none for anybody but its owners and admins."""
+    """The team's invitations that still work, the newest first; empty unless the actor owns the team or is an admin."""
     is_owner = sa.exists().where(
         Membership.team_id == Team.id, Membership.user_id == actor.user_id, Membership.role == Role.OWNER
     )

@@ -1,4 +1,4 @@
-"""The board of an evaluation: a row a system, ranked by one measure, and the terms that its figures rest on."""
+"""The board of an evaluation: one row for each system, ranked by one measure."""
 
 import datetime as dt
 from collections import Counter
@@ -34,8 +34,14 @@ __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A run on the board. `figures` stand in the columns' order. rank: None for baselines, late runs and what has no
-    mean; rank_range: the lowest and highest rank in resamples, where statistics are there."""
+    """A run on the board.
+
+    rank        None for baselines, late runs and undefined means
+    rank_range  the lowest and highest rank over resampled queries; None without statistics
+    leads       whether the run is not significantly different from the first; None without statistics
+    figures     one for each of the page's columns, in their order
+    ranked_by   the figure of the measure that ranks
+    """
 
     rank: int | None
     rank_range: tuple[int, int] | None
@@ -53,11 +59,11 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """What statistics say of the ranked runs.
+    """What the worker computed for a board beyond means.
 
-    ranks         scoring -> the lowest and the highest rank that it takes in resamples of the queries
-    leaders       scorings that can't be told apart from the first at `confidence`, the first included
-    permutations  drawn by the test that says so; 0 where it was not made
+    ranks         scoring -> its lowest and highest rank over resampled queries
+    leaders       scorings that are not significantly different from the first at `confidence`, the first included
+    permutations  of the test of significance; 0 where it was not made
     """
 
     ranks: Mapping[int, tuple[int, int]]
@@ -72,11 +78,11 @@ class Derived:
 class BoardPage:
     """`terms` is None before the first judgments. `results_open`: whether this reader sees everybody's rows.
 
-    waiting  runs queued or being scored; rescoring: those in a set that takes the board over when it is done
-    tag      the tag whose queries alone the figures run over, `tag_queries` of them
+    waiting  runs queued or being scored; rescoring: those of a new scoring set that will replace the current one
+    tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
-    derived  what statistics say of the runs as they stand; None before the worker came to it, and over a tag
-    leaders  names of the systems that statistics can't tell from the first, itself included; none without statistics
+    derived  statistics of exactly the runs shown; None until the worker has computed them, and for a tag
+    leaders  names of the systems not significantly different from the first, itself included; empty without statistics
     """
 
     evaluation: EvaluationHeading
@@ -105,7 +111,7 @@ class BoardPage:
 
     @property
     def other_columns(self) -> tuple[Column, ...]:
-        """All but the one that ranks."""
+        """All columns but the one that ranks."""
         return tuple(column for column in self.columns if column is not self.ranked_by)
 
     def others(self, row: BoardRow) -> tuple[tuple[Column, Figure], ...]:
@@ -133,7 +139,7 @@ class BoardPage:
 
     @property
     def not_over_tag(self) -> tuple[str, ...]:
-        """Measures that no row has a figure of over the tag's queries: no per-query values give it."""
+        """Measures that have no figure over a part of the queries, because they are not made of per-query values."""
         rows = (*self.rows, *self.baselines)
         if not (self.tag and rows):
             return ()
@@ -265,10 +271,10 @@ def _received(session: Session, evaluation: Evaluation) -> int:
 def _derived(
     session: Session, scoring_set_id: int, measure: str, subset: Subset, ranked: Collection[int]
 ) -> Derived | None:
-    """None before the worker came to it.
+    """None until the worker has computed them.
 
-    Ranks and leaders are given only for exactly the scorings `ranked`: among other runs (a reader's own choice, or one
-    that has just been scored) they would be others.
+    Ranks and leaders are given only if they were computed over exactly the scorings `ranked`: they say nothing of
+    another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
     figures = session.scalar(
         sa.select(Board.figures).where(
@@ -312,7 +318,7 @@ def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset)
 def _over_tag(
     session: Session, scoring_set: ScoringSet, entries: Sequence[Entry], positions: Sequence[int], subset: Subset
 ) -> list[Entry]:
-    """The same runs with figures over these positions only, reckoned here from the packed values."""
+    """The same runs with figures over these positions only, computed from the per-query values."""
     settings = scoring_set.settings
     shown = settings["measures"]
     names = [*shown, *settings.get("kept", ())]

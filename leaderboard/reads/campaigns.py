@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first of an evaluation's board; `tied` others share its rank. `mean` is of the evaluation's own column."""
+    """The first run of an evaluation's board by the primary measure. tied: how many others share its rank."""
 
     entry: Entry
     mean: float
@@ -46,7 +46,7 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSummary:
-    """`systems` and `leader` are 0 and None until this reader may see results."""
+    """systems, leader: 0 and None until this reader may see results."""
 
     evaluation: EvaluationHeading
     queries: int
@@ -68,7 +68,7 @@ class CampaignSummary:
 
 @dataclass(frozen=True, slots=True)
 class CampaignPage:
-    """`evaluations` newest period first; `conditions` in the order of their names."""
+    """evaluations: the newest period first."""
 
     campaign: CampaignHeading
     primary: Column
@@ -130,7 +130,7 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
 
 
 def evaluations_of(session: Session, campaign_id: int | None = None) -> Sequence[Evaluation]:
-    """Newest period first, then by condition; of one campaign or of all."""
+    """The evaluations of one campaign, or of all, the newest period first, then by condition."""
     statement = (
         sa.select(Evaluation)
         .join(Evaluation.campaign)
@@ -143,7 +143,7 @@ def evaluations_of(session: Session, campaign_id: int | None = None) -> Sequence
 
 
 def primary_columns(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, Column]:
-    """Evaluation -> the column that its current set ranks by: its own relevance level is part of the name."""
+    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level."""
     settings = session.execute(
         sa.select(ScoringSet.evaluation_id, ScoringSet.settings).where(
             ScoringSet.evaluation_id.in_([evaluation.id for evaluation in evaluations]),
@@ -191,6 +191,6 @@ def _counts(
     evaluation: sa.orm.InstrumentedAttribute[int],
     gone: sa.orm.InstrumentedAttribute[dt.datetime | None],
 ) -> dict[int, int]:
-    """Evaluation -> how many rows of its there are that aren't gone."""
+    """Evaluation id -> how many of its rows are not excluded or withdrawn."""
     rows = session.execute(sa.select(evaluation, sa.func.count()).where(gone.is_(None)).group_by(evaluation))
     return dict(rows.all())

@@ -14,9 +14,9 @@ __all__ = ["Column", "column", "per_query_columns", "pick"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One measure. `direction` is "higher", "lower" or "none"; `lowest` and `highest` bound it without a setting.
+    """A measure as a column. direction: which way is better; lowest, highest: the bounds of its values.
 
-    per_query: whether it has a value on one query; MQWV is of the whole run only.
+    per_query: whether it has a value for a single query; MQWV has one for the whole run only.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Column:
     per_query: bool
 
     def key(self, mean: float | None) -> tuple[bool, float]:
-        """Sorts the best first and what is undefined last, on every database alike."""
+        """A sort key: the best mean first, undefined ones last."""
         return best_first(mean, self.direction)
 
 

@@ -1,6 +1,6 @@
 """Scored runs as boards and progress see them: who may see which, under which name, with which figures.
 
-Whatever the number of runs, of systems or of evaluations, it takes two statements.
+Two SQL statements load all of them, however many runs, systems and evaluations there are.
 """
 
 import datetime as dt
@@ -33,7 +33,7 @@ __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_ent
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measure's mean over `count` queries, None when undefined; `low` and `high` bound it at 95 % where known."""
+    """A measure's mean over `count` queries, None when undefined; low, high: its 95 % interval."""
 
     mean: float | None
     low: float | None = None
@@ -42,7 +42,7 @@ class Figure:
 
     @property
     def ends(self) -> tuple[float | None, float | None, float | None]:
-        """What a scale or an axis must reach."""
+        """The values that a scale or an axis must show."""
         return self.mean, self.low, self.high
 
 
@@ -153,9 +153,9 @@ def load_entries(
 
 
 def anonymous(label: SystemLabel, secret: str) -> SystemLabel:
-    """The system under a name that stays the same within the evaluation and says nothing.
+    """The system under a made-up name, the same on every page of the evaluation.
 
-    `secret`: the hash of its first run there, which only its team knows; a hash of anything public could be searched.
+    secret: the hash of its first run's file, which only its team knows; a hash of anything public could be guessed.
     """
     digest = hashlib.sha256(secret.encode()).hexdigest()
     return replace(label, name=f"Anonymous {digest[:4]}", slug="", team="", team_slug="")
@@ -168,7 +168,7 @@ def _figures(
     now: dt.datetime,
     measures: Iterable[str] | None,
 ) -> dict[int, dict[str, Figure]]:
-    """Scoring -> measure -> figure, over the queries that `actor` sees means of in each evaluation."""
+    """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
     seen: dict[Subset, list[int]] = {}
     for evaluation in evaluations:
         seen.setdefault(subset_seen(actor, evaluation, now), []).append(evaluation.id)

@@ -1,4 +1,4 @@
-"""What heads a page: which campaign and evaluation it is, and what is held constant there."""
+"""The headings of pages: the campaign, the evaluation, and the settings that its figures depend on."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class CampaignHeading:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationHeading:
-    """`results` and `details` are the rules; whether this reader sees them is said by the page's own fields."""
+    """results, details: when they open to the public; each page's own fields say whether this reader sees them."""
 
     id: int
     campaign: CampaignHeading
@@ -55,14 +55,14 @@ class EvaluationHeading:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What every figure of an evaluation rests on; equal terms make figures comparable.
+    """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
 
     cost, value, prior  as the campaign gives them; None when it states β itself
     documents           N_total
-    queries             positions there are; counted + excluded + unjudged + hidden
-    counted             queries that the means run over
-    unjudged            left out for want of judgments (pooled judging)
-    hidden              left out until the evaluation closes
+    queries             all of them: counted + excluded + unjudged + hidden
+    counted             those that means are taken over
+    unjudged            left out because nothing is judged (pooled judging)
+    hidden              left out of public means until the evaluation closes
     """
 
     beta: float | None
@@ -131,7 +131,7 @@ def closed_details(evaluation: Evaluation) -> str:
 
 
 def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset: Subset) -> Terms:
-    """The set's terms, with its queries counted as `subset` counts them."""
+    """The terms of a scoring set, its queries counted for this subset."""
     settings = scoring_set.settings
     revision: JudgmentRevision = scoring_set.revision
     excluded = set(settings.get("excluded", ()))

@@ -1,4 +1,4 @@
-"""A campaign over its periods: what each system and each team reached, and what is held constant meanwhile."""
+"""A campaign over its periods: the figures of systems and teams, and which settings changed."""
 
 import datetime as dt
 from collections import Counter
@@ -30,7 +30,7 @@ CONSTANT = ("beta", "no_relevant", "compat", "metric_version", "relevance_level"
 class Period:
     """One evaluation of a condition. `label` is its period's `name`, with its title where a period has several.
 
-    measures: the campaign's measure -> its name here, which holds the evaluation's relevance level.
+    measures: name in the campaign -> name in this evaluation, which holds its relevance level.
     """
 
     evaluation_id: int
@@ -44,7 +44,7 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A line in one period. `rank`: of the run on the board; `best`: no other run is better there, baselines apart."""
+    """A line in one period. rank: of the run on the board; best: whether its rank is 1."""
 
     period: Period
     entry: Entry
@@ -55,7 +55,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A system over the periods, or the best of a team's systems in each. `number` fixes its colour in the campaign."""
+    """A system over the periods, or the best of a team's systems in each.
+
+    number: decides its colour, the same on every page of the campaign.
+    """
 
     name: str
     system: SystemLabel | None
@@ -71,8 +74,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class ProgressPage:
-    """One condition of a campaign. `held_back`: periods that this reader can't see yet. `differing`: which of the terms
-    aren't the same in all periods shown."""
+    """One condition of a campaign. held_back: periods whose results this reader can't see yet; differing: names of the
+    terms that are not the same in all periods shown."""
 
     campaign: CampaignHeading
     conditions: tuple[str, ...]
@@ -88,8 +91,8 @@ class ProgressPage:
 
     @property
     def is_series(self) -> bool:
-        """Whether one period follows another. Evaluations of the same period stand beside each other: nothing rises or
-        falls between them."""
+        """Whether the evaluations follow each other in time. Several in one period do not: a line between them would
+        show no progress."""
         return 1 < len(self.periods) == len({period.name for period in self.periods})
 
 
@@ -154,7 +157,7 @@ def _longest(evaluations: Sequence[Evaluation]) -> str:
 def _periods(
     session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> dict[int, Period]:
-    """Evaluation -> its period, for those that have a current set."""
+    """Evaluation id -> its period, for evaluations that have judgments."""
     sets = session.scalars(
         sa.select(ScoringSet)
         .join(ScoringSet.revision)
@@ -208,7 +211,7 @@ def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, sho
 def _colour_numbers(
     entries: Sequence[Entry], periods: Iterable[Period], primary: Column, shown: Show
 ) -> dict[int, int]:
-    """System -> its number over all conditions: those in the most evaluations first, then those that ranked best.
+    """System id -> its number: the systems in the most evaluations first, of these the one with the best rank.
 
     It depends on the whole campaign and on its primary measure only, so that a system has one colour on every page.
     """
@@ -221,7 +224,7 @@ def _colour_numbers(
 
 
 def _system_lines(points: Iterable[Point], numbers: Mapping[int, int]) -> tuple[Line, ...]:
-    """One line a system, in the order of their numbers."""
+    """One line for each system, in the order of their numbers."""
     by_system: dict[int, list[Point]] = {}
     for point in points:
         by_system.setdefault(point.entry.system.id, []).append(point)
@@ -234,7 +237,7 @@ def _system_lines(points: Iterable[Point], numbers: Mapping[int, int]) -> tuple[
 
 
 def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int]) -> tuple[Line, ...]:
-    """One line a team: the best of its systems in each period. A team's number is that of its systems' lowest."""
+    """One line for each team: its best system in each period. Teams are numbered in the order of their systems."""
     best: dict[str, dict[int, Point]] = {}
     lowest: dict[str, int] = {}
     for point in points:

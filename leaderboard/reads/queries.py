@@ -15,7 +15,7 @@ from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_values import field_of, load_slices, load_vectors
+from leaderboard.reads.query_values import load_slices, load_vectors, spread_of
 from leaderboard.reads.standings import Show, choose, known_order, show_of
 from leaderboard.rules.settings import Subset
 
@@ -51,7 +51,7 @@ class QueryHeading:
 
 @dataclass(frozen=True, slots=True)
 class QuerySummary:
-    """How the field did on one query: median, best and spread over the board's systems, None where undefined."""
+    """The median, best and worst value over the board's systems on one query; None where no system has one."""
 
     query: QueryHeading
     median: float | None
@@ -62,7 +62,7 @@ class QuerySummary:
 
 @dataclass(frozen=True, slots=True)
 class QueryListPage:
-    """`details_open`: whether figures are there at all. `systems`: how many they run over. `queries`: of this page."""
+    """details_open: whether values may be seen; systems: how many they are taken over; queries: those of this page."""
 
     evaluation: EvaluationHeading
     details_open: bool
@@ -78,7 +78,7 @@ class QueryListPage:
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:
-    """One system on one query: the values in the columns' order, and whether its run lacks the query."""
+    """One system on one query: its values, in the columns' order."""
 
     entry: Entry
     values: tuple[float | None, ...]
@@ -109,7 +109,7 @@ def query_list(
     tag: str | None = None,
     page: int | None = 1,
 ) -> QueryListPage:
-    """One page of the list, or all of it (`page` None). Texts and tags are open to all; figures when details are.
+    """One page of the list, or all of it (`page` None). Everybody sees texts and tags; values open with the details.
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
@@ -199,7 +199,7 @@ def _summaries(
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
     keys = {(entry.scoring_id, chosen.name): entry for entry in entries if (entry.scoring_id, chosen.name) in vectors}
     names = [entry.system.name for entry in keys.values()]
-    field = field_of([vectors[key] for key in keys], chosen)
+    field = spread_of([vectors[key] for key in keys], chosen)
     rows = []
     for found in queries:
         held_back = found.split == Split.HIDDEN and subset == Subset.SHOWN

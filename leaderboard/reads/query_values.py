@@ -1,4 +1,4 @@
-"""Per-query values as the database keeps them: one packed vector a measure, one float64 a query's position."""
+"""Per-query values: loading them from packed vectors, and figures made of some of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,18 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
 from leaderboard.rules.settings import NoRelevant, Subset
 
-__all__ = ["Field", "field_of", "figures_over", "load_slices", "load_vectors", "unpack"]
+__all__ = ["QuerySpread", "figures_over", "load_slices", "load_vectors", "spread_of", "unpack"]
 
 VALUE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """float64[positions] each, NaN where no system has a value; first: int64[positions], which system is the best."""
+class QuerySpread:
+    """The values of all systems on each query.
+
+    median, best, worst  float64[positions], NaN where no system has a value
+    first                int64[positions], the index of the system with the best value
+    """
 
     median: Floats
     best: Floats
@@ -53,7 +57,7 @@ def load_vectors(
 def load_slices(
     session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
 ) -> dict[tuple[int, str], float | None]:
-    """(scoring, measure) -> the value at one position, None where undefined: 8 bytes a row leave the database."""
+    """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
     eight = sa.func.substr(Score.values, VALUE_BYTES * position + 1, VALUE_BYTES, type_=sa.LargeBinary)
     rows = session.execute(
         sa.select(Score.scoring_id, Score.measure, eight).where(
@@ -71,12 +75,12 @@ def load_slices(
 def figures_over(
     vectors: dict[str, Floats], positions: Ints, measures: Sequence[str], no_relevant: NoRelevant, beta: float | None
 ) -> dict[str, Figure]:
-    """One run's figures over the queries at `positions` only, by each measure's own aggregate.
+    """One run's figures over some of the queries, aggregated as each measure does it.
 
-    positions: in the order in which values are added up (`metrics.query_order` of the queries' ids).
+    vectors    measure -> float64[all positions], with the measures that another one is computed from
+    positions  of the queries, in the order in which values are added up (`metrics.query_order` of their ids)
 
-    vectors: measure -> float64[positions], those that one is rebuilt from too. What no per-query values give (MQWV has
-    one threshold for all queries) has no figure there.
+    A measure that is not made of per-query values (MQWV has one threshold for all queries) has no figure.
     """
     figures = {}
     for name in measures:
@@ -92,8 +96,8 @@ def figures_over(
     return figures
 
 
-def field_of(vectors: Sequence[Floats], column: Column) -> Field | None:
-    """The systems' values at every position, each system's a vector; None without a system."""
+def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread | None:
+    """The spread over systems, given each system's float64[positions]; None without a system."""
     if not vectors:
         return None
     table = np.vstack(vectors)
@@ -103,4 +107,4 @@ def field_of(vectors: Sequence[Floats], column: Column) -> Field | None:
     low[known], high[known] = np.nanmin(table[:, known], axis=0), np.nanmax(table[:, known], axis=0)
     lower = column.direction == "lower"
     merit = np.where(np.isnan(table), -np.inf, -table if lower else table)
-    return Field(median, low if lower else high, high if lower else low, merit.argmax(axis=0))
+    return QuerySpread(median, low if lower else high, high if lower else low, merit.argmax(axis=0))

@@ -30,7 +30,7 @@ PAGE = 100  # lines
 
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
-    """A line of the run. grade: None when not in the judgments. returned: it counts so in the detection measures."""
+    """A line of the run. grade: None when not judged; returned: whether AQWV and the set measures count it so."""
 
     rank: int
     document: str
@@ -50,9 +50,9 @@ class MissedDocument:
 
 @dataclass(frozen=True, slots=True)
 class RankedListPage:
-    """`lines`: those of this page. retrieved, found, judged: over the whole list; `relevant` is over the judgments.
+    """lines: those of this page; the counts are over the whole list, `relevant` over the judgments.
 
-    complete  whether what is not in the judgments counts as judged not relevant; nothing is `unjudged` then
+    complete  whether a document without a judgment counts as not relevant; nothing is `unjudged` then
     missed   relevant documents that the run does not list, best first; empty unless `judgments_open`
     returned_by  what decides what counts as returned: "decisions", "threshold" or "all"
     """

@@ -1,4 +1,4 @@
-"""What one run scored: its means, its place on the board, and its values over all queries beside the field's."""
+"""What one run scored: its means, its rank, and its values query by query beside the median of all systems."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_values import field_of, load_vectors
+from leaderboard.reads.query_values import load_vectors, spread_of
 from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.rules.settings import Subset
@@ -33,7 +33,7 @@ PAGE = 500  # queries
 
 @dataclass(frozen=True, slots=True)
 class QueryValues:
-    """A run on one query: its values in the columns' order; the field's median of the page's column beside it.
+    """A run on one query: its values in the columns' order, and the median over all systems of the page's measure.
 
     `counted` is False for a query that is excluded, or left out for want of judgments.
     """
@@ -50,13 +50,13 @@ class QueryValues:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionResults:
-    """Means of a scored run, and its values over all queries where those may be seen.
+    """The means of a scored run, and its values query by query where those may be seen.
 
     columns, figures  every measure with its mean; value_columns: those that have values on single queries
     queries, shown   all of them as sorted, and those of this page
-    rank     on the board by the primary measure; None when it does not stand for its system there, or isn't ranked
-    ranked   how many are
-    field_systems  systems that the field's medians run over; 0 where others may not be seen
+    rank     on the board by the primary measure; None when another run stands for its system, or it is not ranked
+    ranked   how many runs are ranked
+    field_systems  how many systems the medians are over; 0 where other runs may not be seen
     """
 
     id: int
@@ -89,7 +89,7 @@ def results(
     sort: str | None = None,
     page: int = 1,
 ) -> SubmissionResults:
-    """Raises NotFound when it isn't scored, or may not be known of."""
+    """Raises NotFound when the run is not scored, or this reader may not know of it."""
     run, scoring = find_submission(session, actor, submission_id, now)
     evaluation = run.evaluation
     scoring_set = current_set(session, evaluation.id)
@@ -147,7 +147,7 @@ def _values(
     ).all()
     own = load_vectors(session, [scoring.id], [one.name for one in columns], subset)
     others = load_vectors(session, [entry.scoring_id for entry in field], [column.name], subset)
-    field_values = field_of(list(others.values()), column)
+    field_values = spread_of(list(others.values()), column)
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
     return tuple(
         QueryValues(
@@ -174,7 +174,7 @@ def _at(vectors: Mapping[K, Floats], key: K, position: int) -> float | None:
 def _sorted(
     rows: Sequence[QueryValues], columns: Sequence[Column], column: Column, sort: str
 ) -> tuple[QueryValues, ...]:
-    """By position; by a column, best first; or by `difference` to the field's median; "-" the other way."""
+    """By position; by a column, best first; or by the `difference` to the median; "-" the other way."""
     wanted, backwards = known_order(sort, ("position", *(one.name for one in columns), "difference"))
     by = next((one for one in columns if one.name == wanted), None)
     place = columns.index(by or column)

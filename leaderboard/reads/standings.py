@@ -25,7 +25,7 @@ class Show(StrEnum):
 
 
 def show_of(asked: str | None, rule: RunChoice) -> Show:
-    """What the reader asks for, the campaign's rule without it. Raises BadInput for what is none of them."""
+    """What the reader asks for, or the campaign's own choice. Raises BadInput that lists the choices."""
     if not asked:
         return Show(rule.value)
     if asked not in set(Show):
@@ -34,9 +34,9 @@ def show_of(asked: str | None, rule: RunChoice) -> Show:
 
 
 def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
-    """What a page is to be sorted by, and whether the other way round ("-" before it); "" is the page's own order.
+    """The key to sort a page by, and whether backwards ("-" before it); "" is the page's own order.
 
-    Raises BadInput that lists what there is when it is none of `keys`.
+    Raises BadInput that lists the keys when it is none of them.
     """
     wanted = asked.removeprefix("-")
     known = tuple(keys)

@@ -1,4 +1,4 @@
-"""One submission: what was received, and where it stands."""
+"""One submission: what was received, and the state of its scoring."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class SubmissionStatus:
     state      queued, scoring, scored, rejected, failed or withdrawn
     awaits     what this page still waits for: "scores", then "intervals" of those, "" when nothing more comes by itself
     waiting    True when there are no judgments yet to score it by
-    ahead      queued scorings that go before it
+    ahead      how many queued scorings a worker takes before it
     may_act    whether the reader may withdraw it: its team and the organisers
     receipt    SHA-256 of the bytes as received; empty for readers outside the team
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only

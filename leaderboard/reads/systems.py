@@ -1,4 +1,4 @@
-"""One system over its years, in every campaign it took part in."""
+"""One system over all periods, in every campaign that it took part in."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ __all__ = ["SystemPage", "SystemYears", "system"]
 
 @dataclass(frozen=True, slots=True)
 class SystemYears:
-    """The system in one condition of a campaign; `page` holds the field around its line."""
+    """The system in one condition of a campaign; page: with the other systems' lines."""
 
     page: ProgressPage
     line: Line

@@ -1,4 +1,4 @@
-"""A team's page: who is in it, its systems with where they stand, and, for its members, every run."""
+"""A team's page: its members, its systems with their ranks, and, for members, every run."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class TeamPlace:
-    """Where a system stands in one evaluation, by that evaluation's primary measure."""
+    """A system's rank in one evaluation, by that evaluation's primary measure."""
 
     evaluation: EvaluationHeading
     column: Column
@@ -82,7 +82,7 @@ class TeamRun:
 class TeamPage:
     """`members` and `runs` are for the team (and admins); other readers get `size` only.
 
-    Systems that others see on no board yet are the team's own business too.
+    A system that is on no public board yet is shown to members only.
     """
 
     name: str

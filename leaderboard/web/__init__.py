@@ -1,4 +1,4 @@
-"""The site: `create_app` puts its parts together; a page family is a module with one blueprint."""
+"""The site: `create_app` puts it together from modules with one blueprint each."""
 
 import datetime as dt
 

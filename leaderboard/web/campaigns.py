@@ -31,7 +31,7 @@ COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
 
 @blueprint.get("/")
 def front() -> ResponseReturnValue:
-    """The campaign that was followed longest stands first with its progress, the others below it."""
+    """The campaign with the most periods comes first, with its progress; the others below it."""
     found = read(campaigns.campaigns)
     longest = max(found, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
     years = read(progress, longest.campaign.slug) if longest else None

@@ -67,7 +67,7 @@ def now() -> dt.datetime:
 
 
 def client_address() -> str:
-    """Where the request comes from; behind proxies it is theirs to say (Config.trusted_proxies)."""
+    """The address of the client; behind proxies, the one that they report (Config.trusted_proxies)."""
     return request.remote_addr or "unknown"
 
 

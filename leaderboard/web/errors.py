@@ -1,4 +1,4 @@
-"""Every refusal is a page in words: what happened, and what to do next."""
+"""Error pages: what happened, and what to do next."""
 
 import logging
 from http import HTTPStatus

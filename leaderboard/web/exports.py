@@ -1,4 +1,4 @@
-"""Tables as files: the rows of a page as CSV, or as JSON together with what they rest on.
+"""Exports: the table of a page as CSV, or as JSON with the settings that its figures depend on.
 
 A file holds what the page shows its reader and nothing else: both are made from the same read.
 """
@@ -41,7 +41,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Table:
-    """name: of the file, without its ending. facts: what the rows rest on, which only some formats have room for."""
+    """A table to export. name: of the file, without its ending; facts: the settings behind the rows, in JSON only."""
 
     name: str
     columns: Sequence[str]

@@ -1,4 +1,4 @@
-"""What all forms share: sent back filled, with every error by its field and the refusal's status."""
+"""What all forms share: a refused form comes back filled in, with each error beside its field."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     form_errors: list[str]
 
     def text(self, name: str) -> str:
-        """What was given in the field, as it is; empty when nothing was."""
+        """The field's text as it was sent; empty when nothing was."""
         data: str | None = self._fields[name].data
         return data or ""
 
@@ -38,7 +38,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
 
 
 class Given:
-    """The field must be filled in. Whether its value will do is the service's to say."""
+    """The field must be filled in. Whether its value is valid is checked by the service."""
 
     field_flags = {"required": True}  # noqa: RUF012  # WTForms reads it from the class
 
@@ -51,7 +51,7 @@ class Given:
 
 
 def again(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
-    """The form once more, filled as it was, with what is wrong; status 400 or the error's."""
+    """The form again, filled in as it was, with what is wrong; its status is 400, or the error's own."""
     if isinstance(error, InvalidFields):
         form.refuse(error.fields)
     elif error is not None:

@@ -1,4 +1,4 @@
-"""The measure reference, straight from the registry: what a measure means is said once, beside its code."""
+"""The measure reference: pages made of what each measure says of itself in the registry."""
 
 from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue

@@ -1,4 +1,4 @@
-"""Every page family of the site, and the navigation over them."""
+"""The site's blueprints, the navigation over them, and links made from the address of the page at hand."""
 
 from dataclasses import dataclass
 
@@ -86,7 +86,7 @@ ARGUMENTS = ("measure", "tag", "show", "sort", "condition", "page")
 
 
 class RowNumber(IntegerConverter):
-    """A number in an address: one that no row can have is an address that does not exist."""
+    """A row's number in an address. A greater one than a row can have is not found."""
 
     def __init__(self, addresses: Map) -> None:
         super().__init__(addresses, max=GREATEST)

@@ -1,4 +1,4 @@
-"""The scale of the thin bars inside a column's cells: where on it a figure lies.
+"""The scale of the thin bars in a table's cells.
 
 They are drawn as SVG attributes, since the site's security policy allows no inline style.
 """
@@ -19,7 +19,7 @@ class Scale:
     highest: float
 
     def at(self, value: float) -> float:
-        """0 … 100."""
+        """Where a value lies on the scale, from 0 to 100."""
         span = self.highest - self.lowest
         inside = min(max(value, self.lowest), self.highest)
         return round(WIDTH * (inside - self.lowest) / span, 2) if span > 0 else 0.0

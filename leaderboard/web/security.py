@@ -1,4 +1,4 @@
-"""What every answer carries to keep its reader safe, and the token that proves a form to be ours."""
+"""Security headers of every answer, and the protection of forms against cross-site requests."""
 
 from flask import Flask, Response, request
 from flask_wtf import CSRFProtect

@@ -48,8 +48,8 @@ def receive(file_field: str) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
-    answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and lets
-    go of a sender (413) at several times the cap.
+    answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
+    TooLarge at several times the cap.
     """
     request.max_content_length = PATIENCE * config().upload_bytes
     _, options = parse_options_header(request.headers.get("Content-Type", ""))
@@ -119,7 +119,7 @@ class PartReader(io.RawIOBase):
         return length
 
     def drain(self) -> None:
-        """Passes over what nobody read."""
+        """Reads and drops the rest of the part."""
         self._piece = b""
         while self._more:
             self._advance()
