@@ -50,6 +50,7 @@ class Submitting:
     """`closed` says in words why nothing can be submitted now; None when it can."""
 
     evaluation: EvaluationHeading
+    run_choice: RunChoice
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
 
@@ -79,6 +80,7 @@ def submitting(
     }
     return Submitting(
         evaluation=heading,
+        run_choice=evaluation.campaign.run_choice,
         closed=refusal(evaluation, now),
         teams=tuple(
             TeamSubmitting(

@@ -6,12 +6,22 @@ from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
-from wtforms import FileField, FloatField, HiddenField, RadioField, SelectField, StringField, TextAreaField
+from wtforms import (
+    BooleanField,
+    FileField,
+    FloatField,
+    HiddenField,
+    RadioField,
+    SelectField,
+    StringField,
+    TextAreaField,
+)
 from wtforms.widgets import TextInput
 
 from leaderboard.errors import InvalidFields, LeaderboardError
 from leaderboard.models import Designation, Evaluation, Submission, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
+from leaderboard.rules.standings import RunChoice
 from leaderboard.services import submissions
 from leaderboard.store import Received
 from leaderboard.web import uploads
@@ -52,6 +62,7 @@ class SubmitForm(Form):
     )
     run = FileField("Run file", render_kw={"aria-required": "true"})
     designation = RadioField("Primary or contrastive", [Given("choose one")], default=Designation.CONTRASTIVE.value)
+    stand = BooleanField("Let this run stand for its system?")
     threshold = ThresholdField(
         "Threshold θ (optional)",
         description="Documents with a score of at least θ count as returned in AQWV and the set measures. Leave it "
@@ -72,14 +83,15 @@ class SubmitForm(Form):
     def on(cls, page: Submitting, given: MultiDict[str, str] | None = None) -> "SubmitForm":
         """The form with what this reader may choose."""
         form = cls(formdata=given)
-        groups = {
-            team.name: [
-                *((str(system.id), system.name) for system in team.systems),
-                (f"{NEW}{team.id}", f"A new system of {team.name}"),
-            ]
-            for team in page.teams_with_quota
-        }
-        form.system.choices = groups if len(groups) > 1 else [one for group in groups.values() for one in group]
+        several = len(page.teams_with_quota) > 1
+        choices = []
+        for team in page.teams_with_quota:
+            choices += [(str(one.id), f"{one.name} ({team.name})" if several else one.name) for one in team.systems]
+            choices.append((f"{NEW}{team.id}", f"A new system of {team.name}"))
+        # Nothing is preselected that a hurried reader could take for their own choice.
+        form.system.choices = [("", "Choose a system"), *choices] if len(choices) > 1 else choices
+        if page.run_choice is not RunChoice.PRIMARY:
+            del form.stand
         primary = ", ".join(f"{team.primary} ({team.name})" for team in page.teams if team.primary)
         form.designation.choices = [
             (Designation.PRIMARY.value, "Primary: your team's one run that stands for it"),
@@ -146,6 +158,7 @@ def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Rece
         system=system,
         upload=upload,
         designation=Designation(form.designation.data),
+        stand=form.stand is not None and form.stand.data,
         threshold=form.threshold.data,
         label=form.text("label"),
         notes=form.text("notes"),

@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import Designation, Participation, Scoring, Submission, System
+from leaderboard.models import Campaign, Designation, Participation, Scoring, Submission, System
+from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.states import State
 from leaderboard.services.events import present
 from leaderboard.store import Caps
@@ -24,6 +25,13 @@ FORM = "/campaigns/harbour/2025/submit"
 def submissions(world: World) -> list[Submission]:
     with world.database.read() as session:
         return list(session.scalars(sa.select(Submission).order_by(Submission.id)))
+
+
+def score_all(world: World) -> None:
+    """Marks every run as scored, as a worker would."""
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(state=State.SCORED))
+        session.execute(sa.update(Submission).where(Submission.scored_at.is_(None)).values(scored_at=present()))
 
 
 def files_in(app: Flask) -> list[Path]:
@@ -64,6 +72,46 @@ def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Fl
     assert [path.name for path in files_in(app)] == [run.sha256]
     with world.database.read() as session:
         assert session.scalars(sa.select(Scoring.state)).all() == [State.QUEUED]
+
+
+def test_no_system_is_chosen_before_the_reader_does(world: World, participant: Reader) -> None:
+    page = participant.get(FORM)
+    assert re.search(r'<select[^>]*name="system"[^>]*><option value="">Choose a system</option>', page)
+    assert "<option selected" not in page
+    assert participant.send(FORM, RUN, system="", designation="contrastive").status_code == 400
+    assert submissions(world) == []
+
+
+def test_the_form_says_which_run_stands_and_asks_whether_this_one_should(world: World, participant: Reader) -> None:
+    assert "no run stands yet" in participant.get(FORM)
+    sent = {"system": str(world.system.id), "designation": "contrastive"}
+    participant.send(FORM, RUN, label="first try", **sent)
+    score_all(world)
+    page = participant.get(FORM)
+    assert "first try stands now" in page
+    assert re.search(r"Let this run stand for <span[^>]*>its system</span>\?", page)
+    assert not re.search(r'<input[^>]*name="stand"[^>]*checked|checked[^>]*name="stand"', page)
+    participant.send(FORM, f"{RUN}q3 Q0 d7 2 0.5 alpha\n", label="second try", **sent)
+    score_all(world)
+    assert "first try stands now" in participant.get(FORM)
+    participant.send(FORM, f"{RUN}q3 Q0 d8 2 0.5 alpha\n", label="third try", stand="y", **sent)
+    score_all(world)
+    assert "third try stands now" in participant.get(FORM)
+
+
+@pytest.mark.parametrize(
+    ("choice", "says"),
+    [(RunChoice.BEST, "the best run of each system, by the measure that ranks"), (RunChoice.LATEST, "the latest run")],
+)
+def test_where_the_campaign_shows_the_best_or_the_latest_run_there_is_nothing_to_choose(
+    world: World, participant: Reader, choice: RunChoice, says: str
+) -> None:
+    with world.database.write() as session:
+        session.get_one(Campaign, world.campaign.id).run_choice = choice
+    page = participant.get(FORM)
+    assert says in page
+    assert 'name="stand"' not in page
+    assert participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive").status_code == 302
 
 
 def test_a_run_keeps_the_name_of_its_file_without_folders(world: World, participant: Reader) -> None:

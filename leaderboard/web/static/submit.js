@@ -5,7 +5,20 @@
   if (!form) return;
   const system = form.elements.system;
   const name = form.querySelector("[data-new-system]");
-  const update = () => { name.hidden = !system.value.startsWith("new-"); };
+  const stand = form.querySelector("[data-stand]"); // not there where the campaign shows the best or the latest run
+  const update = () => {
+    name.hidden = !system.value.startsWith("new-");
+    if (!stand) return;
+    let chosen = null;
+    for (const line of stand.querySelectorAll("[data-system]")) {
+      line.hidden = line.dataset.system !== system.value;
+      if (!line.hidden) chosen = line;
+    }
+    stand.hidden = !chosen; // a new system's first run stands for it by itself
+    if (!chosen) return;
+    stand.querySelector("[data-stand-name]").textContent = chosen.dataset.name;
+    stand.querySelector("[data-stand-choice]").hidden = chosen.dataset.primary === "yes";
+  };
   system.addEventListener("change", update);
   update();
 
