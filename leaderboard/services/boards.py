@@ -1,11 +1,11 @@
-"""What a board shows beyond means: intervals, rank ranges and the leader's group, worked out after every change.
+"""What a board shows beyond means (intervals, rank ranges, the leaders), computed anew after every change.
 
-It may take seconds, so it runs outside of any transaction: `refresh` reads, computes, and writes last. Nobody has to
-say that a board is stale: what is kept names the runs that it was worked out over, and `due` compares.
+This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
+the runs that it was computed over, and `due` compares these with the runs that stand now: no writer has to mark a board
+as stale.
 
-Ranked are the runs that the board ranks, one a system by the campaign's rule, in time and no baseline: rank ranges and
-the leader's group are among these, so that "2" and "1–4" speak of the same ranks. Baselines, late runs and those that
-stand for no system have their interval only.
+Rank ranges and leaders are computed among the runs that the board ranks (one a system by the campaign's rule, received
+in time, no baseline), so that a rank and its range are of the same runs. All other scored runs have an interval only.
 """
 
 import datetime as dt
@@ -42,7 +42,7 @@ WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writ
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A measure of a current set whose figures are not over the runs that stand now."""
+    """A measure of a current scoring set whose kept figures are not over the runs that stand now."""
 
     scoring_set_id: int
     measure: str
@@ -50,7 +50,13 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One measure over one subset, as read. ends: the intervals that stand; columns: of each run that needs some."""
+    """What is computed from: one measure over one subset of the queries.
+
+    columns        scoring -> the measure's columns, for every run of the lineup that has values
+    ends           scoring -> the ends of the interval that is kept now
+    resamples      to draw, at least LEAST_RESAMPLES
+    compare_pairs  whether to look for the leaders too
+    """
 
     measure: Measure
     subset: Subset
@@ -65,7 +71,10 @@ Ends = Mapping[int, tuple[float, float]]
 
 
 def due(session: Session, older_than: float = 0.0) -> list[Due]:
-    """What is to be refreshed, primary measures first; with `older_than`, only what was not within so many seconds."""
+    """The measures of current sets to refresh, primary measures first.
+
+    older_than: in seconds; figures that were refreshed more recently than that can wait. New boards can't.
+    """
     terms = terms_of_current_sets(session)
     runs = scored_runs(session)
     means = best_means(session, terms)
@@ -94,8 +103,8 @@ def due(session: Session, older_than: float = 0.0) -> list[Due]:
 
 
 def refresh(database: Database, wanted: Due) -> bool:
-    """Works the figures of one measure out and keeps them. False when that came to nothing: the set is not the current
-    one any more, or another worker has kept newer ones meanwhile."""
+    """Computes the figures of one measure and keeps them. False when nothing was kept, because the set is not the
+    current one any more or another worker has kept newer figures meanwhile."""
     with database.read() as session:
         as_of = session.scalars(sa.select(clock())).one()
         works = _read(session, wanted)
@@ -202,7 +211,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
 
 
 def _differs(new: tuple[float, float], old: tuple[float | None, float | None]) -> bool:
-    """More than by the order of a sum, which depends on how many runs there are."""
+    """Whether an end moved by more than rounding: sums run in another order when there are more or fewer runs."""
     return any(was is None or not math.isclose(now, was, abs_tol=EQUAL) for now, was in zip(new, old, strict=True))
 
 
@@ -223,7 +232,7 @@ def _write_ends(
 
 
 def _write_figures(session: Session, wanted: Due, subset: Subset, figures: dict[str, Any], as_of: dt.datetime) -> bool:
-    """Keeps the figures, unless there are some of a later moment."""
+    """Keeps the figures, unless later ones are kept already; whether it did."""
     key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
     insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of)
     row = locked(session, Board, key)
