@@ -43,8 +43,9 @@ LOOK_SECONDS = 0.2
     type=OneOf(Designation),
     default=Designation.CONTRASTIVE.value,
     show_default=True,
-    help="A team has one primary run.",
+    help="A team has one primary run in an evaluation.",
 )
+@click.option("--stand", is_flag=True, help="Let this contrastive run stand for its system, in place of the one now.")
 @click.option("--threshold", type=float, help="θ: documents with at least this score count as returned.")
 @click.option("--label", default="", help="What tells the run from the team's others.")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
@@ -64,6 +65,7 @@ def submit(
     system: str | None,
     new_system: str | None,
     designation: Designation,
+    stand: bool,
     threshold: float | None,
     label: str,
     notes: str,
@@ -100,6 +102,7 @@ def submit(
                 system=_find_system(session, team, system, new_system),
                 upload=upload,
                 designation=designation,
+                stand=stand,
                 threshold=threshold,
                 label=label,
                 notes=notes,

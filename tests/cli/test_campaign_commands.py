@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from leaderboard.db import Database
 from leaderboard.formats import GRADE_LIMIT
+from leaderboard.models import Submission
 from tests.cli.conftest import Command
 from tests.support.processes import Process
 
@@ -207,6 +210,21 @@ def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_
     first, second = done.err.splitlines()
     assert first.startswith("wrong.tsv: line 4: ")
     assert second.startswith("wrong.tsv: line 5: ")
+
+
+def test_a_contrastive_run_stands_for_its_system_only_when_that_is_asked_for(
+    ok: Says, refused: Says, evaluation: str, run_file: Path, database_url: str
+) -> None:
+    submit = ("submit", "--wait", "0", evaluation, run_file, "--team", "alder")
+    ok(*submit, "--new-system", "Heron")
+    ok(*submit, "--system", "heron", "--stand")
+    database = Database.connect(database_url)
+    with database.read() as session:
+        chosen = session.scalars(sa.select(Submission.chosen_at).order_by(Submission.id)).all()
+    database.close()
+    assert [moment is not None for moment in chosen] == [False, True]
+    ok("campaign", "change", "harbour", "--run-choice", "best")
+    assert refused(*submit, "--system", "heron", "--stand").startswith("stand: ")
 
 
 def test_submit_says_that_a_run_still_waits_when_no_worker_takes_it(
