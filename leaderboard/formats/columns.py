@@ -1,7 +1,7 @@
-"""Reads pieces of a text into columns: all lines at once, and line by line where something may be wrong.
+"""Reads a piece of a text in columns: all lines at once, or line by line where something may be wrong.
 
-A piece counts as read only when every line has its fields, ids are short and sound and numbers are numbers; any doubt
-sends the piece through the slow reader, which names every line.
+The fast reader gives up on a piece unless every line has the right number of fields, every id is sound and short enough
+and every number is a number. The slow reader then reads the piece line by line and says what is wrong with each.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,12 +19,12 @@ from leaderboard.formats.texts import Codes, Places, cut_out, keys
 
 __all__ = ["read_piece"]
 
-DELETE = 127  # the one control character of ASCII above the blanks
+DELETE = 127  # the only control character of ASCII above the blank
 COMMENT, NO, YES = b"#NY"
 
 
 class Doubt(Exception):  # no error: it leads to the slow reader
-    """A piece may hold something wrong."""
+    """Something in a piece may be wrong."""
 
 
 def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:

@@ -1,9 +1,9 @@
 """Reads decimal numbers, many at once, each to the nearest float64 as Python's float() does.
 
-The digits of a text are taken as one whole number, column of characters by column; dividing it by a power of ten
-rounds once as long as both are exact in 64 bits. Longer numbers are divided in twice the precision. The few that
-lie too near to the middle between two floats, and those far beyond 1, are read one by one by float() itself; all that
-is written otherwise is left to the caller.
+The digits of a number are read as one integer, all numbers together, character by character. Dividing the integer by a
+power of ten is rounded only once as long as both are exact in 64 bits; longer numbers are divided in twice the
+precision. The few quotients too near the middle between two floats, and numbers of extreme size, are read one by one
+by float(). Anything that is not a plain decimal number is left to the caller.
 """
 
 from dataclasses import dataclass

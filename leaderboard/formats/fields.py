@@ -1,4 +1,4 @@
-"""Where the fields of a text stand, for all of its lines at once."""
+"""Finds where the fields of a text start and how long they are, for all of its lines at once."""
 
 from collections.abc import Sequence
 
@@ -13,18 +13,23 @@ Field = tuple[Places, Places]  # int64[lines] each: where it starts, and its len
 
 FEW_BLANKS = 3
 TAB, NEWLINE, RETURN, BLANK = b"\t\n\r "
-ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # what parts fields and lines, of all that is no sign
+ALLOWED = np.isin(np.arange(BLANK + 1), [*b"\t\n\v\f\r "])  # by character code: may it separate fields or lines?
 
 
 def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] | None:
-    """Some fields of whole lines, by their places in a line.
+    """The fields at the places `wanted` (0 is the first of a line), for every line of a text that ends with a newline.
 
-    None when any line has more or fewer than `width` fields, or the text holds a control character that is no blank.
-    Most files have single blanks, each the end of a field; in the others the ends of fields are looked for.
+    None when any line has more or fewer than `width` fields, or when the text holds a control character other than a
+    blank. Most files have single blanks between fields, so that every blank ends a field; where several blanks come
+    together, the ends of fields are searched for.
+
+    >>> [(start, length)] = find_fields(np.frombuffer(b"q1 d7\\nq1 d30\\n", np.uint8), 2, [1]) or []
+    >>> start.tolist(), length.tolist()
+    ([3, 9], [2, 3])
     """
     low = codes <= BLANK
     if not len(low) or low[0] or (low[1:] & low[:-1]).any():
-        return _part_by_ends(codes, low, width, wanted)
+        return _split_at_ends(codes, low, width, wanted)
     ends = np.flatnonzero(low)
     lines, rest = divmod(len(ends), width)
     if rest or (codes[ends[width - 1 :: width]] != NEWLINE).any():
@@ -37,11 +42,11 @@ def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] 
 
 
 def _are_blanks(kinds: Codes, lines: int) -> bool:
-    """Whether all of these part fields but so many, which end lines."""
+    """Whether all of these characters are blanks, and as many of them newlines as there are lines."""
     return bool(ALLOWED.take(kinds).all()) and np.count_nonzero(kinds == NEWLINE) == lines
 
 
-def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:
+def _split_at_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:
     ends = np.flatnonzero(low[1:] > low[:-1]) + 1
     newlines = np.flatnonzero(codes == NEWLINE)
     lines = len(newlines)
@@ -61,7 +66,7 @@ def _part_by_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequ
 
 
 def _behind_the_last(end: Places, newline: Places, place: int) -> Places:
-    """int64[lines]: the place behind the field before a field, or behind the line before its line."""
+    """int64[lines]: one past the end of the previous field, or of the previous line for the first field."""
     if place:
         return end[:, place - 1] + 1
     start = np.zeros(len(end), np.int64)
@@ -70,7 +75,7 @@ def _behind_the_last(end: Places, newline: Places, place: int) -> Places:
 
 
 def _skip_blanks(low: NDArray[np.bool_], start: Places) -> None:
-    """Moves each place on to the next sign: step by step over a few blanks, by a search over many."""
+    """Moves each place on to the next character that is no blank: a few steps at first, then by a search."""
     rows = np.flatnonzero(low[start])
     for _ in range(FEW_BLANKS):
         start[rows] += 1

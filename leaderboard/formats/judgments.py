@@ -52,14 +52,21 @@ def read_judgments(
     name: str | None = None,
     limits: Limits | None = None,
 ) -> Judgments:
-    """Reads judgments, plain or gzipped: TREC's columns, parted by any blanks (`#` starts a comment line), or CSV with
-    a header, or JSON lines, with the columns query, document and grade.
+    """Reads judgments, plain or gzipped.
+
+    They are TREC's columns, separated by any blanks (`#` starts a comment line), or CSV with a header or JSON lines,
+    with the columns query, document and grade.
 
     queries  the evaluation's query ids: any other is a problem; None: every id is welcome
     name     what messages call the file
 
     Raises FileRejected with the first problems by line and their full count. Two lines that judge one document for
     one query differently are a problem; a line that repeats another one is counted and left out.
+
+    >>> import io
+    >>> judged = read_judgments(io.BytesIO(b"q1 0 d7 1\\nq1 0 d3 0\\nq1 0 d7 1\\n"))
+    >>> judged.document.to_list(), judged.grade.tolist(), judged.repeated
+    (['d7', 'd3'], [1, 0], 1)
     """
     rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
     grade = rows.column("grade")

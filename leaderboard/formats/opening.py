@@ -151,6 +151,10 @@ def open_plain(
 
     Raises FileRejected for another compression, UTF-16, damaged gzip data, or, while it is being read, when the
     text grows past `limits.expanded_bytes`.
+
+    >>> with open_plain(io.BytesIO(gzip.compress(b"q1 0 d7 1"))) as text:
+    ...     text.read()
+    b'q1 0 d7 1'
     """
     limits = limits or Limits()
     if isinstance(source, Path):

@@ -1,4 +1,4 @@
-"""Cuts a text into pieces of whole lines."""
+"""Cuts a text into pieces of whole lines, and works on several pieces at once."""
 
 import io
 import os
@@ -29,9 +29,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Whole lines of a file as they come, the last one ended too.
+    """Some whole lines of a file; the last one ends with a newline too.
 
-    room     uint8: the lines, and a word behind them that says nothing, as `texts.cut_out` needs it
+    room     uint8: the lines and WORD bytes of padding, which `texts.cut_out` needs
     size     bytes of the lines
     first    1-based number of the first line
     numbers  int64[lines], each line's number; None: line i is first + i
@@ -78,7 +78,7 @@ class Piece:
         return Piece.of(self.text.partition(b"\n")[2], self.first + 1, numbers)
 
     def without_comments(self) -> "Piece":
-        """Only the lines that say something: no comments, no blank lines."""
+        """The piece without comments and empty lines."""
         lines = ((self.line(row), line, line.strip()) for row, line in enumerate(self.lines()))
         kept = [(number, line) for number, line, content in lines if content and not content.startswith(b"#")]
         text = b"".join([line for _, line in kept])
@@ -128,9 +128,9 @@ def _last_line_end(codes: Codes) -> int:
 
 
 def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:
-    """work(item) for each item, in order; so many at once, or as many as there are processors, up to a few.
+    """work(item) for each item, in order; `at_once` of them at a time, by default one per processor up to MOST_AT_ONCE.
 
-    Threads, since numpy lets go of the interpreter while it works. Without items no thread is started.
+    It uses threads: numpy releases the interpreter lock while it works. Without items no thread is started.
     """
     first = next(items, None)
     if first is None:

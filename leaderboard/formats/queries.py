@@ -30,6 +30,10 @@ def read_queries(
     """Reads queries, one a line: `id TAB text TAB tags`. Text and tags may be left out; commas part the tags.
 
     Blanks around a field don't count, `#` starts a comment line. Raises FileRejected with every problem's line.
+
+    >>> import io
+    >>> read_queries(io.BytesIO(b"q1\\tharbour fees\\tlaw,port\\n"))
+    (QueryRow(id='q1', text='harbour fees', tags=('law', 'port')),)
     """
     limits = limits or Limits()
     name = source_name(source, name)

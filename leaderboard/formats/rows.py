@@ -83,7 +83,7 @@ class Rows:
         return np.concatenate([table.columns[name] for table in self._tables])
 
     def reserve(self, rows: int) -> None:
-        """Makes room for so many rows in all: a guess that only saves time."""
+        """Makes room for `rows` rows in all; an estimate, which only saves copying."""
         columns: list[Growing[Any]] = [self._query, self._key, self._score]
         for column in columns:
             column.reserve(rows)
@@ -142,7 +142,7 @@ class Rows:
 
 
 class Growing(Generic[Scalar]):
-    """Values appended one block after the other. Room that is never written to costs no memory."""
+    """An array that grows as blocks of values are appended to it."""
 
     def __init__(self, kind: type[Scalar]) -> None:
         self._values: NDArray[Scalar] = np.empty(FIRST_ROWS, kind)

@@ -1,9 +1,9 @@
 """Runs: what one system returned, as TREC's six columns or as decisions on single documents."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from leaderboard.formats.rows import repeated_rows
 from leaderboard.formats.tables import Column, Schema
 from leaderboard.formats.texts import Ids, Keys
 
-__all__ = ["Run", "RunFormat", "read_run"]
+__all__ = ["RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 
@@ -82,6 +82,11 @@ def read_run(
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
+
+    >>> import io
+    >>> run = read_run(io.BytesIO(b"q1 Q0 d7 1 2.5 mine\\nq1 Q0 d3 2 1.5 mine\\n"))
+    >>> run.queries, run.document.to_list(), run.score.tolist(), run.tag
+    (('q1',), ['d7', 'd3'], [2.5, 1.5], 'mine')
     """
     rows = read_rows(source, FORMATS[format], "run", queries=queries, name=name, limits=limits)
     decided = rows.schema is not None and DECISION in rows.schema.columns
@@ -97,3 +102,21 @@ def read_run(
     rows.tell(*repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
     return run
+
+
+class RunLine(NamedTuple):
+    """One line of a run that is written. `score` is text: the writer decides how many digits it has."""
+
+    query: str
+    document: str
+    rank: int
+    score: str
+    returned: bool
+    tag: str
+
+
+# By the format that `read_run` calls the same, what writes one line.
+RUN_WRITERS: Mapping[str, Callable[[RunLine], str]] = {
+    "trec": lambda line: f"{line.query} Q0 {line.document} {line.rank} {line.score} {line.tag}\n",
+    "decisions": lambda line: f"{line.query}\t{line.document}\t{'Y' if line.returned else 'N'}\t{line.score}\n",
+}

@@ -1,4 +1,4 @@
-"""What the lines of a file may hold, and the columns read from them."""
+"""Which columns a row of a file may have, and tables: some rows of a file as columns."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

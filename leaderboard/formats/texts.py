@@ -1,5 +1,6 @@
-"""Short texts as numpy holds them: each as long as the longest, zeros behind. So they are cut out of a file, compared,
-hashed and sorted many at once, eight bytes at a time.
+"""Ids as numpy byte strings, padded with zeros to the width of the longest.
+
+In this form millions of them are cut out of a file, compared, hashed and sorted at once, eight bytes at a time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,7 +37,7 @@ HALF = np.uint64(32)
 
 
 def cut_out(codes: Codes, start: Places, length: Places) -> Texts:
-    """The texts codes[start : start + length]. `codes` has to go on for a word behind the last of them."""
+    """The texts codes[start : start + length], int64[n] both; at least WORD bytes must follow the last of them."""
     words = _words_for(int(length.max(initial=0)))
     at = np.ndarray((len(codes) - WORD + 1,), LITTLE, codes, strides=(1,))  # the eight bytes from each place on
     if words == 1:
@@ -56,7 +57,11 @@ def as_texts(texts: Iterable[str]) -> Texts:
 
 
 def keys(texts: Texts) -> Keys:
-    """uint64[n]: a hash of each text, the same however wide the array."""
+    """uint64[n]: a hash of each text, the same however wide the array.
+
+    >>> bool(keys(as_texts(["d7"]))[0] == keys(as_texts(["d7", "a document of more words"]))[0])
+    True
+    """
     key = np.zeros(len(texts), np.uint64)
     for word in reversed(_words(texts).T):  # from the back: zeros there leave the key at 0
         key ^= word
@@ -66,12 +71,21 @@ def keys(texts: Texts) -> Keys:
 
 
 def pair_keys(number: NDArray[np.integer[Any]], key: Keys) -> Keys:
-    """uint64[n]: a hash of each pair of a query's number and a text, given the text's hash."""
+    """uint64[n]: a hash of each pair of a query's number and a text, given the text's hash.
+
+    >>> len(set(pair_keys(np.array([0, 1]), keys(as_texts(["d7", "d7"]))).tolist()))
+    2
+    """
     return number.astype(np.uint64) * ODD ^ key
 
 
 def rising_words(texts: Texts) -> list[Keys]:
-    """The texts as words of eight bytes, numbers that rise as the bytes do; the first words come first."""
+    """The texts as columns of uint64[n], eight bytes in each, so that sorting by them in order sorts the texts.
+
+    >>> [first] = rising_words(as_texts(["b", "a"]))
+    >>> bool(first[0] > first[1])
+    True
+    """
     return list(_words(texts).view(BIG).astype(np.uint64).T)
 
 
@@ -85,7 +99,11 @@ def _words_for(length: int) -> int:
 
 
 class Ids:
-    """Ids, one a line. A part is as wide as its own longest id, so that one long id does not widen millions."""
+    """Ids, one a line. A part is as wide as its own longest id, so that one long id does not widen millions.
+
+    >>> Ids.of(["d7", "d3"]).take(np.array([1])).tolist()
+    [b'd3']
+    """
 
     def __init__(self, parts: Sequence[Texts]) -> None:
         self._parts = [part for part in parts if len(part)]

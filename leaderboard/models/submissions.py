@@ -52,7 +52,8 @@ class Submission(Base):
     """One run as received. Its state is that of its scoring in the evaluation's current set, unless withdrawn.
 
     sha256       of the bytes as received, the team's receipt; the store keeps them under it
-    text_sha256  of the text after decompression: two uploads of one run share it
+    text_sha256  of the text after decompression: uploads of one run share it, which is how duplicates will be found;
+                 nothing reads it yet
     problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
     received_at  the start of the request: what a deadline counts from
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.formats import Ids, Judgments, QueryRow
+from leaderboard.formats import RUN_WRITERS, Ids, Judgments, QueryRow, RunLine
 from leaderboard.metrics.ranking import Bools, Floats, Ints
 from leaderboard.seeding.scenario import Queries
 
@@ -122,20 +122,18 @@ def best_threshold(quality: float, shape: Queries, odds: float) -> float:
 
 
 def write_run(pool: Pool, listing: Listing, threshold: float, *, style: str, scale: str, tag: str) -> bytes:
-    """The run as a gzipped file: a decision list (`decisions`) or a TREC run (`trec`)."""
+    """The run as a gzipped file; `style` is a key of `RUN_WRITERS`, "trec" or "decisions"."""
     scores = SCALES[scale](listing.hidden, threshold)
     query = pool.query[listing.place]
     starts = np.searchsorted(query, np.arange(len(pool.queries)))
+    write = RUN_WRITERS[style]
     lines = []
     for number, (place, score, hidden) in enumerate(
         zip(listing.place.tolist(), scores.tolist(), listing.hidden.tolist(), strict=True)
     ):
         name, document = pool.queries[query[number]].id, pool.document[place]
-        if style == "decisions":
-            lines.append(f"{name}\t{document}\t{'Y' if hidden >= threshold else 'N'}\t{score:.{DIGITS}f}\n")
-        else:
-            rank = number - starts[query[number]] + 1
-            lines.append(f"{name} Q0 {document} {rank} {score:.{DIGITS}f} {tag}\n")
+        rank = number - starts[query[number]] + 1
+        lines.append(write(RunLine(name, document, rank, f"{score:.{DIGITS}f}", hidden >= threshold, tag)))
     return gzip.compress("".join(lines).encode(), compresslevel=6, mtime=0)
 
 

@@ -29,7 +29,8 @@ class Received:
     """A file in the store.
 
     sha256, size            of the bytes as received: the receipt
-    text_sha256, text_size  of the text after decompression; of the bytes themselves when they can't be read as text
+    text_sha256, text_size  of the text after decompression, which tells one run from another however it was compressed;
+                            of the bytes themselves when they can't be read as text
     filename                what the sender called it, for messages only
     """
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.formats import Limits, Run, read_run
+from leaderboard.formats import RUN_WRITERS, Limits, Run, RunLine, read_run
 from leaderboard.formats.pieces import PIECE_BYTES
 from tests.formats.files import problems_of, text
 
@@ -273,3 +273,12 @@ def test_queries_are_numbered_right_in_any_order_of_lines(order: list[int]) -> N
 def test_a_control_character_or_blank_beyond_the_usual_ones_is_told_with_its_line(odd: str, what: str) -> None:
     assert problems_of(read_run, text("q Q0 d 1 2 t", f"q Q0 e{odd}f 2 1 t")) == [(2, what)]
     assert read_run(text("q Q0 d 1 2 t", f"q Q{odd}0 e 2 1 t")).document.to_list() == ["d", "e"]
+
+
+@pytest.mark.parametrize("style", RUN_WRITERS)
+def test_what_a_writer_writes_is_read_back(style: str) -> None:
+    lines = [RunLine("q1", "d7", 1, "2.5", True, "mine"), RunLine("q1", "d3", 2, "-1.25", False, "mine")]
+    run = read_run(io.BytesIO("".join(map(RUN_WRITERS[style], lines)).encode()))
+    assert rows(run) == [("q1", "d7", 2.5), ("q1", "d3", -1.25)]
+    decisions = None if run.decision is None else run.decision.tolist()
+    assert (decisions, run.tag) == {"trec": (None, "mine"), "decisions": ([True, False], "")}[style]
