@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["score"]
 
 USUAL = "AP nDCG@10 RR P@10"
+OPTION = {
+    "documents": "--documents N",
+    "beta": "--beta B (or --cost, --value and --prior)",
+    "known": "--known FILE",
+}
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 
 
@@ -168,17 +173,12 @@ def _baseline(
 def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | None) -> None:
     """Says which option a measure lacks, before any file is read."""
     from leaderboard.errors import BadInput
+    from leaderboard.rules.settings import lacks
 
     for measure in measures:
-        lacks = []
-        if "documents" in measure.needs and setting.documents is None:
-            lacks.append("--documents N")
-        if "beta" in measure.needs and setting.beta is None:
-            lacks.append("--beta B (or --cost, --value and --prior)")
-        if "known" in measure.needs and known is None:
-            lacks.append("--known FILE")
-        if lacks:
-            raise BadInput(f"{measure} needs {' and '.join(lacks)}")
+        missing = lacks(measure, documents=setting.documents, beta=setting.beta, known=known is not None)
+        if missing:
+            raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
 
 
 def _report(run: "ScoredRun") -> None:

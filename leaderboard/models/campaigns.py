@@ -1,6 +1,7 @@
 """Campaigns: what is held fixed over their years."""
 
 import datetime as dt
+from typing import Literal
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -33,7 +34,7 @@ class Campaign(Base):
     prior: Mapped[float | None]
     beta: Mapped[float | None]
     no_relevant: Mapped[NoRelevant] = mapped_column(choice(NoRelevant, "no_relevant"), default=NoRelevant.EXCLUDE)
-    compat: Mapped[int] = mapped_column(default=10)
+    compat: Mapped[Literal[9, 10]] = mapped_column(sa.Integer, default=10)
     measures: Mapped[list[str]]
     primary_measure: Mapped[str]
     run_choice: Mapped[RunChoice] = mapped_column(choice(RunChoice, "run_choice"), default=RunChoice.PRIMARY)

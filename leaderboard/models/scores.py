@@ -4,24 +4,33 @@ import datetime as dt
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from leaderboard.db import Base, Key, choice
+from leaderboard.db import Base, Json, Key, choice
 from leaderboard.models.evaluations import JudgmentRevision
 from leaderboard.models.submissions import Submission
-from leaderboard.rules.settings import Subset
+from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["Board", "Score", "Scoring", "ScoringSet"]
 
 
-class ScoringSet(Base):
-    """Everything that can change a figure, frozen. Boards read the evaluation's current set; there is at most one.
+class SettingsColumn(sa.types.TypeDecorator[ScoringSettings]):
+    """ScoringSettings as JSON."""
 
-    settings: beta, no_relevant, documents, relevance_level, judging, compat, highest_grade, queries (how many
-    positions a packed vector has), excluded (external ids), hidden (external ids), measures (canonical names, primary
-    first); and, where an interval needs them, kept (measures that are scored and not shown).
-    """
+    impl = Json
+    cache_ok = True
+
+    def process_bind_param(self, value: ScoringSettings | None, dialect: Dialect) -> Any:  # noqa: ARG002  # SQLAlchemy's signature
+        return None if value is None else value.as_json()
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> ScoringSettings | None:  # noqa: ARG002  # SQLAlchemy's signature
+        return None if value is None else ScoringSettings.from_json(value)
+
+
+class ScoringSet(Base):
+    """Everything that can change a figure, frozen. Boards read the evaluation's current set; there is at most one."""
 
     __tablename__ = "scoring_set"
 
@@ -29,7 +38,7 @@ class ScoringSet(Base):
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"))
     metric_version: Mapped[str]
-    settings: Mapped[dict[str, Any]]
+    settings: Mapped[ScoringSettings] = mapped_column(SettingsColumn)
     settings_hash: Mapped[str]
     state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
     created_at: Mapped[dt.datetime]

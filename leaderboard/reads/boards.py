@@ -26,7 +26,7 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
-from leaderboard.rules.settings import NoRelevant, Subset
+from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import UNFINISHED, SetState
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
@@ -300,10 +300,10 @@ def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset)
 
     Tags come in the order of their first query.
     """
-    excluded = set(scoring_set.settings["excluded"])
+    excluded = set(scoring_set.settings.excluded)
     rows = session.execute(
         sa.select(Query.position, Query.tags, Query.external_id, Query.split)
-        .where(Query.evaluation_id == scoring_set.evaluation_id, Query.position < scoring_set.settings["queries"])
+        .where(Query.evaluation_id == scoring_set.evaluation_id, Query.position < scoring_set.settings.queries)
         .order_by(Query.position)
     )
     positions: dict[str, dict[str, int]] = {}
@@ -320,13 +320,13 @@ def _over_tag(
 ) -> list[Entry]:
     """The same runs with figures over these positions only, computed from the per-query values."""
     settings = scoring_set.settings
-    shown = settings["measures"]
-    names = [*shown, *settings.get("kept", ())]
+    shown = settings.measures
+    names = [*shown, *settings.kept]
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], names, subset)
     where = np.array(positions, dtype=np.int64)
     over = []
     for entry in entries:
         own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
-        figures = figures_over(own, where, shown, NoRelevant(settings["no_relevant"]), settings["beta"])
+        figures = figures_over(own, where, shown, settings.no_relevant, settings.beta)
         over.append(replace(entry, figures=figures))
     return over

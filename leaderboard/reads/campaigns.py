@@ -150,7 +150,7 @@ def primary_columns(session: Session, evaluations: Sequence[Evaluation]) -> dict
             ScoringSet.state == SetState.CURRENT,
         )
     )
-    return {evaluation_id: column(held["measures"][0]) for evaluation_id, held in settings}
+    return {evaluation_id: column(held.measures[0]) for evaluation_id, held in settings}
 
 
 def _summaries(

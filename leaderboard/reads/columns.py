@@ -67,5 +67,5 @@ def pick(columns: Sequence[Column], asked: str | None) -> Column:
 
 def per_query_columns(scoring_set: ScoringSet) -> tuple[Column, ...]:
     """The set's measures that have a value on one query; all of them in the odd case that none has."""
-    columns = tuple(column(name) for name in scoring_set.settings["measures"])
+    columns = tuple(column(name) for name in scoring_set.settings.measures)
     return tuple(one for one in columns if one.per_query) or columns

@@ -134,28 +134,28 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
     """The terms of a scoring set, its queries counted for this subset."""
     settings = scoring_set.settings
     revision: JudgmentRevision = scoring_set.revision
-    excluded = set(settings.get("excluded", ()))
+    excluded = set(settings.excluded)
     judged = sa.exists().where(Judgment.revision_id == revision.id, Judgment.query_id == Query.id)
     # A query that came after the set was made has no place in its vectors.
     rows = session.execute(
         sa.select(Query.external_id, Query.split, judged).where(
-            Query.evaluation_id == scoring_set.evaluation_id, Query.position < settings["queries"]
+            Query.evaluation_id == scoring_set.evaluation_id, Query.position < settings.queries
         )
     ).all()
     left = [row for row in rows if row[0] not in excluded]
     hidden = [row for row in left if row[1] == Split.HIDDEN and subset == Subset.SHOWN]
     seen = [row for row in left if not (row[1] == Split.HIDDEN and subset == Subset.SHOWN)]
-    counted = [row for row in seen if row[2] or settings["judging"] == Judging.COMPLETE]
+    counted = [row for row in seen if row[2] or settings.judging is Judging.COMPLETE]
     return Terms(
-        beta=settings.get("beta"),
+        beta=settings.beta,
         cost=campaign.cost,
         value=campaign.value,
         prior=campaign.prior,
-        no_relevant=NoRelevant(settings["no_relevant"]),
-        compat=settings["compat"],
-        documents=settings.get("documents"),
-        relevance_level=settings["relevance_level"],
-        judging=Judging(settings["judging"]),
+        no_relevant=settings.no_relevant,
+        compat=settings.compat,
+        documents=settings.documents,
+        relevance_level=settings.relevance_level,
+        judging=settings.judging,
         metric_version=scoring_set.metric_version,
         revision=revision.number,
         revision_at=revision.imported_at,
@@ -165,5 +165,5 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
         excluded=len(rows) - len(left),
         unjudged=len(seen) - len(counted),
         hidden=len(hidden),
-        columns=tuple(column(name) for name in settings["measures"]),
+        columns=tuple(column(name) for name in settings.measures),
     )

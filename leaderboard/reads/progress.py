@@ -171,7 +171,7 @@ def _periods(
         if one.id not in by_evaluation:
             continue
         current = by_evaluation[one.id]
-        level = current.settings["relevance_level"]
+        level = current.settings.relevance_level
         alone = several[one.condition, one.period] == 1
         periods[one.id] = Period(
             evaluation_id=one.id,

@@ -162,7 +162,7 @@ def query(
     if scoring_set is None or (found.split == Split.HIDDEN and subset == Subset.SHOWN):
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
-    primary = column(scoring_set.settings["measures"][0])
+    primary = column(scoring_set.settings.measures[0])
     shown = show_of(show, evaluation.campaign.run_choice)
     entries = choose(load_entries(session, actor, [evaluation], now, [primary.name]), shown, primary)
     names = [one.name for one in columns]
@@ -229,7 +229,7 @@ def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int 
         sa.select(Judgment.query_id, sa.func.count())
         .where(
             Judgment.revision_id == scoring_set.revision_id,
-            Judgment.grade >= scoring_set.settings["relevance_level"],
+            Judgment.grade >= scoring_set.settings.relevance_level,
         )
         .group_by(Judgment.query_id)
     )

@@ -103,10 +103,10 @@ def ranked_list(
     subset = subset_seen(actor, evaluation, now)
     if found.split == Split.HIDDEN and subset == Subset.SHOWN:
         raise NotFound(f"nothing is known of query {external_id} yet")
-    level = scoring_set.settings["relevance_level"]
+    level = scoring_set.settings.relevance_level
     grades = _grades(session, scoring_set, found)
-    listed = store.ranked_list(run.id, scoring_set.settings["compat"], found.position)
-    lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings["compat"])
+    listed = store.ranked_list(run.id, scoring_set.settings.compat, found.position)
+    lines, decided_by = _lines(listed, grades, level, run.threshold, scoring_set.settings.compat)
     documents = {line.document for line in lines}
     relevant = {document: grade for document, grade in grades.items() if grade >= level}
     judgments = may_see(actor, evaluation, Sight.JUDGMENTS, now, run.team_id)
@@ -114,7 +114,7 @@ def ranked_list(
     columns = per_query_columns(scoring_set)
     values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
     shown, paging = paged(lines, page, PAGE)
-    complete = scoring_set.settings["judging"] == Judging.COMPLETE
+    complete = scoring_set.settings.judging is Judging.COMPLETE
     previous, following = neighbours(session, found)
     named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     return RankedListPage(

@@ -179,7 +179,7 @@ def _awaits(session: Session, scoring: Scoring | None, state: str, results_open:
     lacking = sa.exists().where(
         Score.scoring_id == scoring.id,
         Score.subset == subset,
-        Score.measure.in_(session.get_one(ScoringSet, scoring.scoring_set_id).settings["measures"]),
+        Score.measure.in_(session.get_one(ScoringSet, scoring.scoring_set_id).settings.measures),
         Score.mean.is_not(None),
         Score.low.is_(None),
         ~looked_at,

@@ -1,8 +1,16 @@
-"""What an evaluation's figures depend on."""
+"""What an evaluation's figures depend on, beside its judgments and the runs."""
 
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import Any, Literal
 
-__all__ = ["Judging", "NoRelevant", "Subset"]
+from leaderboard.metrics import Measure, Setting, parse
+from leaderboard.metrics.measure import Need
+
+__all__ = ["Judging", "NoRelevant", "ScoringSettings", "Subset", "lacks"]
 
 
 class NoRelevant(StrEnum):
@@ -23,3 +31,91 @@ class Subset(StrEnum):
 
     SHOWN = "shown"
     ALL = "all"
+
+
+def lacks(measure: Measure, *, documents: int | None, beta: float | None, known: bool) -> tuple[Need, ...]:
+    """What a measure needs and an evaluation does not have; empty when the measure can be computed.
+
+    documents  N_total, None when it is not given
+    beta       None when the campaign states none
+    known      whether there is a list of the documents that the user knew already
+    """
+    missing: dict[Need, bool] = {"documents": documents is None, "beta": beta is None, "known": not known}
+    return tuple(need for need, is_missing in missing.items() if is_missing and need in measure.needs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringSettings:
+    """Every setting of a campaign and an evaluation that changes a figure, as a scoring set freezes them.
+
+    documents  N_total, None when it is not given
+    queries    how many queries there are, and so how many values a stored vector holds
+    known      whether the judgments come with a list of the documents that the user knew already
+    excluded   external ids of queries that count nowhere, sorted
+    hidden     external ids of queries that count for Subset.ALL only, sorted
+    measures   canonical names of the measures that are shown, the primary one first
+    kept       those of measures that are scored only because an interval of a shown one needs their values
+    """
+
+    beta: float | None
+    no_relevant: NoRelevant
+    documents: int | None
+    relevance_level: int
+    judging: Judging
+    compat: Literal[9, 10]
+    highest_grade: int
+    queries: int
+    known: bool
+    excluded: tuple[str, ...]
+    hidden: tuple[str, ...]
+    measures: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "ScoringSettings":
+        """What `as_json` gave. Raises TypeError or ValueError for anything else."""
+        typed: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in content.items()
+        }
+        typed["no_relevant"], typed["judging"] = NoRelevant(typed["no_relevant"]), Judging(typed["judging"])
+        return cls(**typed)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers, texts and lists."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 in hexadecimal digits, equal for settings that differ in the order of their measures only."""
+        content = self.as_json() | {"measures": sorted(self.measures)}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def metric(self) -> Setting:
+        """The part that the measures take. Raises BadInput for numbers that can't be."""
+        return Setting(
+            documents=self.documents,
+            beta=self.beta,
+            no_relevant=self.no_relevant.value,
+            compat=self.compat,
+            highest_grade=self.highest_grade,
+        )
+
+    @property
+    def scored(self) -> tuple[Measure, ...]:
+        """Every measure that is computed, shown or not."""
+        return tuple(parse(name) for name in (*self.measures, *self.kept))
+
+    @property
+    def subsets(self) -> tuple[Subset, ...]:
+        """The subsets whose figures differ: without hidden queries there is one, and both names stand for it."""
+        return (Subset.SHOWN, Subset.ALL) if self.hidden else (Subset.ALL,)
+
+    def counted(self, queries: Iterable[str], subset: Subset) -> list[str]:
+        """Those of the queries, by external id, that count in a subset's means if they are judged."""
+        left_out = {*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())}
+        return [query for query in queries if query not in left_out]
+
+    def lacks(self, measure: Measure) -> tuple[Need, ...]:
+        """What the measure needs and is not given."""
+        return lacks(measure, documents=self.documents, beta=self.beta, known=self.known)

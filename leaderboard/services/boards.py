@@ -91,8 +91,8 @@ def due(session: Session, older_than: float = 0.0) -> list[Due]:
     found = []
     for set_id, own in terms.items():
         lineups = lineups_of(runs.get(set_id, []), own, means.get(set_id, {}))
-        for place, name in enumerate(own.measures):
-            for subset in own.subsets:
+        for place, name in enumerate(own.settings.measures):
+            for subset in own.settings.subsets:
                 version, digest, is_old = kept.get((set_id, name, subset), (None, None, True))
                 is_new = version is None and set_id in runs
                 is_stale = version is not None and (version, digest) != (FIGURES_VERSION, lineups[name, subset].digest)
@@ -125,22 +125,22 @@ def refresh(database: Database, wanted: Due) -> bool:
 def _read(session: Session, wanted: Due) -> list[_Work]:
     """One for each subset that differs; none when the set is not the current one any more."""
     terms = terms_of_current_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
-    if terms is None or wanted.measure not in terms.measures:
+    if terms is None or wanted.measure not in terms.settings.measures:
         return []
     runs = scored_runs(session, ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
     means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
     lineups = lineups_of(runs, terms, means)
     measure = metrics.parse(wanted.measure)
     settings = terms.settings
-    queries = max(1, settings["queries"])
-    names = [wanted.measure, *map(str, measures_beside(measure, settings["no_relevant"]))]
+    queries = max(1, settings.queries)
+    names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
     works = []
-    for subset in terms.subsets:
+    for subset in terms.settings.subsets:
         lineup = lineups[wanted.measure, subset]
         vectors, ends = _vectors(session, wanted, subset, names)
         columns = {
             run: columns_from_values(
-                measure, vectors.get(run, {}), no_relevant=settings["no_relevant"], beta=settings["beta"]
+                measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
             )
             for run in (*lineup.ranked, *lineup.others)
         }
@@ -152,7 +152,8 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 columns={run: own for run, own in columns.items() if own is not None},
                 ends=ends,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
-                compare_pairs=wanted.measure == terms.measures[0] or len(lineup.ranked) * queries <= PAIRS_UP_TO,
+                compare_pairs=wanted.measure == terms.settings.measures[0]
+                or len(lineup.ranked) * queries <= PAIRS_UP_TO,
             )
         )
     return works
@@ -163,7 +164,7 @@ def _vectors(
 ) -> tuple[dict[int, dict[str, Floats]], dict[int, tuple[float | None, float | None]]]:
     """(scoring -> measure -> float64[Q] in the order of `metrics.query_order`, scoring -> the interval that stands)."""
     made = session.get_one(ScoringSet, wanted.scoring_set_id)
-    of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings["queries"])
+    of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings.queries)
     positions = dict(session.execute(sa.select(Query.external_id, Query.position).where(*of_set)).all())
     order = [positions[query] for query in metrics.query_order(positions)]
     rows = session.execute(

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import InvalidFields, PriorLocked, UnknownMeasure
+from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, User
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
-from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.settings import NoRelevant, lacks
 from leaderboard.rules.standings import RunChoice
 from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_slug
@@ -147,9 +148,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     if len(primary) != 1 and "primary_measure" not in fields:
         fields["primary_measure"] = ["name one measure: the one that ranks the boards"]
     measures = [measure for measure in primary if measure not in measures] + measures
-    needing = [str(measure) for measure in measures if "beta" in measure.needs]
-    if needing and values["beta"] is None and not fields.keys() & set(PRIOR_FIELDS):
-        fields["beta"] = [f"{needing[0]} needs β: give it, or the cost, the value and the prior"]
+    needing = [each for each in measures if lacks(each, documents=1, beta=values["beta"], known=True)]
+    if needing and not fields.keys() & set(PRIOR_FIELDS):
+        fields["beta"] = [f"{needing[0]} needs {NEEDED['beta']}"]
     if fields:
         raise InvalidFields(fields)
     values["measures"] = [str(measure) for measure in measures]

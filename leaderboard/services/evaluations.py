@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import InvalidFields
+from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Judging
+from leaderboard.rules.settings import Judging, lacks
 from leaderboard.services.events import present, record
 from leaderboard.services.names import checked_slug
 from leaderboard.services.rows import add_or_refuse, locked
@@ -141,9 +142,10 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
     documents = given["documents"]
     if documents is not None and documents < 1:
         fields["documents"] = ["give the number of documents in the collection, 1 or more"]
-    needing = [name for name in campaign.measures if "documents" in metrics.parse(name).needs]
-    if documents is None and needing:
-        fields["documents"] = [f"{needing[0]} needs the number of documents in the collection"]
+    measures = map(metrics.parse, campaign.measures)
+    needing = [each for each in measures if lacks(each, documents=documents, beta=1.0, known=True)]
+    if needing:
+        fields["documents"] = [f"{needing[0]} needs {NEEDED['documents']}"]
     if given["relevance_level"] < 1:
         fields["relevance_level"] = ["give the lowest grade that counts as relevant, 1 or more"]
     for name in ("daily_quota", "total_quota"):

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -17,7 +16,7 @@ from leaderboard.models import (
     Scoring,
     ScoringSet,
 )
-from leaderboard.rules.settings import Subset
+from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_runs
 from leaderboard.rules.states import SetState
 
@@ -43,16 +42,7 @@ class Terms:
     """What of a set the figures depend on."""
 
     rule: RunChoice
-    settings: dict[str, Any]
-
-    @property
-    def measures(self) -> list[str]:
-        return list(self.settings["measures"])
-
-    @property
-    def subsets(self) -> tuple[Subset, ...]:
-        """Those that differ: without hidden queries there is one, and both names stand for it."""
-        return (Subset.SHOWN, Subset.ALL) if self.settings["hidden"] else (Subset.ALL,)
+    settings: ScoringSettings
 
 
 def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, Terms]:
@@ -89,11 +79,11 @@ def lineups_of(runs: Sequence[ScoredRun], terms: Terms, means: Means) -> dict[tu
     """(measure, subset) -> who stands there. Under `best` each may have its own; `means` decide then."""
     if terms.rule is not RunChoice.BEST:
         one = _lineup(runs, terms.rule, {}, "none")
-        return {(measure, subset): one for measure in terms.measures for subset in terms.subsets}
+        return {(measure, subset): one for measure in terms.settings.measures for subset in terms.settings.subsets}
     return {
         (measure, subset): _lineup(runs, terms.rule, means.get((measure, subset), {}), metrics.parse(measure).direction)
-        for measure in terms.measures
-        for subset in terms.subsets
+        for measure in terms.settings.measures
+        for subset in terms.settings.subsets
     }
 
 

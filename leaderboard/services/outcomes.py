@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard.db import clock
 from leaderboard.errors import Problem
 from leaderboard.models import Campaign, Designation, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
-from leaderboard.rules.settings import Subset
+from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import State
 from leaderboard.services.events import present, record
 from leaderboard.services.queue import WORKER, Claim, give_up, held
@@ -82,7 +82,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
             for each in result.measures
         ],
     )
-    scoring.beta = settings["beta"]
+    scoring.beta = settings.beta
     scoring.missing = list(result.missing)
     scoring.unjudged = list(result.unjudged)
     scoring.facts = result.facts
@@ -111,15 +111,15 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     return Recorded.DONE
 
 
-def _lock_prior(session: Session, submission: Submission, settings: dict[str, Any]) -> bool:
+def _lock_prior(session: Session, submission: Submission, settings: ScoringSettings) -> bool:
     """Locks the campaign's prior, which must be the one used; False when it is another by now."""
     campaign_id = sa.select(Evaluation.campaign_id).where(Evaluation.id == submission.evaluation_id).scalar_subquery()
     row = session.execute(
         sa.update(Campaign)
         .where(
             Campaign.id == campaign_id,
-            Campaign.beta.is_not_distinct_from(settings["beta"]),
-            Campaign.no_relevant == settings["no_relevant"],
+            Campaign.beta.is_not_distinct_from(settings.beta),
+            Campaign.no_relevant == settings.no_relevant,
         )
         .values(locked_at=sa.func.coalesce(Campaign.locked_at, clock()))
         .returning(Campaign.id),

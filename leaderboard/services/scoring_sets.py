@@ -4,21 +4,33 @@ A set is made whenever one of its settings changes. Results that stand stay on t
 result for every run; then one update switches.
 """
 
-import hashlib
-import json
-from typing import Any
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor
+from leaderboard.errors import InvalidFields
 from leaderboard.lookup import current_set
-from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Scoring, ScoringSet, Submission
+from leaderboard.metrics.measure import NEEDED
+from leaderboard.metrics.stored import measures_beside
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    Judgment,
+    JudgmentRevision,
+    KnownDocument,
+    Query,
+    Scoring,
+    ScoringSet,
+    Split,
+    Submission,
+)
+from leaderboard.rules.settings import ScoringSettings
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.rows import locked
-from leaderboard.services.set_settings import settings_of
 
 __all__ = ["enqueue", "live_sets", "make_set", "of_older_version", "ready_sets", "switch"]
 
@@ -54,7 +66,7 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     if revision is None:
         return None
     campaign = session.get_one(Campaign, evaluation.campaign_id)
-    settings = settings_of(session, campaign, evaluation, revision)
+    settings = _settings_of(session, campaign, evaluation, revision)
     current = current_set(session, evaluation.id)
     made = _find_or_add(session, evaluation, revision, settings)
     for other in live_sets(session, evaluation.id):
@@ -118,17 +130,14 @@ def of_older_version(session: Session) -> list[int]:
 
 
 def _find_or_add(
-    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: dict[str, Any]
+    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: ScoringSettings
 ) -> ScoringSet:
-    # The order of the measures changes no figure.
-    canonical = json.dumps({**settings, "measures": sorted(settings["measures"])}, sort_keys=True)
-    settings_hash = hashlib.sha256(canonical.encode()).hexdigest()
     found = session.scalar(
         sa.select(ScoringSet).where(
             ScoringSet.evaluation_id == evaluation.id,
             ScoringSet.revision_id == revision.id,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,
-            ScoringSet.settings_hash == settings_hash,
+            ScoringSet.settings_hash == settings.hash,
         )
     )
     if found is not None:
@@ -138,7 +147,7 @@ def _find_or_add(
         revision_id=revision.id,
         metric_version=metrics.MEASURES_VERSION,
         settings=settings,
-        settings_hash=settings_hash,
+        settings_hash=settings.hash,
         state=SetState.BUILDING,
         created_at=present(),
     )
@@ -171,4 +180,92 @@ def _supersede(session: Session, scoring_set: ScoringSet) -> None:
     session.execute(
         sa.delete(Scoring).where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED),
         execution_options={"synchronize_session": False},
+    )
+
+
+def _settings_of(
+    session: Session, campaign: Campaign, evaluation: Evaluation, revision: JudgmentRevision
+) -> ScoringSettings:
+    """The settings of the evaluation as it is now.
+
+    Raises InvalidFields when a shown measure needs what the evaluation does not have.
+    """
+    queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
+    shown = (campaign.primary_measure, *campaign.measures)
+    measures = list(dict.fromkeys(metrics.parse(name).at_relevance(evaluation.relevance_level) for name in shown))
+    beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
+    settings = ScoringSettings(
+        beta=campaign.beta,
+        no_relevant=campaign.no_relevant,
+        documents=evaluation.documents,
+        relevance_level=evaluation.relevance_level,
+        judging=evaluation.judging,
+        compat=campaign.compat,
+        highest_grade=revision.highest_grade,
+        queries=len(queries),
+        known=bool(session.scalar(sa.select(sa.exists().where(KnownDocument.revision_id == revision.id)))),
+        excluded=tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
+        hidden=tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
+        measures=tuple(map(str, measures)),
+        kept=tuple(str(measure) for measure in beside if measure not in measures),
+    )
+    _require_needs(session, evaluation, revision, settings, measures)
+    return settings
+
+
+def _require_needs(
+    session: Session,
+    evaluation: Evaluation,
+    revision: JudgmentRevision,
+    settings: ScoringSettings,
+    measures: Sequence[metrics.Measure],
+) -> None:
+    fields: dict[str, list[str]] = {}
+    for measure in measures:
+        for need in settings.lacks(measure):
+            fields.setdefault(need, []).append(f"{measure} needs {NEEDED[need]}")
+        if problem := measure.problem(settings.metric):
+            fields.setdefault("measures", []).append(problem)
+    crowded = _query_without_other_documents(session, evaluation, revision, measures)
+    if crowded is not None:
+        fields.setdefault("documents", []).append(
+            f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
+        )
+    overfull = _query_with_too_many_judgments(session, evaluation, revision)
+    if overfull is not None:
+        fields.setdefault("documents", []).append(
+            f"query {overfull} has more judged documents than the collection has documents"
+        )
+    if fields:
+        raise InvalidFields(fields)
+
+
+def _query_without_other_documents(
+    session: Session, evaluation: Evaluation, revision: JudgmentRevision, measures: Sequence[metrics.Measure]
+) -> str | None:
+    """A query whose relevant documents leave no other one in the collection; None when there is none such."""
+    if evaluation.documents is None:
+        return None
+    levels = [measure.arguments.get("rel", evaluation.relevance_level) for measure in measures]
+    return session.scalar(
+        sa.select(Query.external_id)
+        .join(Judgment, Judgment.query_id == Query.id)
+        .where(Judgment.revision_id == revision.id, Judgment.grade >= min(levels))
+        .group_by(Query.id, Query.external_id)
+        .having(sa.func.count() >= evaluation.documents)
+        .limit(1)
+    )
+
+
+def _query_with_too_many_judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> str | None:
+    """A query that has more judged documents than the collection has; None when there is none such."""
+    if evaluation.documents is None:
+        return None
+    return session.scalar(
+        sa.select(Query.external_id)
+        .join(Judgment, Judgment.query_id == Query.id)
+        .where(Judgment.revision_id == revision.id)
+        .group_by(Query.id, Query.external_id)
+        .having(sa.func.count() > evaluation.documents)
+        .limit(1)
     )

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from leaderboard import scoring
 from leaderboard.db import Database
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
-from leaderboard.metrics import Evaluated, Measure, Setting, parse
+from leaderboard.metrics import Evaluated, Measure, Setting
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.services.outcomes import MeasureScore, RunScores
@@ -104,7 +104,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
     with database.read() as session:
         made = session.get_one(ScoringSet, scoring_set_id)
         settings = made.settings
-        of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings["queries"])
+        of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings.queries)
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
         positions = dict(queries.all())
         judgments = _judgments(
@@ -121,28 +121,21 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
                 .where(KnownDocument.revision_id == made.revision_id, of_set)
             )
         )
-    counted = [query for query in positions if query not in set(settings["excluded"])]
-    subsets = {Subset.ALL: counted}
-    if settings["hidden"]:
-        subsets[Subset.SHOWN] = [query for query in counted if query not in set(settings["hidden"])]
     return _Prepared(
         set_id=scoring_set_id,
-        size=settings["queries"],
+        size=settings.queries,
         positions=positions,
         judged={
             subset: scoring.prepare(
-                judgments, of_subset, judging=settings["judging"], known=known if len(known) else None
+                judgments,
+                settings.counted(positions, subset),
+                judging=settings.judging.value,
+                known=known if settings.known else None,
             )
-            for subset, of_subset in subsets.items()
+            for subset in settings.subsets
         },
-        measures=tuple(parse(name) for name in (*settings["measures"], *settings.get("kept", ()))),
-        setting=Setting(
-            documents=settings["documents"],
-            beta=settings["beta"],
-            no_relevant=settings["no_relevant"],
-            compat=settings["compat"],
-            highest_grade=settings["highest_grade"],
-        ),
+        measures=settings.scored,
+        setting=settings.metric,
     )
 
 

@@ -81,7 +81,7 @@ def test_a_changed_prior_makes_a_new_set_that_the_board_reads_at_once(world: Wor
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
     sets = world.all(sa.select(ScoringSet).order_by(ScoringSet.id))
-    assert [(made.settings["beta"], made.state) for made in sets] == [
+    assert [(made.settings.beta, made.state) for made in sets] == [
         (20.0, SetState.SUPERSEDED),
         (40.0, SetState.CURRENT),
     ]

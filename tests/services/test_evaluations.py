@@ -160,7 +160,7 @@ def test_settings_put_back_find_their_results_again(world: World) -> None:
 
 def test_the_relevance_level_is_written_into_the_names(world: World) -> None:
     world.change_evaluation(relevance_level=2)
-    assert _sets(world)[-1].settings["measures"] == ["AQWV(rel=2)", "AP(rel=2)", "P(rel=2)@1"]
+    assert _sets(world)[-1].settings.measures == ("AQWV(rel=2)", "AP(rel=2)", "P(rel=2)@1")
 
 
 def test_the_order_of_the_measures_makes_no_new_set(world: World) -> None:
