@@ -97,6 +97,7 @@ def is_number(text: str) -> bool:
 
 
 def score(text: str) -> float:
+    """The score that a field holds. Raises Wrong for what is no finite number."""
     value = float(text) if is_number(text) else math.nan
     if not math.isfinite(value):
         raise Wrong(f"score {_quoted(text)} is no finite number", "the score is no finite number")
@@ -109,6 +110,7 @@ def _quoted(text: str) -> str:
 
 
 def grade(text: str) -> int:
+    """The grade that a field holds. Raises Wrong for what is no integer or beyond ±GRADE_LIMIT."""
     if not INTEGER.fullmatch(text):
         raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer")
     value = int(text)
@@ -119,6 +121,7 @@ def grade(text: str) -> int:
 
 
 def decision(text: str) -> bool:
+    """Whether a field says Y. Raises Wrong for what is neither Y nor N."""
     if text not in ("Y", "N"):
         raise Wrong(f"decision {_quoted(text)} is neither Y nor N", "the decision is neither Y nor N")
     return text == "Y"

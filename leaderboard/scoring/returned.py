@@ -15,7 +15,15 @@ ReturnedBy = Literal["decisions", "threshold", "all"]
 
 
 def returned_by(decision: Bools | None, threshold: float | None) -> ReturnedBy:
-    """What decides which documents of a run count as returned: its decisions, else its θ, else all of them do."""
+    """What decides which documents of a run count as returned: its decisions, else its θ, else all of them do.
+
+    decision: bool[n], True for Y; None for a run without decisions. threshold: θ, None without one.
+
+    >>> returned_by(None, 0.5)
+    'threshold'
+    >>> returned_by(None, None)
+    'all'
+    """
     if decision is not None:
         return "decisions"
     return "all" if threshold is None else "threshold"

@@ -18,6 +18,7 @@ NAMED_WITHOUT_DIFFERENCE = 4  # systems that don't differ significantly from the
 
 
 def init_app(app: Flask) -> None:
+    """Gives templates the filter `extreme`."""
     app.jinja_env.filters["extreme"] = extreme
 
 
