@@ -39,7 +39,7 @@ def _options(command: Any) -> Any:
                 type=OneOf(NoRelevant),
                 default=NoRelevant.EXCLUDE.value,
                 show_default=True,
-                help="What becomes of a query without relevant documents.",
+                help="How detection measures treat a query without relevant documents.",
             ),
             click.option(
                 "--compat", type=click.IntRange(9, 10), default=10, show_default=True, help="trec_eval's version."
@@ -91,7 +91,7 @@ def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) 
 @_options
 @click.pass_context
 def change(context: click.Context, /, slug: str, **_: Any) -> None:
-    """Change what is given, and nothing else. What changes figures re-scores; the prior locks with the first result.
+    """Change the settings that are given. Those that change figures re-score; the first result fixes β.
 
     \b
     leaderboard campaign change harbour --measures 'AQWV MQWV AP' --run-choice best

@@ -1,4 +1,4 @@
-"""`leaderboard queries` and `leaderboard judgments`: what an evaluation is made of."""
+"""`leaderboard queries import` and `leaderboard judgments import`."""
 
 from pathlib import Path
 
@@ -24,9 +24,9 @@ def queries() -> None:
 @queries.command("import")
 @PLACE
 @click.argument("file", type=FILE)
-@click.option("--hidden", is_flag=True, help="Keep the new ones from readers until the evaluation closes.")
+@click.option("--hidden", is_flag=True, help="Hide the added queries from readers until the evaluation closes.")
 def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
-    """Add queries, one a line: id, text and tags, parted by tabs. A known id only gets its new text and tags.
+    """Add queries, one a line: id, text and tags, separated by tabs. A query that is there gets the new text and tags.
 
     \b
     leaderboard queries import harbour/2026-text queries.tsv
