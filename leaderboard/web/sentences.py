@@ -130,12 +130,12 @@ def _significance(page: BoardPage) -> list[str]:
     others = [_name(page, row) for row in page.ranked if row.leads and row.rank != 1]
     if not others:
         if len(first) > 1:
-            return [f"They differ significantly from all others at the {level} level."]
-        return [f"It differs significantly from all others at the {level} level."]
+            return [f"They differ significantly from all others at {level} confidence."]
+        return [f"It differs significantly from all others at {level} confidence."]
     them = "it" if len(first) == 1 else "them"
     if len(others) <= NAMED_WITHOUT_DIFFERENCE:
-        return [f"Not significantly different from {them} at the {level} level: {', '.join(others)}."]
-    return [f"{len(others)} others, shaded too, are not significantly different from {them} at the {level} level."]
+        return [f"Not significantly different from {them} at {level} confidence: {', '.join(others)}."]
+    return [f"{len(others)} others, shaded too, are not significantly different from {them} at {level} confidence."]
 
 
 def _baselines(page: BoardPage, column: Column) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a board's page and files say of intervals, rank ranges and who can't be told apart."""
+"""What a board's page and files say of intervals, rank ranges and significant differences."""
 
 import csv
 import io
@@ -66,7 +66,7 @@ def test_a_first_that_can_be_told_apart_from_all_is_said_to_be(app: Flask, field
     refresh(field)
     page = seen(app)
     assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
-    assert "It differs significantly from all others at the 95 % level." in page
+    assert "It differs significantly from all others at 95 % confidence." in page
     assert "haded" not in page
 
 
@@ -75,7 +75,7 @@ def test_long_groups_are_counted_and_not_named(app: Flask, field: Field) -> None
         field.run(f"System {number:02}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
     field.run("Ahead", {"AP": [1.0, 1.0, *[0.5] * 18]})
     refresh(field)
-    assert "12 others, shaded too, are not significantly different from it at the 95 % level." in seen(app)
+    assert "12 others, shaded too, are not significantly different from it at 95 % confidence." in seen(app)
 
 
 def test_systems_that_all_share_the_highest_value_differ_from_nobody(app: Flask, field: Field) -> None:
