@@ -63,7 +63,7 @@ ElementTree.register_namespace("", SVG)
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart as a page shows it: one drawing for a desktop, one for a phone, and a sentence that says what it shows."""
+    """A chart of a page: one drawing for a desktop, one for a phone, and a sentence that says what it shows."""
 
     wide: Markup
     narrow: Markup
@@ -71,7 +71,7 @@ class Chart:
 
 
 def draw(spec: Callable[[int], Spec], alt: str, sentence: str) -> Chart:
-    """`spec` makes the specification for a drawing of a width in px. `alt`: what it shows, for readers who don't see it."""
+    """`spec` makes the specification for a width in px. `alt`: what it shows, for readers who don't see it."""
     wide, narrow = (Markup(_svg(json.dumps(spec(width), sort_keys=True), alt)) for width in (WIDE, NARROW))  # noqa: S704  # our own drawing; names in it were escaped by its writer
     return Chart(wide, narrow, sentence)
 
