@@ -68,7 +68,7 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
 def rank_ranges(
     means: Floats, drawn: Floats, direction: Direction, *, confidence: float = CONFIDENCE
 ) -> tuple[RankRange, ...]:
-    """The rank of each system and the range of its ranks in joint resamples.
+    """The rank of each system and the range of its ranks in joint resamples, which always holds the rank itself.
 
     means: float64[S], NaN where undefined; drawn: float64[B, S], the means over resampled queries (`resampled`);
     direction: as `competition_ranks` takes it. Raises BadInput for a confidence outside (0, 1).
@@ -84,6 +84,8 @@ def rank_ranges(
         return ()
     low, high = np.quantile(competition_ranks(drawn, direction), ends, axis=0, method="inverted_cdf")
     return tuple(
-        RankRange(int(rank), None, None) if np.isnan(mean) else RankRange(int(rank), int(best), int(worst))
+        RankRange(int(rank), None, None)
+        if np.isnan(mean)
+        else RankRange(int(rank), int(min(best, rank)), int(max(worst, rank)))
         for mean, rank, best, worst in zip(means, ranks, low, high, strict=True)
     )

@@ -100,3 +100,9 @@ def test_no_systems_have_no_ranges_and_an_impossible_level_is_refused():
     assert rank_ranges(np.array([]), np.empty((5, 0)), "higher") == ()
     with pytest.raises(BadInput, match="between 0 and 1"):
         rank_ranges(np.array([1.0]), np.ones((5, 1)), "higher", confidence=1.5)
+
+
+def test_a_range_always_holds_the_rank_itself() -> None:
+    drawn = np.tile([0.7, 0.6], (100, 1))  # the system that is second leads in every resample
+    ranges = rank_ranges(np.array([0.5, 0.6]), drawn, "higher")
+    assert [(each.rank, each.low, each.high) for each in ranges] == [(2, 1, 2), (1, 1, 2)]
