@@ -8,9 +8,23 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require, require_organiser
-from leaderboard.errors import InvalidFields, PriorLocked, UnknownMeasure
+from leaderboard.errors import Conflict, InvalidFields, PriorLocked, UnknownMeasure
 from leaderboard.metrics.measure import NEEDED
-from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, User
+from leaderboard.models import (
+    Board,
+    Campaign,
+    CampaignOrganiser,
+    Evaluation,
+    Judgment,
+    JudgmentRevision,
+    KnownDocument,
+    Participation,
+    Query,
+    ScoringSet,
+    Submission,
+    SubtopicJudgment,
+    User,
+)
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
 from leaderboard.rules.settings import NoRelevant, lacks
 from leaderboard.rules.standings import RunChoice
@@ -19,7 +33,7 @@ from leaderboard.services.names import checked_slug
 from leaderboard.services.rows import add_or_refuse, locked
 from leaderboard.services.scoring_sets import make_set
 
-__all__ = ["add_organiser", "change_campaign", "create_campaign", "remove_organiser"]
+__all__ = ["add_organiser", "change_campaign", "create_campaign", "remove_campaign", "remove_organiser"]
 
 PRIOR = (*PRIOR_FIELDS, "no_relevant")
 SCORED_BY = ("measures", "primary_measure", "compat", *PRIOR)  # a change of these makes new scoring sets
@@ -109,6 +123,43 @@ def change_campaign(session: Session, actor: Actor, campaign: Campaign, **change
         for evaluation in list(evaluations):
             make_set(session, actor, evaluation)
     return campaign
+
+
+def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
+    """Removes a campaign that was made by mistake, with its evaluations, queries, judgments and scoring sets.
+
+    Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record. The event
+    of the removal stays.
+    """
+    require(actor.all_powerful, "Only an admin removes campaigns.")
+    campaign = locked(session, Campaign, campaign.id)
+    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
+    for evaluation_id in session.scalars(own).all():
+        locked(session, Evaluation, evaluation_id)  # a run that is just being submitted waits, and finds nothing then
+    submitted = session.scalar(
+        sa.select(sa.func.count()).select_from(Submission).where(Submission.evaluation_id.in_(own))
+    )
+    if submitted or campaign.locked_at is not None:
+        raise Conflict(f"{campaign.title} has submissions ({submitted:,}), which stay on record; it can't be removed.")
+    record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
+    revisions = sa.select(JudgmentRevision.id).where(JudgmentRevision.evaluation_id.in_(own))
+    sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(own))
+    for statement in (
+        sa.delete(Board).where(Board.scoring_set_id.in_(sets)),
+        sa.delete(ScoringSet).where(ScoringSet.evaluation_id.in_(own)),
+        *(
+            sa.delete(table).where(table.revision_id.in_(revisions))
+            for table in (Judgment, KnownDocument, SubtopicJudgment)
+        ),
+        sa.delete(JudgmentRevision).where(JudgmentRevision.evaluation_id.in_(own)),
+        sa.delete(Query).where(Query.evaluation_id.in_(own)),
+        sa.delete(Participation).where(Participation.evaluation_id.in_(own)),
+        sa.delete(Evaluation).where(Evaluation.campaign_id == campaign.id),
+        sa.delete(CampaignOrganiser).where(CampaignOrganiser.campaign_id == campaign.id),
+        sa.delete(Campaign).where(Campaign.id == campaign.id),
+    ):
+        session.execute(statement, execution_options={"synchronize_session": False})
+    session.expire_all()
 
 
 def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:

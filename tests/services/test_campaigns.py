@@ -5,11 +5,22 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
-from leaderboard.errors import InvalidFields, NotAllowed, PriorLocked
-from leaderboard.models import Campaign, ScoringSet, User
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, PriorLocked
+from leaderboard.models import (
+    Campaign,
+    CampaignOrganiser,
+    Evaluation,
+    Event,
+    Judgment,
+    JudgmentRevision,
+    Query,
+    ScoringSet,
+    Submission,
+    User,
+)
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
-from leaderboard.services import campaigns, people
+from leaderboard.services import campaigns, people, submissions
 from tests.support.world import World
 
 
@@ -109,3 +120,38 @@ def test_an_admin_of_the_site_organises_what_they_make(database: Database, quick
         campaign = campaigns.create_campaign(session, actor, "x", "X", measures=["AP"], primary_measure="AP")
         session.flush()
         assert actor_of(session, admin.id).organises == {campaign.id}
+
+
+def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        other = campaigns.create_campaign(session, CONSOLE, "o", "Other", measures=["AP"], primary_measure="AP").id
+        campaigns.add_organiser(session, CONSOLE, campaign, session.get_one(User, world.ada.user_id))
+        campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
+    tables = (Evaluation, Query, JudgmentRevision, Judgment, ScoringSet, CampaignOrganiser)
+    assert all(world.all(sa.select(table)) for table in tables)
+    with world.organising() as (session, campaign, _):
+        campaigns.remove_campaign(session, CONSOLE, campaign)
+    assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
+    assert world.all(sa.select(Campaign.id)) == [other]
+    (event,) = world.all(sa.select(Event).where(Event.action == "remove"))
+    assert (event.subject, event.subject_id, event.facts) == (
+        "campaign", world.campaign, {"slug": "small", "title": "A small campaign"},
+    )  # fmt: skip
+
+
+def test_a_campaign_that_has_submissions_is_not_removed(world: World) -> None:
+    run = world.submit("not a run")
+    with world.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
+    with world.organising() as (session, campaign, _), pytest.raises(Conflict, match="which stay on record"):
+        campaigns.remove_campaign(session, CONSOLE, campaign)
+    assert world.all(sa.select(Campaign.id)) == [world.campaign]
+    assert len(world.all(sa.select(Judgment))) == 4
+
+
+def test_only_an_admin_removes_a_campaign(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        campaigns.add_organiser(session, CONSOLE, campaign, session.get_one(User, world.ada.user_id))
+        session.flush()
+        with pytest.raises(NotAllowed):
+            campaigns.remove_campaign(session, actor_of(session, world.ada.user_id), campaign)
