@@ -20,7 +20,7 @@ from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_runs
 from leaderboard.rules.states import SetState
 
-__all__ = ["Lineup", "Terms", "best_means", "lineups_of", "terms_of_current_sets"]
+__all__ = ["CurrentSet", "Lineup", "best_means", "lineups_of", "terms_of_current_sets"]
 
 Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
 
@@ -38,14 +38,14 @@ class Lineup:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What of a set the figures depend on."""
+class CurrentSet:
+    """What the statistics of a current scoring set depend on."""
 
     rule: RunChoice
     settings: ScoringSettings
 
 
-def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, Terms]:
+def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, CurrentSet]:
     """Current set -> its terms."""
     statement = (
         sa.select(ScoringSet.id, Campaign.run_choice, ScoringSet.settings)
@@ -55,7 +55,7 @@ def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int
     )
     if only is not None:
         statement = statement.where(ScoringSet.id == only)
-    return {set_id: Terms(rule, settings) for set_id, rule, settings in session.execute(statement)}
+    return {set_id: CurrentSet(rule, settings) for set_id, rule, settings in session.execute(statement)}
 
 
 def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
@@ -75,7 +75,7 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
     return means
 
 
-def lineups_of(runs: Sequence[ScoredRun], terms: Terms, means: Means) -> dict[tuple[str, Subset], Lineup]:
+def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
     """(measure, subset) -> who stands there. Under `best` each may have its own; `means` decide then."""
     if terms.rule is not RunChoice.BEST:
         one = _lineup(runs, terms.rule, {}, "none")
