@@ -6,14 +6,16 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, Session, mapped_column
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapped_column
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from leaderboard.errors import BadInput
+from leaderboard.metrics import Floats
 
 __all__ = [
     "Base",
@@ -24,6 +26,9 @@ __all__ = [
     "UtcDateTime",
     "choice",
     "clock",
+    "pack",
+    "packed_value",
+    "unpack",
 ]
 
 NAMING = {
@@ -53,6 +58,25 @@ class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+
+
+VALUE = np.dtype("<f8")  # one value of a packed vector
+
+
+def pack(values: Floats) -> bytes:
+    """A float64[positions] as a column of bytes keeps it: eight little-endian ones a value."""
+    return values.astype(VALUE).tobytes()
+
+
+def unpack(packed: bytes) -> Floats:
+    """What `pack` was given."""
+    return np.frombuffer(packed, VALUE)
+
+
+def packed_value(column: sa.ColumnElement[bytes] | InstrumentedAttribute[bytes], position: int) -> sa.Function[bytes]:
+    """The eight bytes of one position of a packed vector, read without the rest; empty beyond its end."""
+    size = VALUE.itemsize
+    return sa.func.substr(column, size * position + 1, size, type_=sa.LargeBinary)
 
 
 Json = sa.JSON().with_variant(JSONB(), "postgresql")

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
+from leaderboard.db import packed_value, unpack
 from leaderboard.metrics.ranking import Floats, Ints
 from leaderboard.metrics.stored import columns_from_values
 from leaderboard.models import Score
@@ -15,9 +16,7 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
 from leaderboard.rules.settings import NoRelevant, Subset
 
-__all__ = ["QuerySpread", "figures_over", "load_slices", "load_vectors", "spread_of", "unpack"]
-
-VALUE_BYTES = 8
+__all__ = ["QuerySpread", "figures_over", "load_slices", "load_vectors", "spread_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +36,6 @@ class QuerySpread:
         return position < len(self.median) and not np.isnan(self.median[position])
 
 
-def unpack(packed: bytes) -> Floats:
-    """float64[positions], NaN where there is no value."""
-    return np.frombuffer(packed, dtype="<f8")
-
-
 def load_vectors(
     session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset
 ) -> dict[tuple[int, str], Floats]:
@@ -58,9 +52,8 @@ def load_slices(
     session: Session, scorings: Iterable[int], measures: Iterable[str], subset: Subset, position: int
 ) -> dict[tuple[int, str], float | None]:
     """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
-    eight = sa.func.substr(Score.values, VALUE_BYTES * position + 1, VALUE_BYTES, type_=sa.LargeBinary)
     rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, eight).where(
+        sa.select(Score.scoring_id, Score.measure, packed_value(Score.values, position)).where(
             Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
         )
     )

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
-from leaderboard.db import Database, clock
+from leaderboard.db import Database, clock, unpack
 from leaderboard.lookup import scored_runs
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.stored import columns_from_values, measures_beside
@@ -175,7 +174,7 @@ def _vectors(
     vectors: dict[int, dict[str, Floats]] = {}
     ends: dict[int, tuple[float | None, float | None]] = {}
     for scoring_id, measure, packed, low, high in rows:
-        vectors.setdefault(scoring_id, {})[measure] = np.frombuffer(packed, dtype="<f8")[order]
+        vectors.setdefault(scoring_id, {})[measure] = unpack(packed)[order]
         if measure == wanted.measure:
             ends[scoring_id] = (low, high)
     return vectors, ends

@@ -9,7 +9,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from leaderboard import scoring
-from leaderboard.db import Database
+from leaderboard.db import Database, pack
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
@@ -158,14 +158,14 @@ def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
 def _measure_score(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> MeasureScore:
     """The measure's mean, and its values packed by position."""
     evaluated: Evaluated = scored.results[measure]
-    values = np.full(prepared.size, np.nan, "<f8")
+    values = np.full(prepared.size, np.nan)
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
     return MeasureScore(
         measure=str(measure),
         subset=subset,
         mean=evaluated.mean if math.isfinite(evaluated.mean) else None,
         count=evaluated.count,
-        values=values.tobytes(),
+        values=pack(values),
     )
 
 
