@@ -1,9 +1,12 @@
 """Settings from the environment, and where the product's own folders are."""
 
+import re
+
 import pytest
 
 from leaderboard.config import Config, folder
 from leaderboard.errors import BadInput
+from tests.support.shared import REPOSITORY
 
 
 def test_what_is_not_set_has_its_default() -> None:
@@ -32,3 +35,9 @@ def test_what_can_not_be_read_is_refused_with_the_variables_name(name: str, text
 @pytest.mark.parametrize("name", ["templates", "migrations", "seeds"])
 def test_the_products_folders_are_found(name: str) -> None:
     assert folder(name).is_dir()
+
+
+def test_the_readme_lists_every_setting_with_its_default() -> None:
+    rows = re.findall(r"^\| `(LEADERBOARD_\w+)` \| `?(.*?)`? \|", (REPOSITORY / "README.md").read_text(), re.MULTILINE)
+    defaults = {name: default or "none" for name, default in Config().as_environment().items()}
+    assert dict(rows) == defaults
