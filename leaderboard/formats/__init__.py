@@ -1,16 +1,16 @@
 """Run, judgment and query files: read into columns, or every problem with its line number.
 
-bytes   opening (compression, caps), pieces (whole lines, several pieces at once)
-fields  fields (where they stand), decimals (numbers), texts (ids), values (checks of single values)
-table   tables (some rows), columns, records and archive (the readers), rows (a whole file), reading (which reader)
+bytes   plain_text (decompression, limits), pieces (whole lines, several pieces at once)
+fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
+table   tables (some rows), readers (one for each format), rows (of a whole file), reading (which reader)
 files   runs, judgments, queries; problems and guessing say what is wrong with one
 """
 
+from leaderboard.formats.ids import Ids, Keys, Texts, keys, pair_keys, rising_words
 from leaderboard.formats.judgments import Judgments, read_judgments
-from leaderboard.formats.opening import GRADE_LIMIT, ByteSource, Limits, open_plain
+from leaderboard.formats.plain_text import GRADE_LIMIT, ByteSource, Limits, open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
 from leaderboard.formats.runs import RUN_WRITERS, Run, RunFormat, RunLine, read_run
-from leaderboard.formats.texts import Ids, Keys, Texts, keys, pair_keys, rising_words
 
 __all__ = [
     "GRADE_LIMIT",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.texts import WORD, Codes, Places, cut_out
+from leaderboard.formats.ids import WORD, Codes, Places, cut_out
 
 __all__ = ["floats", "integers"]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.texts import Codes, Places
+from leaderboard.formats.ids import Codes, Places
 
 __all__ = ["Field", "find_fields"]
 

@@ -1,7 +1,7 @@
 """Guesses from its first lines what a file is that can't be read as what it should be."""
 
+from leaderboard.formats.checks import is_number
 from leaderboard.formats.tables import our_name
-from leaderboard.formats.values import is_number
 
 __all__ = ["guess_content"]
 

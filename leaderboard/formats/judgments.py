@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.opening import ByteSource, Limits
+from leaderboard.formats.ids import Ids
+from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.reading import Schemas, read_rows
 from leaderboard.formats.rows import repeated_rows
 from leaderboard.formats.tables import Column, Schema
-from leaderboard.formats.texts import Ids
 
 __all__ = ["Judgments", "read_judgments"]
 

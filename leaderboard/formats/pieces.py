@@ -12,8 +12,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.opening import MIB, CappedReader, Limits, refuse
-from leaderboard.formats.texts import WORD, Codes
+from leaderboard.formats.ids import WORD, Codes
+from leaderboard.formats.plain_text import MIB, CappedReader, Limits, refuse
 
 __all__ = ["PIECE_BYTES", "Lines", "Piece", "cut", "side_by_side"]
 
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 class Piece:
     """Some whole lines of a file; the last one ends with a newline too.
 
-    room     uint8: the lines and WORD bytes of padding, which `texts.cut_out` needs
+    room     uint8: the lines and WORD bytes of padding, which `ids.cut_out` needs
     size     bytes of the lines
     first    1-based number of the first line
     numbers  int64[lines], each line's number; None: line i is first + i

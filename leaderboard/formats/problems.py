@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.opening import Limits
-from leaderboard.formats.values import Wrong, WrongLine, shown
+from leaderboard.formats.checks import Wrong, WrongLine, shown
+from leaderboard.formats.plain_text import Limits
 
 __all__ = ["WHOLE", "Part", "Problems"]
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.formats import values
+from leaderboard.formats import checks
 from leaderboard.formats.guessing import guess_content
-from leaderboard.formats.opening import ByteSource, Limits, open_plain, refuse
+from leaderboard.formats.plain_text import ByteSource, Limits, open_plain, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.reading import HEAD_BYTES, source_name
 
@@ -48,12 +48,12 @@ def read_queries(
             problems.lines += 1
             try:
                 row = _read_line(line, limits)
-            except values.Wrong as wrong:
+            except checks.Wrong as wrong:
                 problems.add(number, wrong)
                 continue
             if row.id in rows:
-                twice = f"query {values.shown(row.id)} is there twice (first on line {lines[row.id]})"
-                problems.add(number, values.Wrong(twice, "the query is there twice"))
+                twice = f"query {checks.shown(row.id)} is there twice (first on line {lines[row.id]})"
+                problems.add(number, checks.Wrong(twice, "the query is there twice"))
             else:
                 rows[row.id] = row
                 lines[row.id] = number
@@ -67,21 +67,21 @@ def _read_line(line: bytes, limits: Limits) -> QueryRow:
     try:
         fields = [field.strip() for field in line.decode().split("\t")]
     except UnicodeDecodeError as error:
-        raise values.not_utf8(error) from None
+        raise checks.not_utf8(error) from None
     if len(fields) > MOST_COLUMNS:
         expected = f"expected up to {MOST_COLUMNS} columns, found"
-        raise values.Wrong(f"{expected} {len(fields)} ({COLUMNS})", f"{expected} more ({COLUMNS})")
+        raise checks.Wrong(f"{expected} {len(fields)} ({COLUMNS})", f"{expected} more ({COLUMNS})")
     query, text, tags = [*fields, "", ""][:MOST_COLUMNS]
     if not query or len(query.split()) != 1:
         odd = f"is empty or holds blanks ({COLUMNS})"
-        raise values.Wrong(f"query id {values.shown(query)!r} {odd}", f"the query id {odd}")
-    values.identifier("query", query, limits.id_bytes)
+        raise checks.Wrong(f"query id {checks.shown(query)!r} {odd}", f"the query id {odd}")
+    checks.identifier("query", query, limits.id_bytes)
     return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, tags.split(",")) if tag))
 
 
 def _tag(tag: str) -> str:
     """Tags are listed with blanks between them: none may hold one."""
     if len(tag.split()) != 1:
-        joined = values.shown("-".join(tag.split()))
-        raise values.Wrong(f"tag {values.shown(tag)!r} holds a blank; write {joined!r}", "a tag holds a blank")
+        joined = checks.shown("-".join(tag.split()))
+        raise checks.Wrong(f"tag {checks.shown(tag)!r} holds a blank; write {joined!r}", "a tag holds a blank")
     return tag

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from leaderboard.formats.columns import read_piece
 from leaderboard.formats.guessing import guess_content
-from leaderboard.formats.opening import MIB, ByteSource, CappedReader, Limits, is_archive, open_plain, refuse
 from leaderboard.formats.pieces import Piece, cut, side_by_side
+from leaderboard.formats.plain_text import MIB, ByteSource, CappedReader, Limits, is_archive, open_plain, refuse
 from leaderboard.formats.problems import Problems
+from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
 from leaderboard.formats.tables import Schema, Table, our_name, schema_of_width
 
@@ -78,7 +78,7 @@ def _keep_freed_memory() -> None:
 
 
 def _read_archive(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
-    from leaderboard.formats.archive import read_archive  # few files are archives: tarfile takes long to import
+    from leaderboard.formats.readers.archive import read_archive  # few files are archives: tarfile takes long to import
 
     return read_archive(text, schemas, limits, rows.problems, rows.allowed)
 
@@ -88,7 +88,7 @@ def _starts_json(head: bytes) -> bool:
 
 
 def _read_json(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
-    from leaderboard.formats.records import read_records  # as above, for json and csv
+    from leaderboard.formats.readers.records import read_records  # as above, for json and csv
 
     return read_records(text, "json", schemas, limits, rows.problems)
 
@@ -100,7 +100,7 @@ def _starts_csv(head: bytes) -> bool:
 
 
 def _read_csv(text: CappedReader, schemas: Sequence[Schema], limits: Limits, rows: Rows) -> Iterator[Table]:
-    from leaderboard.formats.records import read_records
+    from leaderboard.formats.readers.records import read_records
 
     return read_records(text, "csv", schemas, limits, rows.problems)
 

@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.formats.checks import UNKNOWN_QUERY, Wrong, shown, unknown_query
+from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
 from leaderboard.formats.problems import Part, Problems
 from leaderboard.formats.tables import Schema, Table
-from leaderboard.formats.texts import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
-from leaderboard.formats.values import UNKNOWN_QUERY, Wrong, shown, unknown_query
 
 __all__ = ["Growing", "Numbering", "Rows", "repeated_rows"]
 

@@ -8,11 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.opening import ByteSource, Limits
+from leaderboard.formats.ids import Ids, Keys
+from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.reading import Schemas, read_rows
 from leaderboard.formats.rows import repeated_rows
 from leaderboard.formats.tables import Column, Schema
-from leaderboard.formats.texts import Ids, Keys
 
 __all__ = ["RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
 
@@ -45,7 +45,7 @@ class Run:
     query     uint32[L], index into `queries`
     document  L ids; no query has one twice
     score     float64[L], finite
-    key       uint64[L], a hash of each document id (`texts.keys`)
+    key       uint64[L], a hash of each document id (`ids.keys`)
     decision  bool[L], returned or not; None when the file holds no decisions
     tag       the run's own name, from the last line (as trec_eval takes it); "" when the file holds none
     """

@@ -8,11 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats import values
-from leaderboard.formats.opening import Limits
+from leaderboard.formats import checks
+from leaderboard.formats.ids import Keys, as_texts, keys
 from leaderboard.formats.pieces import Lines
+from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part
-from leaderboard.formats.texts import Keys, as_texts, keys
 
 __all__ = ["Column", "Kind", "Schema", "SlowRows", "Table", "Values", "our_name", "schema_of_width"]
 
@@ -87,7 +87,7 @@ class Table:
     first: int
     numbers: Lines | None
     part: Part = WHOLE
-    wrong: Sequence[values.WrongLine] = ()
+    wrong: Sequence[checks.WrongLine] = ()
     lost: Sequence[tuple[int, str]] = ()
     end: Sequence[str] = ()
 
@@ -104,7 +104,7 @@ class SlowRows:
         self._columns = [column for _, column in schema.read]
         self._limits = limits
         self._part = part
-        self._wrong: list[values.WrongLine] = []
+        self._wrong: list[checks.WrongLine] = []
         self._lost: list[tuple[int, str]] = []
         self._rows: list[list[Any]] = []
         self._lines: list[int] = []
@@ -112,7 +112,7 @@ class SlowRows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def tell(self, line: int, wrong: values.Wrong) -> None:
+    def tell(self, line: int, wrong: checks.Wrong) -> None:
         """Notes what is wrong with a line."""
         self._wrong.append(wrong.on(line))
 
@@ -122,7 +122,7 @@ class SlowRows:
         for column, text in zip(self._columns, texts, strict=True):
             try:
                 row[column.name] = self._checked(column, text)
-            except values.Wrong as wrong:
+            except checks.Wrong as wrong:
                 self.tell(line, wrong)
         if len(row) == len(self._columns):
             self._rows.append(list(row.values()))
@@ -132,12 +132,12 @@ class SlowRows:
 
     def _checked(self, column: Column, text: str) -> Any:
         if column.kind == "score":
-            return values.score(text)
+            return checks.score(text)
         if column.kind == "grade":
-            return values.grade(text)
+            return checks.grade(text)
         if column.kind == "decision":
-            return values.decision(text)
-        return values.identifier(column.name, text, self._limits.id_bytes)
+            return checks.decision(text)
+        return checks.identifier(column.name, text, self._limits.id_bytes)
 
     def table(self) -> Table:
         """The rows so far; the next one starts anew."""

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from leaderboard.formats.texts import WORD, keys
+from leaderboard.formats.ids import WORD, keys
 
 __all__ = ["with_equal_keys"]
 

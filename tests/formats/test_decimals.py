@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leaderboard.formats.decimals import floats, integers
-from leaderboard.formats.texts import WORD, Codes
+from leaderboard.formats.ids import WORD, Codes
 
 digits = st.text("0123456789", max_size=21)
 exponents = st.tuples(st.sampled_from("eE"), st.sampled_from(["", "+", "-"]), st.text("0123456789", max_size=3))

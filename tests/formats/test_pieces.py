@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import Limits
-from leaderboard.formats.opening import CappedReader
 from leaderboard.formats.pieces import cut, side_by_side
+from leaderboard.formats.plain_text import CappedReader
 
 
 class Drop(io.BytesIO):

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaderboard.formats.ids import Ids, as_texts, keys
 from leaderboard.formats.rows import repeated_rows
-from leaderboard.formats.texts import Ids, as_texts, keys
 from tests.formats.collisions import with_equal_keys
 
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.formats.texts import as_texts, keys
+from leaderboard.formats.ids import as_texts, keys
 from leaderboard.scoring.judged_queries import JudgmentIndex
 from tests.formats.collisions import with_equal_keys
 

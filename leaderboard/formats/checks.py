@@ -4,7 +4,7 @@ import math
 import re
 from typing import NamedTuple
 
-from leaderboard.formats.opening import GRADE_LIMIT
+from leaderboard.formats.plain_text import GRADE_LIMIT
 
 __all__ = [
     "ODD_IN_ID",

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from leaderboard.formats.opening import CappedReader, Limits, refuse
+from leaderboard.formats.checks import Wrong, not_utf8, shown
+from leaderboard.formats.plain_text import CappedReader, Limits, refuse
 from leaderboard.formats.problems import Problems
 from leaderboard.formats.tables import Column, Schema, SlowRows, Table, our_name
-from leaderboard.formats.values import Wrong, not_utf8, shown
 
 __all__ = ["read_records"]
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from leaderboard.formats import values
+from leaderboard.formats import checks
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
-from leaderboard.formats.opening import GRADE_LIMIT, Limits
+from leaderboard.formats.ids import Codes, Places, cut_out, keys
 from leaderboard.formats.pieces import Piece
+from leaderboard.formats.plain_text import GRADE_LIMIT, Limits
 from leaderboard.formats.problems import WHOLE, Part
 from leaderboard.formats.tables import Kind, Schema, SlowRows, Table, Values
-from leaderboard.formats.texts import Codes, Places, cut_out, keys
 
 __all__ = ["read_piece"]
 
@@ -60,7 +60,7 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
 
 def _require_sound(text: bytes) -> None:
     try:
-        odd = values.ODD_IN_ID.search(text.decode())
+        odd = checks.ODD_IN_ID.search(text.decode())
     except UnicodeDecodeError:
         raise Doubt from None
     if odd:
@@ -77,8 +77,8 @@ def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> Val
     score, sure = floats(codes, start, length)
     for row in np.flatnonzero(~sure).tolist():
         try:
-            score[row] = values.score(codes[start[row] : start[row] + length[row]].tobytes().decode())
-        except values.Wrong:
+            score[row] = checks.score(codes[start[row] : start[row] + length[row]].tobytes().decode())
+        except checks.Wrong:
             raise Doubt from None
     return score
 
@@ -113,7 +113,7 @@ def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part)
         line = piece.line(row)
         try:
             rows.add(line, _fields(text, schema))
-        except values.Wrong as wrong:
+        except checks.Wrong as wrong:
             rows.tell(line, wrong)
     return rows.table()
 
@@ -123,9 +123,9 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        raise values.not_utf8(error) from None
+        raise checks.not_utf8(error) from None
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
         expected = f"expected {schema.width} columns, found"
-        raise values.Wrong(f"{expected} {len(fields)} ({schema})", f"{expected} another number ({schema})")
+        raise checks.Wrong(f"{expected} {len(fields)} ({schema})", f"{expected} another number ({schema})")
     return [fields[place].decode() for place, _ in schema.read]

@@ -8,12 +8,12 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from leaderboard.formats.columns import read_piece
-from leaderboard.formats.opening import ARCHIVE_START, MIB, CappedReader, Limits, foreign_start, is_archive, refuse
+from leaderboard.formats.checks import Wrong, identifier, is_number, shown, unknown_query
 from leaderboard.formats.pieces import Piece, cut
+from leaderboard.formats.plain_text import ARCHIVE_START, MIB, CappedReader, Limits, foreign_start, is_archive, refuse
 from leaderboard.formats.problems import WHOLE, Part, Problems
+from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.tables import Schema, SlowRows, Table, schema_of_width
-from leaderboard.formats.values import Wrong, identifier, is_number, shown, unknown_query
 
 __all__ = ["read_archive"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.formats.texts import WORD, Ids, as_texts, cut_out, keys, rising_words
+from leaderboard.formats.ids import WORD, Ids, as_texts, cut_out, keys, rising_words
 
 ids = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs"]), min_size=1, max_size=30)
 

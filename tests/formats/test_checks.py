@@ -1,7 +1,7 @@
 import sys
 import unicodedata
 
-from leaderboard.formats.values import ODD_IN_ID
+from leaderboard.formats.checks import ODD_IN_ID
 
 
 def test_every_blank_and_control_character_beyond_ascii_is_odd_in_an_id() -> None:
