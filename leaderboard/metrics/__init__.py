@@ -12,7 +12,7 @@ from leaderboard.metrics.names import explain, parse, parse_agreements, parse_al
 from leaderboard.metrics.parameters import GRADE_LIMIT
 from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting
 from leaderboard.metrics.reference import Reference
-from leaderboard.metrics.registry import families
+from leaderboard.metrics.registry import families, groups
 from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Sweep",
     "explain",
     "families",
+    "groups",
     "oracles",
     "parse",
     "parse_agreements",

@@ -8,16 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from leaderboard.errors import BadInput, UnknownMeasure
-from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
+from leaderboard.metrics.aggregation import MEAN, SUM, Aggregation, Columns
 from leaderboard.metrics.parameters import (
     GRADE_LIMIT,
     Given,
     Parameter,
     Value,
-    canonical,
-    described,
-    read_arguments,
-    read_cutoff,
     read_value,
     write,
 )
@@ -34,6 +30,7 @@ __all__ = [
     "Evaluated",
     "Family",
     "Measure",
+    "Named",
     "Range",
     "TrecEval",
     "with_relevant",
@@ -112,14 +109,15 @@ class Evaluated:
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
 class Definition:
-    """What the reference page says of anything that has a name, parameters and perhaps a cutoff.
+    """What measures of a run and agreements between rankings have in common: a name, parameters, and a reference.
 
-    compute  the function, whose docstring is the reference
+    compute    the function, whose docstring is the reference
+    cutoff     what may follow the @ in a name; None: nothing
+    unit       one of UNITS
     """
 
     name: str
     title: str
-    group: str
     compute: Callable[..., Any]
     parameters: tuple[Parameter, ...] = ()
     cutoff: Parameter | None = None
@@ -141,19 +139,74 @@ class Definition:
 
     @property
     def reference(self) -> Reference:
-        """Everything that is said of it."""
+        """The summary, and a text under every heading of the reference page."""
         return reference_of(self.compute, UNITS[self.unit], self.directions[self.direction])
 
     @property
     def text(self) -> str:
         """The whole reference as plain text: name, summary, parameters and every heading."""
-        head = (f"{self.name}: {self.title}", self.summary)
-        return "\n".join([*head, *described(self), self.reference.text(), *self.more])
+        lines = [f"{self.name}: {self.title}", self.summary]
+        for parameter in self.parameters:
+            default = "" if parameter.default is None else f" (default {parameter.write(parameter.default)})"
+            lines.append(f"  {parameter.name}: {parameter.meaning}; {parameter.expected}{default}")
+        if self.cutoff is not None:
+            lines.append(f"  @{self.cutoff.example}: {self.cutoff.meaning}; {self.cutoff.expected}")
+        lines += [f"{heading}: {text}" for heading, text in self.reference.sections.items()]
+        return "\n".join([*lines, *self.more])
 
     @property
     def more(self) -> tuple[str, ...]:
-        """Further lines of the text, which the record knows."""
+        """Further lines of the text, from what only this kind of definition has."""
         return ()
+
+    def read_arguments(self, given: Mapping[str, Value]) -> Given:
+        """The parameters that are not at their defaults, in order. Raises UnknownMeasure for what it does not take."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise UnknownMeasure(f"{self.name} takes no parameter {name!r}; it takes {', '.join(known) or 'none'}")
+        values = {name: parameter.read(given[name], self.name) for name, parameter in known.items() if name in given}
+        return tuple((name, value) for name, value in values.items() if value != known[name].default)
+
+    def read_cutoff(self, cutoff: Value) -> Value:
+        """The cutoff in its type. Raises UnknownMeasure when it is missing, or not taken, or out of bounds."""
+        if cutoff is None:
+            if self.cutoff is not None and self.cutoff.required:
+                raise UnknownMeasure(f"{self.name} needs a cutoff, for example {self.name}@{self.cutoff.example}")
+            return None
+        if self.cutoff is None:
+            raise UnknownMeasure(f"{self.name} takes no cutoff (@{write(cutoff)})")
+        return self.cutoff.read(cutoff, self.name)
+
+
+@dataclass(frozen=True, repr=False, slots=True)
+class Named:
+    """A definition with its parameters filled in: `str()` gives its one canonical name, which `parse` reads back.
+
+    given   (name, value) of each parameter that is not at its default, in the definition's order
+    cutoff  the rank (IPrec: the recall) after the @, or None
+    """
+
+    family: Definition
+    given: Given = ()
+    cutoff: Value = None
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={write(value)}" for name, value in self.given)
+        name = f"{self.family.name}({inside})" if inside else self.family.name
+        return name if self.cutoff is None else f"{name}@{write(self.cutoff)}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Every parameter with its value, the cutoff too when the definition takes one."""
+        values: dict[str, Any] = {parameter.name: parameter.default for parameter in self.family.parameters}
+        values.update(self.given)
+        if self.family.cutoff is not None:
+            values["cutoff"] = self.cutoff
+        return values
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, kw_only=True)
@@ -189,7 +242,7 @@ class Family(Definition):
         """This family with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
         if self.uncut and cutoff is not None:
             raise UnknownMeasure(f"{self.name}@{write(cutoff)} is refused: {self.uncut}")
-        measure = Measure(self, read_arguments(self, given), read_cutoff(self, cutoff))
+        measure = Measure(self, self.read_arguments(given), self.read_cutoff(cutoff))
         problem = self.check(given) if self.check else None
         if problem:
             raise UnknownMeasure(f"{self.name}: {problem}")
@@ -197,43 +250,10 @@ class Family(Definition):
 
 
 @dataclass(frozen=True, repr=False, slots=True)
-class Measure:
-    """A family with its parameters: `str(measure)` is its one canonical name, and parse gives it back.
-
-    given   (name, value) of each parameter that is not at its default, in the family's order
-    cutoff  the rank (IPrec: the recall) after the @, or None
-    """
+class Measure(Named):
+    """A family with its parameters and cutoff filled in."""
 
     family: Family
-    given: Given = ()
-    cutoff: Value = None
-
-    def __str__(self) -> str:
-        return canonical(self.family, self.given, self.cutoff)
-
-    def __repr__(self) -> str:
-        return f"<Measure {self}>"
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """Every parameter with its value, the cutoff too when the family takes one."""
-        values: dict[str, Any] = {parameter.name: parameter.default for parameter in self.family.parameters}
-        values.update(self.given)
-        if self.family.cutoff is not None:
-            values["cutoff"] = self.cutoff
-        return values
-
-    @property
-    def title(self) -> str:
-        return self.family.title
-
-    @property
-    def summary(self) -> str:
-        return self.family.summary
-
-    @property
-    def unit(self) -> str:
-        return self.family.unit
 
     @property
     def direction(self) -> Direction:
@@ -251,7 +271,7 @@ class Measure:
     @property
     def is_count(self) -> bool:
         """Whether trec_eval prints it as a whole number."""
-        return self.family.unit in {"documents", "queries"} and self.family.aggregation.name.startswith("sum")
+        return self.family.aggregation is SUM
 
     @property
     def trec_eval(self) -> str | None:

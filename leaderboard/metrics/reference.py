@@ -5,79 +5,60 @@ in indented lines. What comes after, for those who call the function, is no part
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 __all__ = ["HEADINGS", "Reference", "mathml", "reference_of"]
 
-HEADINGS = {
-    "formula": "Formula",
-    "where": "Symbols",
-    "range": "Range",
-    "unit": "Unit",
-    "direction": "Direction",
-    "ties": "Ties",
-    "no_relevant": "No relevant document",
-    "missing": "Missing query",
-    "beyond": "Cutoff beyond the list",
-    "unjudged": "Unjudged documents",
-    "elsewhere": "trec_eval and ir_measures",
-    "source": "Source",
-}
+HEADINGS = (
+    "Formula",
+    "Symbols",
+    "Range",
+    "Unit",
+    "Direction",
+    "Ties",
+    "No relevant document",
+    "Missing query",
+    "Cutoff beyond the list",
+    "Unjudged documents",
+    "trec_eval and ir_measures",
+    "Source",
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Reference:
-    """What a reader may ask of a measure: a summary, and a text for each of HEADINGS.
+    """What a reader may ask of a measure: a summary, and a text for each of HEADINGS, in their order.
 
-    formula is in the plain notation that `mathml` turns into MathML.
+    The formula is in the plain notation that `mathml` turns into MathML.
     """
 
     summary: str
-    formula: str
-    where: str
-    range: str
-    unit: str
-    direction: str
-    ties: str
-    no_relevant: str
-    missing: str
-    beyond: str
-    unjudged: str
-    elsewhere: str
-    source: str
+    sections: Mapping[str, str]
 
     @property
     def mathml(self) -> str:
         """The formula as a <math> element."""
-        return mathml(self.formula)
-
-    def sections(self) -> tuple[tuple[str, str], ...]:
-        """(heading, text) in the order of the page."""
-        return tuple((heading, getattr(self, field)) for field, heading in HEADINGS.items())
-
-    def text(self) -> str:
-        """All headings as plain text, a line each."""
-        return "\n".join(f"{heading}: {text}" for heading, text in self.sections())
+        return mathml(self.sections["Formula"])
 
 
 @cache
 def reference_of(compute: Callable[..., Any], unit: str, direction: str) -> Reference:
     """The reference in the function's docstring, with the texts for unit and direction, which the measure's record has.
 
-    Raises KeyError for a heading that is none, TypeError where one is missing.
+    Raises ValueError for a heading that is not among HEADINGS, and where one is missing.
     """
     from inspect import cleandoc  # only a page and --explain need it
 
     summary, told, *_ = cleandoc(compute.__doc__ or "").split("\n\n")
-    fields = {heading: field for field, heading in HEADINGS.items()}
-    texts = {"summary": " ".join(summary.split("\n")), "unit": unit, "direction": direction}
+    texts = {"Unit": unit, "Direction": direction}
     for line in re.sub(r"\n +", " ", told).split("\n"):
-        heading, _, text = line.partition(": ")
-        texts[fields[heading]] = text
-    return Reference(**texts)
+        heading, _, texts[heading] = line.partition(": ")
+    if wrong := texts.keys() ^ HEADINGS:
+        raise ValueError(f"{compute.__name__}: these headings are missing or unknown: {', '.join(sorted(wrong))}")
+    return Reference(" ".join(summary.split("\n")), {heading: texts[heading] for heading in HEADINGS})
 
 
 PIECE = r"\s+|\d+(?:\.\d+)?|[^\W\d_]\w*?(?=_|\W|$)|\W|_"

@@ -20,22 +20,27 @@ from leaderboard.metrics.families import (
 )
 from leaderboard.metrics.measure import Family
 
-__all__ = ["families", "find", "nearest"]
+__all__ = ["families", "find", "groups", "nearest"]
 
-_FAMILIES: tuple[Family, ...] = (
-    *detection.FAMILIES,
-    *sweep.FAMILIES,
-    *binary.FAMILIES,
-    *recall_levels.FAMILIES,
-    *rank_biased.FAMILIES,
-    *graded.FAMILIES,
-    *cascade.FAMILIES,
-    *gain_variants.FAMILIES,
-    *incomplete.FAMILIES,
-    *sets.FAMILIES,
-    *counts.FAMILIES,
-)
+_GROUPS: Mapping[str, tuple[Family, ...]] = {
+    "Detection": (*detection.FAMILIES, *sweep.FAMILIES),
+    "Ranks, binary": (*binary.FAMILIES, *recall_levels.FAMILIES, *rank_biased.FAMILIES),
+    "Ranks, graded": (*graded.FAMILIES, *cascade.FAMILIES, *gain_variants.FAMILIES),
+    "Ranks, incomplete judgments": incomplete.FAMILIES,
+    "Sets": sets.FAMILIES,
+    "Counts": counts.FAMILIES,
+}
+_FAMILIES = tuple(family for group in _GROUPS.values() for family in group)
 _BY_NAME = {each.name: each for each in _FAMILIES}
+
+
+def groups() -> Mapping[str, tuple[Family, ...]]:
+    """Every measure under the heading that the reference page has it under, in its order.
+
+    >>> list(groups())[:2]
+    ['Detection', 'Ranks, binary']
+    """
+    return _GROUPS
 
 
 def families() -> tuple[Family, ...]:

@@ -36,9 +36,10 @@ class Column:
 def column(name: str) -> Column:
     """The column of a measure, by its name with parameters. Raises UnknownMeasure."""
     measure = metrics.parse(name)
+    family = measure.family
     lowest, highest = measure.range()
     return Column(
-        name, measure.title, measure.summary, measure.unit, measure.direction, lowest, highest, measure.has_interval
+        name, family.title, family.summary, family.unit, family.direction, lowest, highest, measure.has_interval
     )
 
 

@@ -5,7 +5,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from leaderboard.errors import NotFound, UnknownMeasure
-from leaderboard.metrics import MEASURES_VERSION, Family, families, parse
+from leaderboard.metrics import MEASURES_VERSION, Family, families, groups, parse
 from leaderboard.metrics.families.agreement import AGREEMENTS, AgreementFamily
 
 blueprint = Blueprint("measures", __name__, url_prefix="/measures")
@@ -13,10 +13,8 @@ blueprint = Blueprint("measures", __name__, url_prefix="/measures")
 
 @blueprint.get("/")
 def index() -> ResponseReturnValue:
-    groups: dict[str, list[Family | AgreementFamily]] = {}
-    for each in _listed():
-        groups.setdefault(each.group, []).append(each)
-    return render_template("measures/index.html", groups=groups, metric_version=MEASURES_VERSION)
+    listed = {**groups(), "Agreement between two rankings": AGREEMENTS}
+    return render_template("measures/index.html", groups=listed, metric_version=MEASURES_VERSION)
 
 
 @blueprint.get("/<name>")

@@ -145,7 +145,7 @@ def test_many_items_are_compared_in_parts():
 
 @pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda agreement: agreement.name)
 def test_every_agreement_is_documented(agreement):
-    assert all(text.strip() for _, text in agreement.reference.sections())
+    assert all(text.strip() for _, text in agreement.reference.sections.items())
     assert agreement.reference.mathml.startswith("<math")
     assert agreement.name in agreement.text
     assert explain(agreement.name) == agreement.text

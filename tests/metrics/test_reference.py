@@ -3,15 +3,15 @@ from xml.etree import ElementTree
 import pytest
 
 from leaderboard.metrics import families
-from leaderboard.metrics.reference import HEADINGS, Reference, mathml
+from leaderboard.metrics.reference import HEADINGS, mathml, reference_of
 
 FAMILIES = pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
 
 
 @FAMILIES
 def test_every_measure_says_everything_that_a_reader_may_ask(family):
-    assert all(text.strip() for text in (family.title, family.summary, family.group, family.unit))
-    for heading, text in family.reference.sections():
+    assert all(text.strip() for text in (family.title, family.summary, family.unit))
+    for heading, text in family.reference.sections.items():
         assert text.strip(), heading
     for parameter in (*family.parameters, *([family.cutoff] if family.cutoff else [])):
         assert parameter.meaning
@@ -19,7 +19,7 @@ def test_every_measure_says_everything_that_a_reader_may_ask(family):
 
 @FAMILIES
 def test_the_text_holds_every_heading(family):
-    for part in (family.name, family.title, family.summary, *HEADINGS.values()):
+    for part in (family.name, family.title, family.summary, *HEADINGS):
         assert part in family.text
 
 
@@ -27,13 +27,21 @@ def test_the_text_holds_every_heading(family):
 def test_the_formula_is_well_formed_and_names_what_it_defines(family):
     root = ElementTree.fromstring(family.reference.mathml)
     assert root.tag == "{http://www.w3.org/1998/Math/MathML}math"
-    assert root.get("alttext") == family.reference.formula
-    assert "=" in family.reference.formula
+    assert root.get("alttext") == family.reference.sections["Formula"]
+    assert "=" in family.reference.sections["Formula"]
     assert len(list(root.iter())) > 3
 
 
-def test_headings_are_the_fields():
-    assert ["summary", *HEADINGS] == list(Reference.__dataclass_fields__)
+def test_a_docstring_that_lacks_a_heading_is_refused_with_its_name():
+    def compute():
+        """Says little.
+
+        Formula: x = 1
+        Colour: red
+        """
+
+    with pytest.raises(ValueError, match=r"compute: .*Colour, Cutoff beyond the list, .*Ties"):
+        reference_of(compute, "A share.", "Higher is better.")
 
 
 def inner(formula: str) -> str:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from leaderboard.cli.trec_output import read_request, trec_lines
-from leaderboard.metrics import Measure, Setting, families, parse, parse_all
+from leaderboard.metrics import Measure, Setting, groups, parse, parse_all
 from leaderboard.scoring import Judging, Scored, prepare, score
 from tests.scoring.obvious import Line, judgments_of, run_of
 
@@ -25,11 +25,12 @@ def means(result: Scored) -> dict[str, tuple[float, int]]:
     return {str(measure): (each.mean, each.count) for measure, each in result.results.items()}
 
 
-def measures_of(groups: tuple[str, ...]) -> list[Measure]:
+def measures_of(headings: tuple[str, ...]) -> list[Measure]:
     return [
         family(cutoff=EXAMPLE.get(family.name, 5) if family.cutoff and family.cutoff.required else None)
-        for family in families()
-        if family.group.startswith(groups)
+        for heading, families in groups().items()
+        if heading.startswith(headings)
+        for family in families
     ]
 
 

@@ -15,7 +15,7 @@ def test_every_measure_is_in_the_list(visitor: Reader) -> None:
 def test_every_measure_has_a_page_with_everything_that_is_said_of_it(visitor: Reader) -> None:
     for each in (*families(), *AGREEMENTS):
         page = visitor.get(f"/measures/{each.name}")
-        for heading, text in each.reference.sections():
+        for heading, text in each.reference.sections.items():
             assert text, f"{each.name}: {heading}"
             assert heading == "Formula" or f"<dt>{heading}</dt>" in page
 

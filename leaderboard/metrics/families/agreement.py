@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.metrics.measure import Definition, Direction, Range
-from leaderboard.metrics.parameters import Given, Parameter, Value, canonical, read_arguments, read_cutoff
+from leaderboard.metrics.measure import Definition, Direction, Named, Range
+from leaderboard.metrics.parameters import Parameter, Value
 from leaderboard.metrics.segments import Floats
 
 __all__ = [
@@ -277,35 +277,22 @@ class AgreementFamily(Definition):
 
     compute: Callable[..., Agreed]
     span: Range
-    group: str = "Agreement between two rankings"
     directions: ClassVar[Mapping[Direction, str]] = {"higher": "Higher is closer.", "lower": "Lower is closer."}
 
     def __call__(self, *, cutoff: Value = None, **given: Value) -> "Agreement":
         """This agreement with parameters and cutoff. Raises UnknownMeasure for what it does not take."""
-        return Agreement(self, read_arguments(self, given), read_cutoff(self, cutoff))
+        return Agreement(self, self.read_arguments(given), self.read_cutoff(cutoff))
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """A family with its parameters: `str(agreement)` is its canonical name.
-
-    given   (name, value) of each parameter that is not at its default
-    cutoff  the depth after the @, or None
-    """
+@dataclass(frozen=True, repr=False, slots=True)
+class Agreement(Named):
+    """A way to compare two rankings, with its parameters and cutoff filled in."""
 
     family: AgreementFamily
-    given: Given = ()
-    cutoff: Value = None
-
-    def __str__(self) -> str:
-        return canonical(self.family, self.given, self.cutoff)
 
     def compute(self, first: Items, second: Items) -> Agreed:
         """How much two lists of ids in rank order agree."""
-        arguments: dict[str, Any] = dict(self.given)
-        if self.cutoff is not None:
-            arguments["cutoff"] = self.cutoff
-        return self.family.compute(first, second, **arguments)
+        return self.family.compute(first, second, **self.arguments)
 
 
 KENDALL_DISTANCE = AgreementFamily(

@@ -10,8 +10,6 @@ from leaderboard.metrics.segments import Floats, share, total
 
 __all__ = ["AP", "FAMILIES", "RANK", "RANK_NEEDED", "TREC_CUTOFFS"]
 
-GROUP = "Ranks, binary"
-
 RANK = Parameter("cutoff", "int", low=1, meaning="only the first k ranks count")
 RANK_NEEDED = Parameter("cutoff", "int", low=1, required=True, meaning="only the first k ranks count")
 
@@ -214,7 +212,6 @@ def average_precision_of_all(ranking: Ranking, *, rel: int) -> Floats:
 P = Family(
     name="P",
     title="Precision at k",
-    group=GROUP,
     compute=precision,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
@@ -223,7 +220,6 @@ P = Family(
 R = Family(
     name="R",
     title="Recall at k",
-    group=GROUP,
     compute=recall,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
@@ -232,7 +228,6 @@ R = Family(
 SUCCESS = Family(
     name="Success",
     title="Success at k",
-    group=GROUP,
     compute=success,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
@@ -241,7 +236,6 @@ SUCCESS = Family(
 ACCURACY = Family(
     name="Accuracy",
     title="Pairs in the right order",
-    group=GROUP,
     compute=pairs_in_order,
     parameters=(REL,),
     uncut=(
@@ -252,7 +246,6 @@ ACCURACY = Family(
 RR = Family(
     name="RR",
     title="Reciprocal rank",
-    group=GROUP,
     compute=reciprocal_rank,
     parameters=(REL,),
     cutoff=RANK,
@@ -261,7 +254,6 @@ RR = Family(
 AP = Family(
     name="AP",
     title="Average precision",
-    group=GROUP,
     compute=average_precision,
     parameters=(
         REL,
@@ -280,7 +272,6 @@ AP = Family(
 GMAP = Family(
     name="GMAP",
     title="Geometric mean of average precision",
-    group=GROUP,
     compute=average_precision_of_all,
     parameters=(REL,),
     aggregation=GEOMETRIC_MEAN,

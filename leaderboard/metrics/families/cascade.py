@@ -13,8 +13,6 @@ from leaderboard.metrics.segments import Floats, running, share, total
 
 __all__ = ["FAMILIES"]
 
-GROUP = "Ranks, graded"
-
 
 def expected_reciprocal_rank(ranking: Ranking, *, gmax: int, max: str | None, cutoff: int | None) -> Floats:  # noqa: A002  # as in ERR(max=data)
     """The expected inverse rank at which a reader stops, who stops more readily at higher grades.
@@ -99,7 +97,6 @@ def average_dynamic_recall(ranking: Ranking, *, rel: int) -> Floats:
 ERR = Family(
     name="ERR",
     title="Expected reciprocal rank",
-    group=GROUP,
     compute=expected_reciprocal_rank,
     parameters=(
         Parameter("gmax", "int", 4, low=1, high=GRADE_LIMIT, meaning="the highest grade that there can be"),
@@ -112,7 +109,6 @@ ERR = Family(
 ADR = Family(
     name="ADR",
     title="Average dynamic recall",
-    group=GROUP,
     compute=average_dynamic_recall,
     parameters=(REL,),
 )

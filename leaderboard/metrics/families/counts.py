@@ -1,5 +1,7 @@
 """Counts: how many documents are returned, relevant, both or neither. They are added up, not averaged."""
 
+from functools import partial
+
 import numpy as np
 
 from leaderboard.metrics.aggregation import SUM
@@ -9,8 +11,6 @@ from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, count
 
 __all__ = ["FAMILIES"]
-
-GROUP = "Counts"
 
 
 def true_positives(ranking: Ranking, *, rel: int) -> Floats:
@@ -225,57 +225,38 @@ def query(ranking: Ranking) -> Floats:
     return np.ones(ranking.queries)
 
 
-TP = Family(
+documents = partial(Family, defined_where=None, span=COUNT, unit="documents", aggregation=SUM)
+
+TP = documents(
     name="TP",
     title="True positives",
-    group=GROUP,
     compute=true_positives,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
-    aggregation=SUM,
 )
-FP = Family(
+FP = documents(
     name="FP",
     title="False positives",
-    group=GROUP,
     compute=false_positives,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
     direction="lower",
-    aggregation=SUM,
 )
-TN = Family(
+TN = documents(
     name="TN",
     title="True negatives",
-    group=GROUP,
     compute=true_negatives,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
-    aggregation=SUM,
     needs=frozenset({"documents"}),
 )
-FN = Family(
+FN = documents(
     name="FN",
     title="False negatives",
-    group=GROUP,
     compute=false_negatives,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
     direction="lower",
-    aggregation=SUM,
 )
 NUM_Q = Family(
     name="NumQ",
     title="Queries",
-    group=GROUP,
     compute=query,
     defined_where=None,
     span=(1.0, 1.0),
@@ -284,54 +265,34 @@ NUM_Q = Family(
     aggregation=SUM,
     trec_eval=(TrecEval("num_q"),),
 )
-NUM_RET = Family(
+NUM_RET = documents(
     name="NumRet",
     title="Returned documents",
-    group=GROUP,
     compute=returned,
-    defined_where=None,
-    span=COUNT,
-    unit="documents",
     direction="none",
-    aggregation=SUM,
     trec_eval=(TrecEval("num_ret"),),
 )
-NUM_REL = Family(
+NUM_REL = documents(
     name="NumRel",
     title="Relevant documents",
-    group=GROUP,
     compute=relevant,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
     direction="none",
-    aggregation=SUM,
     trec_eval=(TrecEval("num_rel"),),
 )
-NUM_REL_RET = Family(
+NUM_REL_RET = documents(
     name="NumRelRet",
     title="Relevant documents returned",
-    group=GROUP,
     compute=relevant_returned,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
-    aggregation=SUM,
     trec_eval=(TrecEval("num_rel_ret"),),
 )
-NUM_NONREL_JUDGED_RET = Family(
+NUM_NONREL_JUDGED_RET = documents(
     name="NumNonrelJudgedRet",
     title="Documents returned that were judged not relevant",
-    group=GROUP,
     compute=judged_not_relevant,
-    defined_where=None,
     parameters=(REL,),
-    span=COUNT,
-    unit="documents",
     direction="lower",
-    aggregation=SUM,
     trec_eval=(TrecEval("num_nonrel_judged_ret"),),
 )
 

@@ -10,8 +10,6 @@ from leaderboard.metrics.segments import Floats, Ints, count
 
 __all__ = ["AQWV", "FAMILIES", "PFA", "PMISS", "VALUE", "losses", "value_range", "weighted_losses"]
 
-GROUP = "Detection"
-
 
 def losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> Columns:
     """(P_miss, P_fa), each float64[Q], for `found` relevant ones among `returned` documents of each query.
@@ -174,7 +172,6 @@ def value_range(setting: Setting, _measure: Measure) -> Range:
 VALUE = Family(
     name="Value",
     title="Query weighted value of one query",
-    group=GROUP,
     compute=value,
     defined_where=None,
     parameters=(REL,),
@@ -185,7 +182,6 @@ VALUE = Family(
 AQWV = Family(
     name="AQWV",
     title="Actual query weighted value",
-    group=GROUP,
     compute=actual,
     defined_where=None,
     parameters=(REL,),
@@ -197,7 +193,6 @@ AQWV = Family(
 PMISS = Family(
     name="Pmiss",
     title="Probability of a miss",
-    group=GROUP,
     compute=miss,
     defined_where=None,
     parameters=(REL,),
@@ -206,7 +201,6 @@ PMISS = Family(
 PFA = Family(
     name="Pfa",
     title="Probability of a false alarm",
-    group=GROUP,
     compute=false_alarm,
     defined_where=None,
     parameters=(

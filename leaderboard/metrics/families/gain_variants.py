@@ -10,8 +10,6 @@ from leaderboard.metrics.segments import Floats, Ints, running, share, starts, t
 
 __all__ = ["FAMILIES", "RunningGain"]
 
-GROUP = "Ranks, graded"
-
 
 class RunningGain:
     """A running sum over each query's ranks, which can be asked for at any rank."""
@@ -172,7 +170,6 @@ def binary_gain(ranking: Ranking, *, rel: int) -> Floats:
 NDCG_REL = Family(
     name="nDCGRel",
     title="nDCG averaged over relevant documents",
-    group=GROUP,
     compute=at_relevant,
     defined_where=with_gain,
     parameters=(GAINS,),
@@ -181,7 +178,6 @@ NDCG_REL = Family(
 RNDCG = Family(
     name="RnDCG",
     title="nDCG averaged over grade levels",
-    group=GROUP,
     compute=at_levels,
     parameters=(REL, GAINS),
     trec_eval=(TrecEval("Rndcg", read=read_gains, write=write_gains),),
@@ -189,7 +185,6 @@ RNDCG = Family(
 G = Family(
     name="G",
     title="Normalised gain",
-    group=GROUP,
     compute=normalised_gain,
     defined_where=with_gain,
     parameters=(GAINS,),
@@ -198,7 +193,6 @@ G = Family(
 BIN_G = Family(
     name="binG",
     title="Binary normalised gain",
-    group=GROUP,
     compute=binary_gain,
     parameters=(REL,),
     trec_eval=(TrecEval("binG"),),

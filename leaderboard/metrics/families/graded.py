@@ -14,8 +14,6 @@ from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, tota
 
 __all__ = ["FAMILIES", "Gained", "gain_of", "gained", "ideal", "with_gain"]
 
-GROUP = "Ranks, graded"
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gained:
@@ -287,7 +285,6 @@ DISCOUNT = Parameter(
 CG = Family(
     name="CG",
     title="Cumulated gain",
-    group=GROUP,
     compute=cumulated_gain,
     defined_where=with_gain,
     parameters=(GAIN, GAINS),
@@ -298,7 +295,6 @@ CG = Family(
 DCG = Family(
     name="DCG",
     title="Discounted cumulated gain",
-    group=GROUP,
     compute=discounted_gain,
     defined_where=with_gain,
     parameters=(GAIN, GAINS, DISCOUNT),
@@ -310,7 +306,6 @@ DCG = Family(
 NDCG = Family(
     name="nDCG",
     title="Normalised discounted cumulated gain",
-    group=GROUP,
     compute=normalised_discounted_gain,
     defined_where=with_gain,
     parameters=(GAIN, GAINS, DISCOUNT),
@@ -324,7 +319,6 @@ NDCG = Family(
 NCG = Family(
     name="NCG",
     title="Normalised cumulated gain",
-    group=GROUP,
     compute=normalised_gain,
     defined_where=with_gain,
     parameters=(GAIN, GAINS),
@@ -335,7 +329,6 @@ NCG = Family(
 IDCG = Family(
     name="IDCG",
     title="Ideal discounted cumulated gain",
-    group=GROUP,
     compute=ideal_gain,
     defined_where=with_gain,
     parameters=(GAIN, GAINS, DISCOUNT),

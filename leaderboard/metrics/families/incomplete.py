@@ -7,13 +7,12 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.families.binary import RANK_NEEDED
+from leaderboard.metrics.families.rank_biased import RBP_RESIDUAL
 from leaderboard.metrics.measure import REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, count, share, total
 
 __all__ = ["FAMILIES", "judged_within"]
-
-GROUP = "Ranks, incomplete judgments"
 
 INFAP_EPSILON = 0.00001
 
@@ -173,7 +172,6 @@ def unjudged(ranking: Ranking, *, cutoff: int) -> Floats:
 BPREF = Family(
     name="Bpref",
     title="Binary preference",
-    group=GROUP,
     compute=binary_preference,
     parameters=(REL,),
     trec_eval=(TrecEval("bpref"),),
@@ -181,7 +179,6 @@ BPREF = Family(
 GM_BPREF = Family(
     name="GMBpref",
     title="Geometric mean of binary preference",
-    group=GROUP,
     compute=geometric_binary_preference,
     parameters=(REL,),
     aggregation=GEOMETRIC_MEAN,
@@ -190,7 +187,6 @@ GM_BPREF = Family(
 INF_AP = Family(
     name="infAP",
     title="Inferred average precision",
-    group=GROUP,
     compute=inferred_average_precision,
     parameters=(REL,),
     trec_eval=(TrecEval("infAP"),),
@@ -198,7 +194,6 @@ INF_AP = Family(
 JUDGED = Family(
     name="Judged",
     title="Judged at k",
-    group=GROUP,
     compute=judged,
     defined_where=None,
     cutoff=RANK_NEEDED,
@@ -206,7 +201,6 @@ JUDGED = Family(
 UNJUDGED = Family(
     name="Unjudged",
     title="Unjudged at k",
-    group=GROUP,
     compute=unjudged,
     defined_where=None,
     cutoff=RANK_NEEDED,
@@ -214,4 +208,4 @@ UNJUDGED = Family(
     trec_eval=(TrecEval("unj", takes="cutoff", values=(5, 10, 20)),),
 )
 
-FAMILIES = (BPREF, GM_BPREF, INF_AP, JUDGED, UNJUDGED)
+FAMILIES = (BPREF, GM_BPREF, INF_AP, RBP_RESIDUAL, JUDGED, UNJUDGED)

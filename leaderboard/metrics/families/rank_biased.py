@@ -13,9 +13,7 @@ from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, 
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, total
 
-__all__ = ["FAMILIES"]
-
-GROUP = "Ranks, binary"
+__all__ = ["FAMILIES", "RBP_RESIDUAL"]
 
 
 def powers(ranking: Ranking, p: float) -> Floats:
@@ -143,7 +141,6 @@ PERSISTENCE = "the probability of going on to the next rank"
 RBP = Family(
     name="RBP",
     title="Rank-biased precision",
-    group=GROUP,
     compute=rank_biased_precision,
     defined_where=with_gain,
     parameters=(
@@ -165,7 +162,6 @@ RBP = Family(
 RBP_RESIDUAL = Family(
     name="RBPResidual",
     title="Residual of rank-biased precision",
-    group="Ranks, incomplete judgments",
     compute=residual,
     defined_where=None,
     parameters=(Parameter("p", "float", 0.9, low=0.0, high=1.0, meaning=PERSISTENCE),),
@@ -173,4 +169,4 @@ RBP_RESIDUAL = Family(
     trec_eval=(TrecEval("rbp_resid", read=read_p, write=write_pairs),),
 )
 
-FAMILIES = (RBP, RBP_RESIDUAL)
+FAMILIES = (RBP,)

@@ -13,8 +13,6 @@ from leaderboard.metrics.segments import Floats, Ints, running, share
 
 __all__ = ["FAMILIES", "interpolated"]
 
-GROUP = "Ranks, binary"
-
 ELEVEN = tuple(step / 10 for step in range(11))
 
 
@@ -217,7 +215,6 @@ def write_points(arguments: Mapping[str, Any]) -> str:
 RPREC = Family(
     name="Rprec",
     title="R-precision",
-    group=GROUP,
     compute=r_precision,
     parameters=(
         REL,
@@ -231,7 +228,6 @@ RPREC = Family(
 IPREC = Family(
     name="IPrec",
     title="Interpolated precision at a recall",
-    group=GROUP,
     compute=interpolated_precision,
     parameters=(REL,),
     cutoff=Parameter(
@@ -242,7 +238,6 @@ IPREC = Family(
 IPREC11 = Family(
     name="IPrec11",
     title="Interpolated precision averaged over recall points",
-    group=GROUP,
     compute=average_interpolated,
     parameters=(REL, Parameter("at", "points", ELEVEN, low=0.0, high=1.0, meaning="the recall points")),
     trec_eval=(TrecEval("11pt_avg", read=read_points, write=write_points),),
@@ -250,7 +245,6 @@ IPREC11 = Family(
 REL_P = Family(
     name="RelP",
     title="Relative precision at k",
-    group=GROUP,
     compute=relative_precision,
     parameters=(REL,),
     cutoff=RANK_NEEDED,
@@ -267,14 +261,12 @@ TIER_NORM = Parameter(
 FIRST_TIER = Family(
     name="FirstTier",
     title="First tier",
-    group=GROUP,
     compute=first_tier,
     parameters=(REL, TIER_NORM),
 )
 SECOND_TIER = Family(
     name="SecondTier",
     title="Second tier",
-    group=GROUP,
     compute=second_tier,
     parameters=(REL, TIER_NORM),
 )

@@ -15,8 +15,6 @@ from leaderboard.metrics.segments import Floats, Ints, count, share
 
 __all__ = ["FAMILIES"]
 
-GROUP = "Sets"
-
 
 def precision(ranking: Ranking, *, rel: int) -> Floats:
     """The share of the returned documents that is relevant.
@@ -248,7 +246,6 @@ def write_weights(arguments: Mapping[str, Any]) -> str:
 SET_P = Family(
     name="SetP",
     title="Precision of the returned set",
-    group=GROUP,
     compute=precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_P"),),
@@ -256,7 +253,6 @@ SET_P = Family(
 SET_R = Family(
     name="SetR",
     title="Recall of the returned set",
-    group=GROUP,
     compute=recall,
     parameters=(REL,),
     trec_eval=(TrecEval("set_recall"),),
@@ -264,7 +260,6 @@ SET_R = Family(
 SET_F = Family(
     name="SetF",
     title="F measure of the returned set",
-    group=GROUP,
     compute=f_measure,
     parameters=(
         REL,
@@ -277,7 +272,6 @@ SET_F = Family(
 SET_AP = Family(
     name="SetAP",
     title="Average precision of the returned set",
-    group=GROUP,
     compute=set_average_precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_map"),),
@@ -285,7 +279,6 @@ SET_AP = Family(
 SET_REL_P = Family(
     name="SetRelP",
     title="Relative precision of the returned set",
-    group=GROUP,
     compute=set_relative_precision,
     parameters=(REL,),
     trec_eval=(TrecEval("set_relative_P"),),
@@ -293,7 +286,6 @@ SET_REL_P = Family(
 FALLOUT = Family(
     name="Fallout",
     title="Fallout",
-    group=GROUP,
     compute=fallout,
     defined_where=None,
     parameters=(REL,),
@@ -304,7 +296,6 @@ FALLOUT = Family(
 UTILITY = Family(
     name="Utility",
     title="Utility",
-    group=GROUP,
     compute=utility,
     defined_where=None,
     parameters=(
@@ -374,7 +365,6 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 COVERAGE = Family(
     name="Coverage",
     title="Coverage",
-    group=GROUP,
     compute=coverage,
     parameters=(REL,),
     needs=frozenset({"known"}),
@@ -382,7 +372,6 @@ COVERAGE = Family(
 NOVELTY = Family(
     name="Novelty",
     title="Novelty",
-    group=GROUP,
     compute=novelty,
     parameters=(REL,),
     needs=frozenset({"known"}),

@@ -12,8 +12,6 @@ from leaderboard.metrics.segments import Floats, Ints
 
 __all__ = ["FAMILIES", "MQWV", "OQWV", "Oracle", "Sweep", "oracles", "sweep"]
 
-GROUP = "Detection"
-
 ROUNDING = 1e-12  # values closer than this are equal but for the rounding of sums
 
 
@@ -228,7 +226,6 @@ def oracle_range(setting: Setting, measure: Measure) -> Range:
 MQWV = Family(
     name="MQWV",
     title="Maximum query weighted value",
-    group=GROUP,
     compute=maximum,
     defined_where=None,
     parameters=(REL,),
@@ -239,7 +236,6 @@ MQWV = Family(
 OQWV = Family(
     name="OQWV",
     title="Optimal query weighted value",
-    group=GROUP,
     compute=oracle,
     defined_where=None,
     parameters=(REL,),
