@@ -8,13 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -34,32 +31,22 @@ FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0
 LOOK_SECONDS = 0.5  # between two looks at whether all is well
 STOP_SECONDS = 20.0  # to end by itself, before it is killed
-RESTARTS = 3  # one after the other, before something is taken to be wrong
-WELL_SECONDS = 60.0  # after which a program that ends has been well, and its restarts count anew
+RESTARTS = 3  # in a row, before the worker is given up
+WELL_SECONDS = 60.0  # a worker that ran this long is counted from none again
 LAST_LINES = 15
-
-
-@dataclass(frozen=True, slots=True)
-class _Demonstration:
-    folder: Path
-    config: Config
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """For the two processes: this one's, with the demonstration's settings over it."""
-        return {**os.environ, **self.config.as_environment()}
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, `kill`, the closing of the terminal
 
 
 class _Process:
-    """`leaderboard ARGUMENTS` in a process of its own, which ends when this one does, however that ends."""
+    """`leaderboard ARGUMENTS` in a process of its own, which ends when this one does, however that ends.
 
-    def __init__(
-        self, arguments: Sequence[str], environment: Mapping[str, str], log: Path, keep_open: Sequence[int] = ()
-    ) -> None:
-        self.name = arguments[0]
-        self._arguments = arguments
-        self._environment = dict(environment)
+    keep_open  open files that it is handed over; with them it can't be started again
+    """
+
+    def __init__(self, config: Config, log: Path, *arguments: str, keep_open: Sequence[int] = ()) -> None:
+        self._environment = {**os.environ, **config.as_environment()}
         self._log = log
+        self._arguments = arguments
         self._restarts = 0
         log.write_bytes(b"")
         self._start(keep_open)
@@ -79,14 +66,20 @@ class _Process:
                 start_new_session=True,
             )
 
-    def revive(self) -> str | None:
-        """Starts it again when it has ended by itself; what to say of that, None while it runs.
+    def require_alive(self) -> None:
+        """Raises Unavailable with the end of its log when it has ended."""
+        status = self._process.poll()
+        if status is not None:
+            lines = self._log.read_text(errors="replace").splitlines()[-LAST_LINES:]
+            said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
+            name = self._arguments[0]
+            raise Unavailable(f"`leaderboard {name}` ended with status {status}; {self._log} ends with\n{said}")
 
-        Raises Unavailable once it has ended a few times in a row. Not for a program that was given open files.
-        """
+    def keep_alive(self) -> None:
+        """Starts it again when it has ended, and says so. Raises Unavailable after RESTARTS of these in a row."""
         status = self._process.poll()
         if status is None:
-            return None
+            return
         if time.monotonic() - self._started > WELL_SECONDS:
             self._restarts = 0
         if self._restarts == RESTARTS:
@@ -94,22 +87,14 @@ class _Process:
         self._restarts += 1
         self._close_stdin()
         self._start()
-        return f"`leaderboard {self.name}` ended with status {status}; started it again"
+        click.echo(f"`leaderboard {self._arguments[0]}` ended with status {status}; started it again")
 
-    def require_alive(self) -> None:
-        """Raises Unavailable with the end of its log when it has ended."""
-        status = self._process.poll()
-        if status is not None:
-            lines = self._log.read_text(errors="replace").splitlines()[-LAST_LINES:]
-            said = "\n".join(f"    {line}" for line in lines) or "    (nothing)"
-            raise Unavailable(f"`leaderboard {self.name}` ended with status {status}; {self._log} ends with\n{said}")
-
-    def stop(self) -> None:
-        """Asks it to end, and makes it after a while."""
-        if self._process.poll() is None:
-            self._process.terminate()
+    def terminate(self) -> None:
+        """Asks it to end."""
+        self._process.terminate()
 
     def wait(self) -> None:
+        """Waits for its end; kills it when it takes too long."""
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -120,21 +105,6 @@ class _Process:
     def _close_stdin(self) -> None:
         if self._process.stdin is not None:
             self._process.stdin.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Processes:
-    """The two processes of an installation."""
-
-    site: _Process
-    worker: _Process
-
-    def look_after(self) -> None:
-        """Starts a worker that died again. Raises Unavailable where that does not help, or when the site has ended."""
-        self.site.require_alive()
-        revived = self.worker.revive()
-        if revived is not None:
-            click.echo(revived)
 
 
 @click.command()
@@ -154,31 +124,21 @@ def demo(port: int, folder: Path) -> None:
     leaderboard demo --port 8001
     """
     listener = listen("127.0.0.1", port)
-    address = address_of(listener)
-    with _held(folder.resolve()), _stop_asked() as stop:
-        _bring_up(_set_up(folder.resolve()), listener, address, stop)
+    for number in STOP_SIGNALS:
+        signal.signal(number, _stop)
+    with suppress(KeyboardInterrupt), _locked(folder.resolve()):
+        _run(folder.resolve(), listener)
     click.echo("stopped")
 
 
-def _bring_up(demonstration: _Demonstration, listener: socket.socket, address: str, stop: threading.Event) -> None:
-    """Sets up and starts everything, and keeps it going until it is to stop."""
-    click.echo(f"setting up the demonstration in {demonstration.folder} …")
-    with _running(demonstration, listener) as processes:
-        # The worker scores the first runs while the others are still being drawn.
-        seeded = _load(demonstration.config)
-        sample = demonstration.folder / seeded.sample.name
-        sample.write_bytes(seeded.sample.text)
-        _wait_for_site(address, processes, stop)
-        _wait_for_scores(demonstration.config, processes, stop)
-        if not stop.is_set():
-            _announce(address, seeded, sample, demonstration.folder)
-        while not stop.wait(LOOK_SECONDS):
-            processes.look_after()
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """Breaks off whatever the demonstration is at, setting up too: a transaction that is not done is rolled back."""
+    raise KeyboardInterrupt
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """The folder for this demonstration alone. Raises Conflict where another one runs in it."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Makes the folder and keeps it for this demonstration alone. Raises Conflict where another one runs in it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -194,89 +154,91 @@ def _held(folder: Path) -> Iterator[None]:
         yield
 
 
-def _set_up(folder: Path) -> _Demonstration:
-    """A secret key and a database with the newest tables, in the folder."""
+def _run(folder: Path, listener: socket.socket) -> None:
+    """Sets up and starts everything, and keeps it going until KeyboardInterrupt."""
+    click.echo(f"setting up the demonstration in {folder} …")
+    address = address_of(listener)
     config = Config(
         database_url=f"sqlite:///{folder / 'leaderboard.sqlite'}",
         store_url=str(folder / "store"),
         secret_key=_secret_key(folder / "secret-key"),
         secure_cookies=False,  # it is served without TLS, to this machine only
     )
-    database = Database.connect(config.database_url)
-    try:
+    with closing(Database.connect(config.database_url)) as database:
         migrate.upgrade(database)
-    finally:
-        database.close()
-    return _Demonstration(folder, config)
+        with _site_and_worker(config, folder, listener) as look_after:
+            # The worker scores the first runs while the others are still being drawn.
+            seeded = seeding.load(database, RunStore.open(config.store_url), dt.datetime.now(dt.UTC))
+            sample = folder / seeded.sample.name
+            sample.write_bytes(seeded.sample.text)
+            _wait_for_site(address, look_after)
+            while _is_scoring(database):  # seconds, and the first page then shows finished boards
+                look_after()
+                time.sleep(LOOK_SECONDS / 5)
+            _announce(address, seeded, sample, folder)
+            while True:
+                look_after()
+                time.sleep(LOOK_SECONDS)
 
 
 def _secret_key(path: Path) -> str:
     """Kept, so that a restart signs nobody out."""
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(32))
-    return path.read_text()
-
-
-def _load(config: Config) -> seeding.Seeded:
-    database = Database.connect(config.database_url)
-    try:
-        return seeding.load(database, RunStore.open(config.store_url), dt.datetime.now(dt.UTC))
-    finally:
-        database.close()
+    path.touch(mode=0o600)
+    key = path.read_text() or secrets.token_hex(32)
+    path.write_text(key)
+    return key
 
 
 @contextmanager
-def _running(demonstration: _Demonstration, listener: socket.socket) -> Iterator[_Processes]:
-    """The site on the open socket and a worker, stopped when the block ends."""
-    folder, environment = demonstration.folder, demonstration.environment
+def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> Iterator[Callable[[], None]]:
+    """Runs the site on the open socket, and a worker; both are stopped when the block ends.
+
+    Gives a function that starts a worker which died again. It raises Unavailable where that does not help, or when the
+    site has ended.
+    """
     descriptor = listener.fileno()
-    started = [
-        _Process(
-            ["serve", "--fd", str(descriptor), "--workers", "1", "--setting-up"],
-            environment,
-            folder / "site.log",
-            [descriptor],
-        )
-    ]
+    serve = ("serve", "--fd", str(descriptor), "--workers", "1", "--setting-up")
+    started = []
     try:
+        site = _Process(config, folder / "site.log", *serve, keep_open=[descriptor])
+        started.append(site)
         listener.close()  # from here on nobody else keeps the port
-        started.append(_Process(["worker"], environment, folder / "worker.log"))
-        yield _Processes(*started)
+        worker = _Process(config, folder / "worker.log", "worker")
+        started.append(worker)
+
+        def look_after() -> None:
+            site.require_alive()
+            worker.keep_alive()
+
+        yield look_after
     finally:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # it is stopping
         for process in started:
-            process.stop()
+            process.terminate()
         for process in started:
             process.wait()
 
 
-def _wait_for_site(address: str, processes: _Processes, stop: threading.Event) -> None:
-    deadline = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=START_SECONDS)
-    while not stop.is_set():
-        processes.look_after()
+def _wait_for_site(address: str, look_after: Callable[[], None]) -> None:
+    """Returns once the site answers. Raises Unavailable when it does not within START_SECONDS."""
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        look_after()
         try:
             with urllib.request.urlopen(f"{address}/healthz", timeout=LOOK_SECONDS):  # noqa: S310  # our own address
                 return
         except OSError as error:
-            if dt.datetime.now(dt.UTC) > deadline:
+            if time.monotonic() > deadline:
                 raise Unavailable(
                     f"the site at {address} does not answer after {START_SECONDS:g} s: {error}"
                 ) from error
-            stop.wait(LOOK_SECONDS / 5)
+            time.sleep(LOOK_SECONDS / 5)
 
 
-def _wait_for_scores(config: Config, processes: _Processes, stop: threading.Event) -> None:
-    """Until nothing waits to be scored: seconds, and the first page then shows finished boards."""
-    database = Database.connect(config.database_url)
-    try:
-        while not stop.is_set():
-            processes.look_after()
-            with database.read() as session:
-                if not unfinished(session):
-                    return
-            stop.wait(LOOK_SECONDS / 5)
-    finally:
-        database.close()
+def _is_scoring(database: Database) -> bool:
+    with database.read() as session:
+        return unfinished(session) > 0
 
 
 def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:
@@ -293,20 +255,3 @@ def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) 
         f"Everything is below {folder}; delete it to start afresh.\n"
         "Ctrl-C stops the site and the worker.\n"
     )
-
-
-@contextmanager
-def _stop_asked() -> Iterator[threading.Event]:
-    """An event that Ctrl-C, SIGTERM and the closing of the terminal set while the block runs."""
-    asked = threading.Event()
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, ask) for number in numbers}
-    try:
-        yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -167,6 +167,23 @@ def test_started_again_it_goes_on_with_what_is_there(start: Start, elsewhere: Pa
     assert (elsewhere / "demo" / "secret-key").read_text() == key
 
 
+def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_goes_on(
+    start: Start, elsewhere: Path
+) -> None:
+    command = [*COMMAND, "--port", "0", "--dir", "demo"]
+    with Process(command, cwd=elsewhere, env=_environment(elsewhere)) as process:
+        wait_until((elsewhere / "demo" / "worker.log").exists, "the start of the worker", START_SECONDS)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(seconds=STOP_SECONDS) == 0
+        said = process.output
+    assert re.fullmatch(r"setting up the demonstration in \S+ …\nstopped\n", said)
+    # The sample run is written after everything else was set up.
+    assert not (elsewhere / "demo" / "sample-run.tsv").exists()
+    with start() as demonstration:
+        assert (elsewhere / "demo" / "sample-run.tsv").exists()
+        assert demonstration.process.terminate(seconds=STOP_SECONDS) == 0
+
+
 def test_a_worker_that_dies_is_started_again_a_few_times_before_the_demonstration_ends(
     start: Start, elsewhere: Path, seeded_folder: Path
 ) -> None:
