@@ -7,9 +7,8 @@ does not wait for the site's packages.
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
 
 import click
 
@@ -21,53 +20,47 @@ __all__ = ["leaderboard", "main", "run"]
 
 OK, FAILED, INTERRUPTED = 0, 2, 130
 
-COMMANDS = {
-    "demo": ("demo:demo", "The site, a worker and the demonstration campaigns on this machine."),
-    "serve": ("serve:serve", "The site."),
-    "worker": ("worker:worker", "Scores what is submitted."),
-    "score": ("score:score", "Scores run files offline: no database, no site."),
-    "trec_eval": ("trec_eval:trec_eval", "trec_eval's own arguments and output."),
-    "curves": ("curves:curves", "A run's curves as columns: sweep, oracle, recall, rank."),
-    "agreement": ("agreement:agreement", "How much two runs agree, query by query."),
-    "db": ("database:db", "Brings the database's tables up to date."),
-    "user": ("users:user", "Accounts."),
-    "team": ("teams:team", "Teams and who is in them."),
-    "campaign": ("campaigns:campaign", "Campaigns: measures, prior and β, organisers."),
-    "evaluation": ("evaluations:evaluation", "Evaluations: dates, collection, what is visible."),
-    "queries": ("imports:queries", "The queries of an evaluation."),
-    "judgments": ("imports:judgments", "The judgments of an evaluation."),
-    "submit": ("submissions:submit", "Submits a run."),
-    "rescore": ("submissions:rescore", "Scores an evaluation's runs anew."),
+COMMANDS = {  # name: (the module that has the command, its line in the list)
+    "demo": ("demo", "The site, a worker and the demonstration campaigns on this machine."),
+    "serve": ("serve", "The site."),
+    "worker": ("worker", "Scores what is submitted."),
+    "score": ("score", "Scores run files offline: no database, no site."),
+    "trec_eval": ("trec_eval", "trec_eval's own arguments and output."),
+    "curves": ("curves", "A run's curves as columns: sweep, oracle, recall, rank."),
+    "agreement": ("agreement", "How much two runs agree, query by query."),
+    "db": ("database", "Brings the database's tables up to date."),
+    "user": ("users", "Accounts."),
+    "team": ("teams", "Teams and who is in them."),
+    "campaign": ("campaigns", "Campaigns: measures, prior and β, organisers."),
+    "evaluation": ("evaluations", "Evaluations: dates, collection, what is visible."),
+    "queries": ("imports", "The queries of an evaluation."),
+    "judgments": ("imports", "The judgments of an evaluation."),
+    "submit": ("submissions", "Submits a run."),
+    "rescore": ("submissions", "Scores an evaluation's runs anew."),
 }
 
 
-class _LazyGroup(click.Group):
-    """`commands_at` maps a command's name to ("module:attribute" below `package`, one line for the list)."""
-
-    def __init__(self, *args: Any, package: str, commands_at: Mapping[str, tuple[str, str]], **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._package = package
-        self._commands_at = dict(commands_at)
+class _Commands(click.Group):
+    """The group of COMMANDS: each is an attribute of its module, which is imported when the command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
-        return list(self._commands_at)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
-        place, _ = self._commands_at.get(cmd_name, (None, None))
-        if place is None:
+        if cmd_name not in COMMANDS:
             return None
-        module, attribute = place.split(":")
-        command: click.Command = getattr(importlib.import_module(f"{self._package}.{module}"), attribute)
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(f"leaderboard.cli.{module}"), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in self._commands_at.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
         with formatter.section("Settings, from the environment"):
             formatter.write_dl(Config.described())
 
 
-@click.group(cls=_LazyGroup, package="leaderboard.cli", commands_at=COMMANDS)
+@click.group(cls=_Commands)
 @click.version_option(__version__, message="leaderboard %(version)s")
 def leaderboard() -> None:
     """An evaluation leaderboard for retrieval campaigns.
@@ -78,8 +71,8 @@ def leaderboard() -> None:
     """
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; gives its exit status. What went wrong is said on stderr, in one place for all commands."""
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit status. Errors of all commands are printed here, on stderr."""
     try:
         status = leaderboard.main(args=arguments, prog_name="leaderboard", standalone_mode=False)
     except click.UsageError as error:
@@ -87,7 +80,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _fail(error.format_message())
     except InvalidFields as error:
-        return _fail(_fields_problem(error))
+        return _fail(_fields_problem(error, arguments))
     except LeaderboardError as error:
         return _fail(error.message)
     except (click.Abort, KeyboardInterrupt):
@@ -105,7 +98,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def main() -> None:
     """The `leaderboard` command: runs it and leaves with its exit status."""
-    sys.exit(run())
+    sys.exit(run(sys.argv[1:]))
 
 
 def _fail(message: str) -> int:
@@ -113,9 +106,15 @@ def _fail(message: str) -> int:
     return FAILED
 
 
-def _fields_problem(error: InvalidFields) -> str:
-    """One line for everything that is wrong with a value: `closes at: give a moment after the opening`."""
-    lines = [f"{name.replace('_', ' ')}: {text}" for name, messages in error.fields.items() for text in messages]
+def _fields_problem(error: InvalidFields, arguments: Sequence[str]) -> str:
+    """A line for each problem, under the option that gives the field: `--closes: give a moment after the opening`."""
+    command: click.Command | None = leaderboard
+    context, words, labels = click.Context(leaderboard), iter(arguments), {}
+    while isinstance(command, click.Group):
+        command = command.get_command(context, next(words, ""))
+    if command is not None:
+        labels = {parameter.name: _label(parameter) for parameter in command.params}
+    lines = [f"{labels.get(name, name)}: {text}" for name, messages in error.fields.items() for text in messages]
     return "\n".join(lines)
 
 
@@ -131,31 +130,24 @@ def _problem(error: click.UsageError) -> str:
     match error:
         case click.NoSuchOption():
             return f"there is no option {error.option_name}{_nearest(error.possibilities or [])}"
-        case click.exceptions.NoSuchCommand():
-            names = get_close_matches(error.command_name, _commands(error.ctx))
+        case click.exceptions.NoSuchCommand(ctx=click.Context(command=click.Group() as group) as context):
+            names = get_close_matches(error.command_name, group.list_commands(context))
             return f"there is no command {error.command_name}{_nearest(names)}"
-        case click.MissingParameter():
-            return f"{_name(error)} is missing"
+        case click.MissingParameter(param=click.Parameter() as parameter):
+            return f"{_label(parameter)} is missing"
+        case click.BadParameter(param=click.Parameter() as parameter):
+            return f"{_label(parameter)}: {_lower(error.message)}"
         case click.BadParameter():
-            return f"{_name(error)}: {_lower(error.message)}"
+            return f"{error.param_hint or 'a value'}: {_lower(error.message)}"
         case _:
             return _lower(error.format_message())
 
 
-def _commands(context: click.Context | None) -> Sequence[str]:
-    """The commands of the group that was called."""
-    if context is None or not isinstance(context.command, click.Group):
-        return []
-    return context.command.list_commands(context)
-
-
-def _name(error: click.BadParameter) -> str:
-    """An argument's capitals, or an option's long name."""
-    if error.param is None:
-        return str(error.param_hint or "a value")
-    if isinstance(error.param, click.Option):
-        return max(error.param.opts, key=len)
-    return error.param.make_metavar(error.ctx) if error.ctx is not None else str(error.param.name).upper()
+def _label(parameter: click.Parameter) -> str:
+    """What a person calls it: an option's long name, an argument's capitals."""
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    return parameter.human_readable_name
 
 
 def _nearest(names: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """`leaderboard campaign`: what is held fixed over the years of a campaign."""
 
+import sys
 from typing import Any
 
 import click
@@ -8,6 +9,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, OrNone, given
 from leaderboard.cli.tables import print_table
+from leaderboard.errors import BadInput
 from leaderboard.lookup import find_campaign
 from leaderboard.metrics import parse_all
 from leaderboard.models import Campaign
@@ -104,6 +106,35 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
     with writing() as session:
         changed = campaigns.change_campaign(session, CONSOLE, find_campaign(session, slug), **changes)
     click.echo(f"changed the campaign {changed.slug}{_said(changed)}")
+
+
+@campaign.command()
+@click.argument("slug")
+@click.option("--yes", is_flag=True, help="Don't ask first.")
+def remove(slug: str, yes: bool) -> None:
+    """Remove a campaign that was made by mistake, with its evaluations, queries and judgments; asks first.
+
+    A campaign to which anything was submitted is refused: submissions stay on record.
+
+    \b
+    leaderboard campaign remove harbor
+    """
+    with reading() as session:
+        found = find_campaign(session, slug)
+        evaluations = listings.list_evaluations(session, found)
+    if not yes and not any(runs for _, _, runs in evaluations):  # with runs it is refused, whatever the answer
+        if not sys.stdin.isatty():
+            raise BadInput("there is nobody to ask here; give --yes to remove the campaign without a question")
+        queries = sum(count for _, count, _ in evaluations)
+        click.confirm(
+            f"Remove {found.title} ({slug}) for good? Evaluations: {len(evaluations)}, with queries: {queries:,}, and "
+            "their judgments.",
+            abort=True,
+            err=True,
+        )
+    with writing() as session:
+        campaigns.remove_campaign(session, CONSOLE, find_campaign(session, slug))
+    click.echo(f"removed the campaign {slug}")
 
 
 @campaign.command()

@@ -4,11 +4,14 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import click.testing
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.cli import leaderboard
 from leaderboard.db import Database
 from leaderboard.formats import GRADE_LIMIT
 from leaderboard.models import Submission
@@ -54,6 +57,11 @@ def _shown(text: str) -> dict[str, str]:
     return {line[:16].strip(): line[16:] for line in text.splitlines()}
 
 
+def _submissions(database_url: str) -> list[Submission]:
+    with closing(Database.connect(database_url)) as database, database.read() as session:
+        return list(session.scalars(sa.select(Submission).order_by(Submission.id)))
+
+
 def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
     said = ok(
         "campaign", "add", "material", "--title", "M", "--measures", "AQWV,MQWV",
@@ -79,10 +87,42 @@ def test_a_campaign_is_changed_only_where_asked(ok: Says, campaign: str) -> None
 def test_what_is_wrong_with_a_campaign_is_said(ok: Says, refused: Says, campaign: str) -> None:
     assert "nearest: AQWV" in refused("campaign", "add", "c", "--title", "C", "--measures", "AQVW")
     assert "name at least one measure" in refused("campaign", "add", "c", "--title", "C", "--measures", " ")
-    assert refused("campaign", "add", "c", "--title", "C", "--measures", "AQWV").startswith("beta: AQWV needs β")
+    assert refused("campaign", "add", "c", "--title", "C", "--measures", "AQWV").startswith("--beta: AQWV needs β")
     assert "there is a campaign" in refused("campaign", "add", campaign, "--title", "C", "--measures", "AP")
     assert "nothing to change" in refused("campaign", "change", campaign)
     assert "did you mean harbour?" in refused("campaign", "show", "harbor")
+
+
+def test_a_campaign_made_by_mistake_is_removed_with_its_evaluations(ok: Says, refused: Says, evaluation: str) -> None:
+    assert ok("campaign", "remove", "harbour", "--yes") == "removed the campaign harbour\n"
+    assert refused("campaign", "show", "harbour").startswith("there is no campaign 'harbour'")
+    assert refused("campaign", "remove", "harbour", "--yes").startswith("there is no campaign 'harbour'")
+
+
+def test_a_campaign_is_removed_only_after_a_yes(
+    ok: Says, refused: Says, evaluation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refused("campaign", "remove", "harbour") == (
+        "there is nobody to ask here; give --yes to remove the campaign without a question\n"
+    )
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
+    asked = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="n\n")
+    assert asked.exit_code == 1
+    assert "Remove Harbour (harbour) for good? Evaluations: 1, with queries: 2" in asked.stderr
+    assert "harbour" in ok("campaign", "list")
+    agreed = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="y\n")
+    assert (agreed.exit_code, agreed.stdout) == (0, "removed the campaign harbour\n")
+    assert refused("campaign", "show", "harbour").startswith("there is no campaign 'harbour'")
+
+
+def test_a_campaign_with_a_submission_is_kept_without_a_question(
+    ok: Says, refused: Says, evaluation: str, run_file: Path
+) -> None:
+    ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
+    complaint = "Harbour has submissions (1), which stay on record; it can't be removed.\n"
+    assert refused("campaign", "remove", "harbour") == complaint
+    assert refused("campaign", "remove", "harbour", "--yes") == complaint
+    assert "harbour/2026" in ok("evaluation", "list")
 
 
 def test_an_organiser_is_added(ok: Says, campaign: str) -> None:
@@ -107,9 +147,9 @@ def test_an_evaluation_is_made_listed_and_changed(ok: Says, evaluation: str) -> 
 
 def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) -> None:
     add = ("evaluation", "add", "harbour/2026", "--title", "T", "--period", "2026")
-    assert refused(*add) == "documents: AQWV needs the number of documents in the collection\n"
+    assert refused(*add) == "--documents: AQWV needs the number of documents in the collection\n"
     complaint = refused(*add, "--documents", "9", "--opens", "2026-02-01", "--closes", "2026-01-01")
-    assert complaint == "closes at: give a moment after the opening\n"
+    assert complaint == "--closes: give a moment after the opening\n"
     assert "expected CAMPAIGN/EVALUATION" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")
     assert refused("evaluation", "change", "harbour/x", "--title", "T").startswith(
         "there is no evaluation 'x' in harbour"
@@ -218,13 +258,20 @@ def test_a_contrastive_run_stands_for_its_system_only_when_that_is_asked_for(
     submit = ("submit", "--wait", "0", evaluation, run_file, "--team", "alder")
     ok(*submit, "--new-system", "Heron")
     ok(*submit, "--system", "heron", "--stand")
-    database = Database.connect(database_url)
-    with database.read() as session:
-        chosen = session.scalars(sa.select(Submission.chosen_at).order_by(Submission.id)).all()
-    database.close()
-    assert [moment is not None for moment in chosen] == [False, True]
+    assert [one.chosen_at is not None for one in _submissions(database_url)] == [False, True]
     ok("campaign", "change", "harbour", "--run-choice", "best")
-    assert refused(*submit, "--system", "heron", "--stand").startswith("stand: ")
+    assert refused(*submit, "--system", "heron", "--stand").startswith("--stand: ")
+
+
+def test_a_run_without_a_label_is_called_by_its_run_tag_everywhere(
+    ok: Says, evaluation: str, tmp_path: Path, database_url: str
+) -> None:
+    (tmp_path / "trec.txt").write_text("q1 Q0 d1 1 0.9 heron-bm25\nq2 Q0 d3 1 0.8 heron-bm25\n")
+    submit = ("submit", "--wait", "0", evaluation, tmp_path / "trec.txt", "--team", "alder")
+    ok(*submit, "--new-system", "Heron", "--threshold", "0.5")
+    ok(*submit, "--system", "heron", "--threshold", "0.5", "--label", "with expansion")
+    ok("worker", "--once")
+    assert [one.label for one in _submissions(database_url)] == ["heron-bm25", "with expansion"]
 
 
 def test_submit_says_that_a_run_still_waits_when_no_worker_takes_it(

@@ -67,7 +67,7 @@ def test_an_empty_list_says_how_to_make_the_first(command: Callable[..., Any]) -
 
 def test_every_problem_with_an_account_is_said(ok: Says, refused: Says) -> None:
     complaint = refused("user", "add", "a@b", "--email", "nobody", "--password-stdin", text="short\n")
-    assert [line.partition(":")[0] for line in complaint.splitlines()] == ["name", "email", "password"]
+    assert [line.partition(":")[0] for line in complaint.splitlines()] == ["NAME", "--email", "password"]
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
     assert "too close to 'ada'" in refused("user", "add", "ADA", "--password-stdin", text=PASSWORD)
 
@@ -121,5 +121,5 @@ def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
     assert ok("team", "member", "add", "team-alder", "bob") == "bob is a member of Team Alder\n"
     assert "ada (owner), bob" in ok("team", "list")
     assert "there is a team 'Team Alder'" in refused("team", "add", "team  ALDER")
-    assert refused("team", "add", "Other", "--slug", "Not A Slug").startswith("slug: ")
+    assert refused("team", "add", "Other", "--slug", "Not A Slug").startswith("--slug: ")
     assert "did you mean team-alder?" in refused("team", "member", "add", "team-adler", "ada")
