@@ -1,14 +1,15 @@
 """How a measure's columns over queries become one figure.
 
-An aggregation takes columns (each float64[Q], NaN where a query has no value) and weights (float64[Q], how often each
-query counts; None: once), so that an interval over resampled queries calls the very same code as the board. Sums run
-one after the other over the queries as `query_order` has them, as trec_eval's do: another order may change the last
-digit of a mean that is printed, so columns are always given in this one.
+An aggregation takes columns, each float64[Q] with NaN where a query has no value. Sums run one after the other over the
+queries as `query_order` has them, as trec_eval's do: another order may change the last digit of a mean that is printed,
+so columns are always given in this one. An interval over resampled queries calls the very same code with weights: how
+often each query was drawn.
 """
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 
@@ -23,11 +24,17 @@ GEOMETRIC_FLOOR = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class Aggregation:
-    """name: as shown to a reader. combine: (columns, weights) -> the figure, NaN when undefined. values: columns ->
-    float64[Q], each query's own value. has_interval: whether resampling queries means anything."""
+    """How one measure goes from queries to the run.
+
+    name     as shown to a reader
+    combine  (columns, None) -> the figure, NaN when undefined; or, for B resamples of S systems at once, (columns of
+             float64[Q, S], weights float64[B, Q]) -> float64[B, S]
+    values   columns -> float64[Q], each query's own value
+    has_interval  whether resampling queries means anything
+    """
 
     name: str
-    combine: Callable[[Columns, Floats | None], float]
+    combine: Callable[[Columns, Floats | None], Any]
     values: Callable[[Columns], Floats]
     has_interval: bool = True
 
@@ -41,15 +48,19 @@ def query_order(queries: Iterable[str]) -> list[str]:
     return sorted(queries)  # by code points, which sort as their UTF-8 bytes do
 
 
-def mean(column: Floats, weights: Floats | None = None) -> float:
-    """The mean over the queries that have a value; NaN when none has."""
+@overload
+def mean(column: Floats, weights: None = None) -> float: ...
+@overload
+def mean(column: Floats, weights: Floats) -> Floats: ...
+def mean(column: Floats, weights: Floats | None = None) -> float | Floats:
+    """The mean over the queries that have a value; NaN when none has. Columns and weights as `Aggregation.combine`."""
     defined = ~np.isnan(column)
-    values = column[defined]
     if weights is None:
+        values = column[defined]
         return in_order(values) / len(values) if len(values) else math.nan
-    kept = np.asarray(weights, dtype=np.float64)[defined]
-    size = float(kept.sum())
-    return float(kept @ values) / size if size > 0 else math.nan
+    sizes = weights @ defined.astype(np.float64)
+    sums = weights @ np.where(defined, column, 0.0)
+    return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
 
 
 def in_order(values: Floats) -> float:
@@ -57,19 +68,19 @@ def in_order(values: Floats) -> float:
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
-def _mean(columns: Columns, weights: Floats | None) -> float:
+def _mean(columns: Columns, weights: Floats | None) -> float | Floats:
     return mean(columns[0], weights)
 
 
-def _sum(columns: Columns, weights: Floats | None) -> float:
-    return in_order(columns[0] if weights is None else columns[0] * weights)
+def _sum(columns: Columns, weights: Floats | None) -> float | Floats:
+    return in_order(columns[0]) if weights is None else weights @ columns[0]
 
 
-def _geometric_mean(columns: Columns, weights: Floats | None) -> float:
-    return math.exp(mean(np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)), weights))
+def _geometric_mean(columns: Columns, weights: Floats | None) -> float | Floats:
+    return np.exp(mean(np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)), weights))
 
 
-def _value_of_means(columns: Columns, weights: Floats | None) -> float:
+def _value_of_means(columns: Columns, weights: Floats | None) -> float | Floats:
     p_miss, weighted_p_fa = columns
     return 1.0 - mean(p_miss, weights) - mean(weighted_p_fa, weights)
 

@@ -340,9 +340,9 @@ class Measure(Named):
                 count=int(np.count_nonzero(~np.isnan(columns[-1]))),
             )
 
-    def aggregate(self, columns: Columns, weights: Floats | None = None) -> float:
-        """The run's figure from the columns of an Evaluated; weights int or float[Q], how often each query counts."""
-        return self.family.aggregation.combine(columns, weights)
+    def aggregate(self, columns: Columns) -> float:
+        """The run's figure from the columns of an Evaluated."""
+        return float(self.family.aggregation.combine(columns, None))
 
     def _require(self, ranking: Ranking) -> None:
         has = {

@@ -9,7 +9,7 @@ has no value. Whatever is drawn at random starts from a seed that stands in the 
 """
 
 from leaderboard.statistics.board import BoardStatistics, SystemStatistics, board_statistics
-from leaderboard.statistics.bootstrap import Interval, difference_interval, interval, intervals
+from leaderboard.statistics.bootstrap import Interval, difference_interval, intervals
 from leaderboard.statistics.comparison import (
     Comparison,
     ComparisonTable,
@@ -46,7 +46,6 @@ __all__ = [
     "difference_interval",
     "effect_sizes",
     "holm",
-    "interval",
     "intervals",
     "leaders",
     "paired_t",

@@ -7,8 +7,8 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
-from leaderboard.statistics.bootstrap import Interval, percentile_interval, resampled
-from leaderboard.statistics.contributions import contributions, has_value
+from leaderboard.statistics.bootstrap import Interval, intervals_from, resampled
+from leaderboard.statistics.contributions import contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
 from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
@@ -66,10 +66,7 @@ def board_statistics(
     columns = list(systems.values())
     drawn = resampled(columns, aggregation, resamples=resamples, seed=seed)
     means = np.array([aggregation.combine(each, None) for each in columns])
-    intervals = [
-        percentile_interval(mean, drawn[:, place], queries=int(has_value(each).sum()), confidence=confidence, seed=seed)
-        for place, (mean, each) in enumerate(zip(means.tolist(), columns, strict=True))
-    ]
+    intervals = intervals_from(drawn, columns, aggregation, confidence=confidence, seed=seed)
     if direction == "none" or not systems:
         unranked = {name: SystemStatistics(own, None) for name, own in zip(systems, intervals, strict=True)}
         return BoardStatistics(unranked, (), None, confidence, resamples, seed)

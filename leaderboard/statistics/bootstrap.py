@@ -1,35 +1,25 @@
 """Bootstrap: queries drawn again with replacement, a system's mean for every draw, and the interval that follows.
 
 Intervals, rank ranges and differences all resample the queries and call the measure's own aggregation on the weights,
-the number of times that each query was drawn, because AQWV under `pfa_only` is no mean of values. The aggregations of
-the metric module are computed for all resamples and systems at once, as matrix products; any other one is called once
-a resample and system.
+the number of times that each query was drawn, because AQWV under `pfa_only` is no mean of values.
 
 Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993 (percentile interval); T. Sakai,
 Evaluating Evaluation Metrics Based on the Bootstrap, SIGIR 2006.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.aggregation import (
-    GEOMETRIC_FLOOR,
-    GEOMETRIC_MEAN,
-    MEAN,
-    SUM,
-    VALUE_OF_MEANS,
-    Aggregation,
-    Columns,
-)
+from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
 from leaderboard.metrics.ranking import Floats
 from leaderboard.statistics.contributions import common, has_value
 from leaderboard.statistics.defaults import CELLS, CONFIDENCE, RESAMPLES, SEED, check_resamples, tails
 from leaderboard.statistics.paired import NO_PAIRS
 
-__all__ = ["Interval", "difference_interval", "interval", "intervals", "percentile_interval", "resampled"]
+__all__ = ["Interval", "difference_interval", "intervals", "intervals_from", "resampled"]
 
 ROUNDING = 1e-12
 NO_VALUE = "no query has a value"
@@ -56,28 +46,6 @@ class Interval:
     reason: str | None = None
 
 
-def interval(
-    columns: Columns,
-    aggregation: Aggregation = MEAN,
-    *,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> Interval:
-    """The confidence interval of one system's mean.
-
-    columns: float64[Q] each, NaN where undefined, as `Evaluated.columns` has them; aggregation: the measure's own
-    (`measure.family.aggregation`). A measure of the whole run has no interval. Raises BadInput for a confidence outside
-    (0, 1) or resamples below 1.
-
-    >>> import numpy as np
-    >>> found = interval((np.array([0.0, 1.0]),))  # drawn twice with replacement: 0, .5 or 1
-    >>> found.estimate, found.low, found.high
-    (0.5, 0.0, 1.0)
-    """
-    return intervals([columns], aggregation, confidence=confidence, resamples=resamples, seed=seed)[0]
-
-
 def intervals(
     systems: Sequence[Columns],
     aggregation: Aggregation = MEAN,
@@ -88,23 +56,46 @@ def intervals(
 ) -> tuple[Interval, ...]:
     """The confidence interval of each system's mean, in their order, all from the same draws of queries.
 
-    systems: each one's columns as `interval` takes them, over the same queries in the same order. Raises as `interval`
-    does.
+    systems: each one's columns, float64[Q] with NaN where undefined, as `Evaluated.columns` has them, all over the same
+    queries in the same order; aggregation: the measure's own (`measure.family.aggregation`). A measure of the whole run
+    has no interval. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
 
     >>> import numpy as np
-    >>> [found.estimate for found in intervals([(np.array([0.0, 1.0]),), (np.array([0.5, np.nan]),)])]
-    [0.5, 0.5]
+    >>> first, second = intervals([(np.array([0.0, 1.0]),), (np.array([0.5, np.nan]),)])
+    >>> first.estimate, first.low, first.high  # two queries drawn with replacement: 0, .5 or 1
+    (0.5, 0.0, 1.0)
+    >>> second.estimate, second.queries
+    (0.5, 1)
     """
-    queries = [int(has_value(columns).sum()) if columns else 0 for columns in systems]
     if not aggregation.has_interval:
         return tuple(
-            Interval(None, None, None, confidence, size, resamples, seed, aggregation.name) for size in queries
+            Interval(None, None, None, confidence, _queries(columns), resamples, seed, aggregation.name)
+            for columns in systems
         )
     drawn = resampled(systems, aggregation, resamples=resamples, seed=seed)
+    return intervals_from(drawn, systems, aggregation, confidence=confidence, seed=seed)
+
+
+def intervals_from(
+    drawn: Floats, systems: Sequence[Columns], aggregation: Aggregation, *, confidence: float, seed: int
+) -> tuple[Interval, ...]:
+    """The same from resamples that are there already: float64[B, S], as `resampled` gives them.
+
+    >>> import numpy as np
+    >>> systems = [(np.array([0.25, 0.25]),)]
+    >>> (found,) = intervals_from(resampled(systems, MEAN), systems, MEAN, confidence=0.9, seed=SEED)
+    >>> found.low, found.high
+    (0.25, 0.25)
+    """
     return tuple(
-        percentile_interval(aggregation.combine(columns, None), own, queries=size, confidence=confidence, seed=seed)
-        for columns, own, size in zip(systems, drawn.T, queries, strict=True)
+        _interval(aggregation.combine(columns, None), own, queries=_queries(columns), confidence=confidence, seed=seed)
+        for columns, own in zip(systems, drawn.T, strict=True)
     )
+
+
+def _queries(columns: Columns) -> int:
+    """How many queries have a value."""
+    return int(has_value(columns).sum()) if columns else 0
 
 
 def difference_interval(
@@ -118,7 +109,7 @@ def difference_interval(
 ) -> Interval:
     """The confidence interval of first − second over their common queries, both means from the same draws of queries.
 
-    first, second: columns as `interval` takes them, over the same queries in the same order. Raises as `interval` does.
+    first, second: columns as `intervals` takes them. Raises as it does.
 
     >>> import numpy as np
     >>> found = difference_interval((np.array([0.5, 0.75, 0.5]),), (np.array([0.25, 0.5, np.nan]),))
@@ -128,29 +119,22 @@ def difference_interval(
     if not aggregation.has_interval:
         return Interval(None, None, None, confidence, 0, resamples, seed, aggregation.name)
     systems = common(first, second)
-    queries = int(has_value(systems[0]).sum())
     mean, other = (aggregation.combine(columns, None) for columns in systems)
     drawn = resampled(systems, aggregation, resamples=resamples, seed=seed)
-    return percentile_interval(
+    return _interval(
         mean - other,
         drawn[:, 0] - drawn[:, 1],
-        queries=queries,
+        queries=_queries(systems[0]),
         confidence=confidence,
         seed=seed,
         undefined=NO_PAIRS,
     )
 
 
-def percentile_interval(
+def _interval(
     estimate: float, drawn: Floats, *, queries: int, confidence: float, seed: int, undefined: str = NO_VALUE
 ) -> Interval:
-    """The interval of `estimate` from its resamples, float64[B]; `undefined` is the reason where there is none.
-
-    >>> import numpy as np
-    >>> found = percentile_interval(0.5, np.linspace(0, 1, 101), queries=10, confidence=0.9, seed=1)
-    >>> round(found.low, 9), round(found.high, 9)
-    (0.05, 0.95)
-    """
+    """The interval of `estimate` from its resamples, float64[B]; `undefined` is the reason where there is none."""
     ends = tails(confidence)
     defined = drawn[~np.isnan(drawn)]
     if math.isnan(estimate) or not len(defined):
@@ -184,17 +168,8 @@ def resampled(
     queries = int(drawable.sum())
     if queries == 0:
         return np.full((resamples, len(systems)), np.nan)
-    kept = [tuple(column[drawable] for column in columns) for columns in systems]
-    return np.concatenate([_weighted(aggregation, kept, weights) for weights in _draws(queries, resamples, seed)])
-
-
-def _weighted(aggregation: Aggregation, systems: Sequence[Columns], weights: Floats) -> Floats:
-    """float64[B, S]: what `aggregation.combine` gives for every row of weights (float64[B, Q]) and every system."""
-    batched = BATCHED.get(aggregation)
-    if batched is not None:
-        columns = [np.stack(column, axis=1) for column in zip(*systems, strict=True)]
-        return batched(weights, *columns)
-    return np.array([[aggregation.combine(columns, row) for columns in systems] for row in weights])
+    columns = tuple(np.stack(column, axis=1)[drawable] for column in zip(*systems, strict=True))
+    return np.concatenate([aggregation.combine(columns, weights) for weights in _draws(queries, resamples, seed)])
 
 
 def _draws(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
@@ -207,28 +182,3 @@ def _draws(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
         drawn += np.arange(size)[:, np.newaxis] * queries
         counts = np.bincount(drawn.ravel(), minlength=size * queries)
         yield counts.reshape(size, queries).astype(np.float64)
-
-
-def _means(weights: Floats, column: Floats) -> Floats:
-    """float64[B, S] of weights float64[B, Q] and column float64[Q, S]: each mean over the queries that have a value."""
-    defined = ~np.isnan(column)
-    sizes = weights @ defined.astype(np.float64)
-    sums = weights @ np.where(defined, column, 0.0)
-    return np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
-
-
-def _geometric_means(weights: Floats, column: Floats) -> Floats:
-    return np.exp(_means(weights, np.log(np.maximum(column, GEOMETRIC_FLOOR))))
-
-
-def _values_of_means(weights: Floats, p_miss: Floats, weighted_p_fa: Floats) -> Floats:
-    return 1.0 - _means(weights, p_miss) - _means(weights, weighted_p_fa)
-
-
-# One entry for each aggregation of the metric module; a test holds them to `combine`, row by row.
-BATCHED: dict[Aggregation, Callable[..., Floats]] = {
-    MEAN: _means,
-    SUM: np.matmul,
-    GEOMETRIC_MEAN: _geometric_means,
-    VALUE_OF_MEANS: _values_of_means,
-}

@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
@@ -102,7 +103,7 @@ def test_without_any_relevant_document_the_figure_is_undefined():
 
 def test_the_interval_of_an_aggregate_reweights_queries():
     evaluated = parse("AQWV").evaluate(golden("pfa_only"))
-    again = parse("AQWV").aggregate(evaluated.columns, weights=[2, 0, 1])
+    again = parse("AQWV").family.aggregation.combine(evaluated.columns, np.array([2.0, 0.0, 1.0]))
     assert again == pytest.approx(1 - 0.5 - 20 * (2 / 599 + 1 / 601) / 3)
     assert not parse("MQWV").has_interval
 

@@ -4,7 +4,7 @@ import pytest
 from leaderboard.errors import BadInput
 from leaderboard.metrics import parse
 from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS
-from leaderboard.statistics import board_statistics, interval
+from leaderboard.statistics import board_statistics, intervals
 
 NAN = np.nan
 SOME = {"resamples": 500}
@@ -37,7 +37,7 @@ def test_a_board_has_an_interval_and_a_rank_range_of_every_system():
 def test_the_interval_on_the_board_is_the_systems_own():
     systems = field()
     board = board_statistics(systems, **SOME)
-    alone = interval(systems["s3"], **SOME)
+    (alone,) = intervals([systems["s3"]], **SOME)
     assert board.systems["s3"].interval.low == pytest.approx(alone.low, rel=1e-12)
     assert board.systems["s3"].interval.high == pytest.approx(alone.high, rel=1e-12)
 

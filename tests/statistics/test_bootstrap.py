@@ -5,19 +5,15 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.aggregation import (
-    GEOMETRIC_MEAN,
-    MEAN,
-    SUM,
-    VALUE_OF_MEANS,
-    WHOLE_RUN,
-    Aggregation,
-)
-from leaderboard.statistics import difference_interval, interval, intervals
-from leaderboard.statistics.bootstrap import _weighted, resampled
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS, WHOLE_RUN
+from leaderboard.statistics import difference_interval, intervals
+from leaderboard.statistics.bootstrap import resampled
 
 NAN = np.nan
-BEST = Aggregation("best query", lambda columns, weights: float(np.max(columns[0][weights > 0])), lambda c: c[0])
+
+
+def interval(columns, aggregation=MEAN, **options):
+    return intervals([columns], aggregation, **options)[0]
 
 
 def random_columns(count, queries, seed=0, undefined=0.2):
@@ -46,11 +42,12 @@ def test_two_queries_give_the_three_means_that_they_can_give():
 )
 def test_the_resamples_spread_as_all_equally_likely_draws_do(aggregation, columns):
     queries = np.flatnonzero(~np.all(np.isnan(columns), axis=0))
-    every = []
-    for drawn in product(queries, repeat=len(queries)):
-        weights = np.bincount(drawn, minlength=len(columns[0])).astype(float)
-        every.append(aggregation.combine(columns, weights))
-    every = np.array(every)
+    every = np.array(
+        [
+            aggregation.combine(tuple(column[list(drawn)] for column in columns), None)
+            for drawn in product(queries, repeat=len(queries))
+        ]
+    )
     ours = resampled([columns], aggregation, resamples=20_000)[:, 0]
     assert np.mean(np.isnan(ours)) == pytest.approx(np.mean(np.isnan(every)), abs=0.01)
     for share in np.unique(every[~np.isnan(every)]):
@@ -58,16 +55,21 @@ def test_the_resamples_spread_as_all_equally_likely_draws_do(aggregation, column
 
 
 @pytest.mark.parametrize(
-    ("aggregation", "count"), [(MEAN, 1), (SUM, 1), (GEOMETRIC_MEAN, 1), (VALUE_OF_MEANS, 2), (BEST, 1)]
+    ("aggregation", "count"),
+    [(MEAN, 1), (SUM, 1), (GEOMETRIC_MEAN, 1), (VALUE_OF_MEANS, 2)],
 )
-def test_all_systems_at_once_give_what_the_aggregate_gives_one_by_one(aggregation, count):
-    undefined = 0.0 if aggregation in (SUM, BEST) else 0.2
+def test_a_weight_counts_a_query_as_often_as_it_says(aggregation, count):
+    undefined = 0.0 if aggregation is SUM else 0.2
     systems = [random_columns(count, 9, seed, undefined) for seed in range(4)]
-    weights = np.random.default_rng(7).integers(0, 3, (25, 9)).astype(float)
+    weights = np.random.default_rng(7).integers(0, 3, (25, 9))
     weights[0] = 0
     weights[0, 0] = 1
-    expected = [[aggregation.combine(columns, row) for columns in systems] for row in weights]
-    np.testing.assert_allclose(_weighted(aggregation, systems, weights), expected, rtol=1e-12)
+    expected = [
+        [aggregation.combine(tuple(np.repeat(column, row) for column in columns), None) for columns in systems]
+        for row in weights
+    ]
+    together = tuple(np.stack(column, axis=1) for column in zip(*systems, strict=True))
+    np.testing.assert_allclose(aggregation.combine(together, weights.astype(float)), expected, rtol=1e-12)
 
 
 def test_a_system_has_the_same_interval_whoever_stands_beside_it():

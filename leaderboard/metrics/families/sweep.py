@@ -120,7 +120,7 @@ def maximum(ranking: Ranking, *, rel: int) -> Evaluated:
     return Evaluated(
         values=np.full(ranking.queries, np.nan),
         columns=(),
-        mean=VALUE_OF_MEANS.combine(columns, None),
+        mean=float(VALUE_OF_MEANS.combine(columns, None)),
         count=int(np.count_nonzero(~np.isnan(columns[1]))),
         theta=theta,
     )
