@@ -1,27 +1,23 @@
 """`leaderboard agreement`: how much two runs agree, query by query. No judgments, no database."""
 
-import csv
-import io
-import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from leaderboard.cli.options import FILE
-from leaderboard.cli.tables import aligned, named
+from leaderboard.cli.tables import UNDEFINED, aligned, csv_text, defined, json_text, named
 
 if TYPE_CHECKING:
     from leaderboard.formats import Run
-    from leaderboard.metrics.families.agreement import Agreed, Agreement, Items
+    from leaderboard.metrics.families.agreement import Agreed, Items
 
 __all__ = ["agreement"]
 
 USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
-ALL = "all"
 
 
 @click.command()
@@ -59,18 +55,17 @@ def agreement(first: Path, second: Path, depth: int | None, measures: str, outpu
         raise BadInput(f"{first} and {second} have no query in common")
     for path, here, there in ((first, one, other), (second, other, one)):
         _report(path, [query for query in here if query not in there])
-    rows = [Row(query, tuple(each.compute(one[query], other[query]) for each in asked)) for query in shared]
-    rows.append(Row(ALL, tuple(_mean([row.agreed[place] for row in rows]) for place in range(len(asked)))))
-    show = {"table": _table, "csv": _csv, "json": _json}[output]
-    click.echo(show(asked, rows), nl=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One query's agreement by each measure, or that over all queries."""
-
-    query: str
-    agreed: "tuple[Agreed, ...]"
+    names = [str(each) for each in asked]
+    rows = {query: [each.compute(one[query], other[query]) for each in asked] for query in shared}
+    means = [_mean(column) for column in zip(*rows.values(), strict=True)]
+    lines = [*rows.items(), ("all", means)]
+    if output == "json":
+        text = json_text(_document(names, rows, means))
+    elif output == "csv":
+        text = csv_text(_cells([(name, f"n of {name}") for name in names], lines, defined))
+    else:
+        text = aligned(list(_cells([(name, "n") for name in names], lines, _shown)), {0})
+    click.echo(text, nl=False)
 
 
 def _lists(run: "Run", depth: int | None) -> "dict[str, Items]":
@@ -83,6 +78,7 @@ def _lists(run: "Run", depth: int | None) -> "dict[str, Items]":
 
 
 def _mean(values: "Sequence[Agreed]") -> "Agreed":
+    """Over the queries where it is defined, and how many these are."""
     from leaderboard.metrics.families.agreement import Agreed
 
     defined = [each.value for each in values if not math.isnan(each.value)]
@@ -96,40 +92,28 @@ def _report(path: Path, alone: Sequence[str]) -> None:
         click.echo(f"{path}: {len(alone):,} {plural} not in the other run, left out: {named(alone)}", err=True)
 
 
-def _table(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
-    head = ["query", *(part for each in asked for part in (str(each), "n"))]
-    cells = [
-        [
-            row.query,
-            *(part for value, n in row.agreed for part in ("–" if math.isnan(value) else f"{value:.4f}", str(n))),
-        ]
-        for row in rows
-    ]
-    return aligned([head, *cells], {0})
+def _document(names: Sequence[str], rows: "dict[str, list[Agreed]]", means: "list[Agreed]") -> dict[str, Any]:
+    """What --format json prints."""
 
+    def by_name(agreed: "list[Agreed]", counted: str) -> dict[str, Any]:
+        return {name: {"value": defined(value), counted: n} for name, (value, n) in zip(names, agreed, strict=True)}
 
-def _csv(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["query", *(part for each in asked for part in (str(each), f"n of {each}"))])
-    for row in rows:
-        writer.writerow(
-            [row.query, *(part for value, n in row.agreed for part in ("" if math.isnan(value) else value, n))]
-        )
-    return text.getvalue()
-
-
-def _json(asked: "Sequence[Agreement]", rows: Sequence[Row]) -> str:
-    names = [str(each) for each in asked]
-    *queries, total = [
-        {name: (None if math.isnan(value) else value, n) for name, (value, n) in zip(names, row.agreed, strict=True)}
-        for row in rows
-    ]
-    document = {
-        "mean": {name: {"value": value, "queries": n} for name, (value, n) in total.items()},
-        "per_query": {
-            row.query: {name: {"value": value, "documents": n} for name, (value, n) in found.items()}
-            for row, found in zip(rows, queries, strict=False)
-        },
+    return {
+        "mean": by_name(means, "queries"),
+        "per_query": {query: by_name(agreed, "documents") for query, agreed in rows.items()},
     }
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _cells(
+    heads: Sequence[tuple[str, str]],
+    lines: "Sequence[tuple[str, list[Agreed]]]",
+    show: Callable[[float], str | float | None],
+) -> Iterator[list[Any]]:
+    """The head and a row for each line: two columns for each measure, its value and n."""
+    yield ["query", *chain.from_iterable(heads)]
+    for query, agreed in lines:
+        yield [query, *(part for value, n in agreed for part in (show(value), str(n)))]
+
+
+def _shown(value: float) -> str:
+    return UNDEFINED if math.isnan(value) else f"{value:.4f}"

@@ -7,7 +7,8 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import OneOf, OrNone, given
+from leaderboard.cli.offline import COMPAT
+from leaderboard.cli.options import OneOf, OrNone, given, together
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.lookup import find_campaign
@@ -21,42 +22,28 @@ from leaderboard.services import campaigns, people
 __all__ = ["campaign"]
 
 NUMBER = OrNone(click.FLOAT)
-CHANGEABLE = (
-    "title", "description", "measures", "primary_measure", "cost", "value", "prior", "beta", "no_relevant", "compat",
-    "run_choice",
-)  # fmt: skip
-
-
-def _options(command: Any) -> Any:
-    """What `add` and `change` have in common."""
-    for option in reversed(
-        [
-            click.option("--description", default="", help="What readers are told about it."),
-            click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),
-            click.option("--value", type=NUMBER, help="V, what a correct detection is worth."),
-            click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents."),
-            click.option("--beta", type=NUMBER, help="β itself, instead of cost, value and prior."),
-            click.option(
-                "--no-relevant",
-                type=OneOf(NoRelevant),
-                default=NoRelevant.EXCLUDE.value,
-                show_default=True,
-                help="How detection measures treat a query without relevant documents.",
-            ),
-            click.option(
-                "--compat", type=click.IntRange(9, 10), default=10, show_default=True, help="trec_eval's version."
-            ),
-            click.option(
-                "--run-choice",
-                type=OneOf(RunChoice),
-                default=RunChoice.PRIMARY.value,
-                show_default=True,
-                help="Which run stands for a system on a board.",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+SETTINGS = together(  # what `add` and `change` have in common
+    click.option("--description", default="", help="What readers are told about it."),
+    click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),
+    click.option("--value", type=NUMBER, help="V, what a correct detection is worth."),
+    click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents."),
+    click.option("--beta", type=NUMBER, help="β itself, instead of cost, value and prior."),
+    click.option(
+        "--no-relevant",
+        type=OneOf(NoRelevant),
+        default=NoRelevant.EXCLUDE.value,
+        show_default=True,
+        help="How detection measures treat a query without relevant documents.",
+    ),
+    COMPAT,
+    click.option(
+        "--run-choice",
+        type=OneOf(RunChoice),
+        default=RunChoice.PRIMARY.value,
+        show_default=True,
+        help="Which run stands for a system on a board.",
+    ),
+)
 
 
 @click.group()
@@ -69,7 +56,7 @@ def campaign() -> None:
 @click.option("--title", required=True, help="Its name on every page.")
 @click.option("--measures", required=True, help="Those that boards show, like 'AQWV AP nDCG@10'.")
 @click.option("--primary", "primary_measure", help="The one that boards rank by (default: the first).")
-@_options
+@SETTINGS
 def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) -> None:
     """Make a campaign.
 
@@ -90,7 +77,7 @@ def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) 
 @click.option("--title", help="Its name on every page.")
 @click.option("--measures", help="Those that boards show.")
 @click.option("--primary", "primary_measure", help="The one that boards rank by.")
-@_options
+@SETTINGS
 @click.pass_context
 def change(context: click.Context, /, slug: str, **_: Any) -> None:
     """Change the settings that are given. Those that change figures re-score; the first result fixes β.
@@ -98,11 +85,9 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
     \b
     leaderboard campaign change harbour --measures 'AQWV MQWV AP' --run-choice best
     """
-    changes = given(context, *CHANGEABLE)
+    changes = given(context)
     if "measures" in changes:
         changes["measures"] = _split(changes["measures"])
-    if not changes:
-        raise click.UsageError("nothing to change; give at least one option")
     with writing() as session:
         changed = campaigns.change_campaign(session, CONSOLE, find_campaign(session, slug), **changes)
     click.echo(f"changed the campaign {changed.slug}{_said(changed)}")

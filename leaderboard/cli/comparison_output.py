@@ -1,28 +1,27 @@
 """What `leaderboard score --compare` prints: every other run against one, measure by measure."""
 
-import csv
-import io
-import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
-import click
-
+from leaderboard.cli import tables
 from leaderboard.cli.score_output import ScoredRun
-from leaderboard.cli.tables import aligned
+from leaderboard.cli.tables import UNDEFINED, aligned, defined
 from leaderboard.metrics import Measure
 from leaderboard.statistics import CONFIDENCE, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
-__all__ = ["FORMATS", "baseline_among", "csv_text", "json_text", "table_text"]
+__all__ = ["FORMATS"]
 
-UNDEFINED = "–"
 MINUS = "−"
 DIGITS = 4
 NO_DIRECTION = "neither more nor less of it is better"
 TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
+COLUMNS = (
+    "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
+    "d_z", "dominance", "better", "worse", "tied",
+    *(f"{test}_{p}" for test in TESTS for p in ("p", "holm", "bh")),
+    "confidence", "resamples", "seed", "reason",
+)  # fmt: skip
 HEAD = (
     "difference",
     f"{CONFIDENCE * 100:g} % interval",
@@ -38,25 +37,6 @@ HEAD = (
 )
 
 Compared = dict[Measure, ComparisonTable]
-
-
-def baseline_among(paths: Sequence[Path], asked: str) -> str:
-    """The name of the run that the others are held against. Raises click's UsageError when it is not one of them, when
-    there is no other, or when one is named twice."""
-    if len(paths) < 2:
-        raise click.UsageError("--compare needs two runs or more: the one to compare with and the others")
-    names = [str(path) for path in paths]
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise click.UsageError(f"--compare: the run {twice} is named twice")
-    same = [
-        name
-        for name, path in zip(names, paths, strict=True)
-        if name == asked or path.resolve() == Path(asked).resolve()
-    ]
-    if not same:
-        raise click.UsageError(f"--compare: {asked} is not among the runs; these are {', '.join(names)}")
-    return same[0]
 
 
 def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None) -> Compared:
@@ -83,43 +63,44 @@ def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline:
 
 def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
     """For programs: a row for each measure and run with every digit; what is undefined is empty, with its reason."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Sequence[object]] = [COLUMNS]
     for measure, table in compared(runs, measures, baseline, seed).items():
+        means = _means(runs, measure)
+        compared_runs = {row.name: _record(row) for row in table.rows}
         for run in runs:
-            row = next((row for row in table.rows if row.name == run.name), None)
             if run.name != baseline:
-                rows.append(_means(runs, measure, table, run.name) | (_record(table, row) if row else {}))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _columns(), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+                record = compared_runs.get(run.name, {}) | {
+                    "measure": measure,
+                    "run": run.name,
+                    "baseline": baseline,
+                    "mean": means[run.name],
+                    "baseline_mean": means[baseline],
+                    "reason": table.reason,
+                }
+                rows.append([record.get(column) for column in COLUMNS])
+    return tables.csv_text(rows)
 
 
 def json_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, *, seed: int | None) -> str:
     """For programs: everything that is known of each comparison; what is undefined is null, with its reason."""
-    tables = compared(runs, measures, baseline, seed)
-    document = {
-        "baseline": baseline,
-        "measures": {
-            str(measure): {
-                "direction": measure.direction,
-                "means": {run.name: _defined(run.scored.results[measure].mean) for run in runs},
-                **asdict(table),
-            }
-            for measure, table in tables.items()
-        },
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return tables.json_text(
+        {
+            "baseline": baseline,
+            "measures": {
+                str(measure): {"direction": measure.direction, "means": _means(runs, measure), **asdict(table)}
+                for measure, table in compared(runs, measures, baseline, seed).items()
+            },
+        }
+    )
 
 
 FORMATS = {"table": table_text, "csv": csv_text, "json": json_text}
 
 
 def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable) -> Iterator[str]:
-    means = {run.name: run.scored.results[measure].mean for run in runs}
+    means = _means(runs, measure)
     better = "" if measure.direction != "lower" else "; lower is better"
-    yield f"{measure} against {table.baseline} ({_figure(_defined(means[table.baseline]))}){better}"
+    yield f"{measure} against {table.baseline} ({_figure(means[table.baseline])}){better}"
     if table.reason is not None:
         yield f"not compared: {table.reason}"
         return
@@ -133,12 +114,12 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
     yield f"{table.resamples:,} resamples, seed {table.seed}; Holm and Benjamini–Hochberg (BH) over {count}"
 
 
-def _lines(row: Comparison, mean: float) -> Iterator[list[str]]:
+def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
     """One a test; what is said of the run stands in the first."""
     effects, difference = row.effects, row.difference
     first = [
         row.name,
-        _figure(_defined(mean)),
+        _figure(mean),
         _signed(difference.estimate),
         _interval(difference),
         _signed(effects.d_z, 2),
@@ -152,50 +133,20 @@ def _lines(row: Comparison, mean: float) -> Iterator[list[str]]:
         yield [*(first if place == 0 else [""] * len(first)), TESTS[each.test.name], *p]
 
 
-def _columns() -> list[str]:
-    figures = ["mean", "baseline_mean", "difference", "low", "high", "queries", "left_out"]
-    effects = ["d_z", "dominance", "better", "worse", "tied"]
-    tests = [f"{name}{suffix}" for name in TESTS for suffix in ("_p", "_holm", "_bh")]
-    return ["measure", "run", "baseline", *figures, *effects, *tests, "confidence", "resamples", "seed", "reason"]
+def _means(runs: Sequence[ScoredRun], measure: Measure) -> dict[str, float | None]:
+    """By the run's name."""
+    return {run.name: defined(run.scored.results[measure].mean) for run in runs}
 
 
-def _means(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable, name: str) -> dict[str, Any]:
-    means = {run.name: _defined(run.scored.results[measure].mean) for run in runs}
-    return {
-        "measure": str(measure),
-        "run": name,
-        "baseline": table.baseline,
-        "mean": means[name],
-        "baseline_mean": means[table.baseline],
-        "reason": table.reason,
+def _record(row: Comparison) -> dict[str, Any]:
+    """What is known of one run's comparison, by column of the CSV."""
+    tests = {
+        f"{each.test.name}_{column}": p
+        for each in row.tests
+        for column, p in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg))
     }
-
-
-def _record(table: ComparisonTable, row: Comparison) -> dict[str, Any]:
-    effects, difference = row.effects, row.difference
-    record: dict[str, Any] = {
-        "difference": difference.estimate,
-        "low": difference.low,
-        "high": difference.high,
-        "queries": effects.queries,
-        "left_out": effects.left_out,
-        "d_z": effects.d_z,
-        "dominance": effects.dominance,
-        "better": effects.better,
-        "worse": effects.worse,
-        "tied": effects.tied,
-        "confidence": table.confidence,
-        "resamples": table.resamples,
-        "seed": table.seed,
-    }
-    for each in row.tests:
-        p = (each.test.p, each.holm, each.benjamini_hochberg)
-        record |= dict(zip((f"{each.test.name}{suffix}" for suffix in ("_p", "_holm", "_bh")), p, strict=True))
-    return record
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value
+    estimate, queries = row.difference.estimate, row.effects.queries
+    return {**asdict(row.difference), **asdict(row.effects), **tests, "difference": estimate, "queries": queries}
 
 
 def _figure(value: float | None, digits: int = DIGITS) -> str:

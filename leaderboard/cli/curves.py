@@ -1,7 +1,5 @@
 """`leaderboard curves`: a run's curves as columns, for plotting and for other programs. No database."""
 
-import csv
-import io
 import json
 import math
 from pathlib import Path
@@ -15,11 +13,12 @@ from leaderboard.cli.offline import (
     DOCUMENTS,
     LEVEL_OPTION,
     NO_RELEVANT,
+    QUERIES,
     judged_queries,
-    queries_options,
     setting_of,
 )
 from leaderboard.cli.options import FILE
+from leaderboard.cli.tables import csv_text, defined
 
 if TYPE_CHECKING:
     from leaderboard.metrics import Ranking
@@ -47,7 +46,7 @@ DETECTION = {"sweep", "oracle"}
 @DOCUMENTS
 @BETA
 @NO_RELEVANT
-@queries_options
+@QUERIES
 @COMPAT
 @click.option("--format", "output", type=click.Choice(["csv", "json"]), default="csv")
 def curves(
@@ -95,18 +94,14 @@ def curves(
         ranking, names = ranking.of_query(judged.number[query]), (query,)
     points = _points(curve, ranking, names, level, depth)
     if output == "csv":
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(points)
-        writer.writerows(zip(*points.values(), strict=True))
-        click.echo(text.getvalue(), nl=False)
+        click.echo(csv_text([points, *zip(*points.values(), strict=True)]), nl=False)
         return
     document = {
         "run": str(run),
         "curve": curve,
         "query": query,
         "relevance": level,
-        "setting": {**given, "compat": setting.compat},
+        "setting": given,
     }
     columns = {name: [None if each == math.inf else each for each in column] for name, column in points.items()}
     click.echo(json.dumps(document | {"points": columns}, ensure_ascii=False, allow_nan=False))
@@ -132,10 +127,7 @@ def _points(
     else:
         along = over_rank(ranking, level, depth)
         columns = {"rank": along.rank, "precision": along.precision, "recall": along.recall}
-    listed = {name: column if isinstance(column, tuple) else column.tolist() for name, column in columns.items()}
-    return {name: [_or_none(each) for each in column] for name, column in listed.items()}
-
-
-def _or_none(value: Any) -> Any:
-    """None for NaN, which stands for what is undefined."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return {
+        name: list(column) if name == "query" else [defined(each) for each in column.tolist()]
+        for name, column in columns.items()
+    }

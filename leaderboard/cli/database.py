@@ -50,7 +50,13 @@ def _connected(config: Config) -> Iterator[Database]:
 def up_to_date(config: Config) -> Iterator[Database]:
     """The same. Raises Conflict, saying what to do, when its tables are not those that this version needs."""
     with _connected(config) as database:
-        _require_newest(database)
+        file = _file(database)
+        # Connecting would make an empty file where there is none.
+        found = migrate.current(database) if file is None or file.exists() else None
+        newest = migrate.newest()
+        if found != newest:
+            state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
+            raise Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
         yield database
 
 
@@ -79,15 +85,6 @@ def _shown(database: Database) -> str:
     return database.engine.url.render_as_string(hide_password=True)
 
 
-def _require_newest(database: Database) -> None:
-    # Connecting would make an empty file where there is none.
-    found = migrate.current(database) if _is_there(database) else None
-    newest = migrate.newest()
-    if found != newest:
-        state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
-        raise Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
-
-
 def _require_folder(database: Database) -> None:
     """SQLite makes the file, but not the folder around it."""
     file = _file(database)
@@ -96,11 +93,6 @@ def _require_folder(database: Database) -> None:
             f"there is no folder {file.parent} for the database {_shown(database)}; "
             "make it, or name another place in LEADERBOARD_DATABASE_URL"
         )
-
-
-def _is_there(database: Database) -> bool:
-    file = _file(database)
-    return file is None or file.exists()
 
 
 def _file(database: Database) -> Path | None:

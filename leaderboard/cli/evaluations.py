@@ -7,10 +7,9 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import MOMENT, PLACE, OneOf, OrNone, Place, given
+from leaderboard.cli.options import MOMENT, PLACE, OneOf, OrNone, Place, given, together
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation
-from leaderboard.models import Evaluation
 from leaderboard.reads import listings
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Judging
@@ -21,52 +20,43 @@ __all__ = ["evaluation"]
 DATE = OrNone(MOMENT)
 COUNT = OrNone(click.INT)
 WHEN = "always, once it has closed, or never (to organisers only)"
-CHANGEABLE = (
-    "title", "period", "period_key", "description", "condition", "collection", "documents", "relevance_level",
-    "judging", "opens_at", "closes_at", "late_allowed", "results", "details", "own_results", "judgments_published",
-    "anonymous_until", "daily_quota", "total_quota",
-)  # fmt: skip
-
-
-def _options(command: Any) -> Any:
-    """What `add` and `change` have in common."""
-    for option in reversed(
-        [
-            click.option("--period-key", type=int, help="What periods are sorted by (default: the year in it)."),
-            click.option("--description", default="", help="What readers are told about it."),
-            click.option("--condition", default="", help="Language, task, …: what tells it from others of its period."),
-            click.option("--collection", default="", help="The collection's name."),
-            click.option("--documents", type=COUNT, help="Documents in the collection; detection measures need it."),
-            click.option(
-                "--relevance-level", type=int, default=1, show_default=True, help="Lowest grade that is relevant."
-            ),
-            click.option(
-                "--judging",
-                type=OneOf(Judging),
-                default=Judging.POOLED.value,
-                show_default=True,
-                help="pooled: a query without judgments is left out; complete: it has no relevant document.",
-            ),
-            click.option("--opens", "opens_at", type=DATE, help="From when on runs are taken (UTC)."),
-            click.option("--closes", "closes_at", type=DATE, help="Until when runs are taken (UTC)."),
-            click.option("--late/--no-late", "late_allowed", default=False, help="Take late runs too, unranked."),
-            click.option(
-                "--results", type=OneOf(Opening), default=Opening.ALWAYS.value, show_default=True,
-                help=f"When the board is public: {WHEN}.",
-            ),
-            click.option(
-                "--details", type=OneOf(Opening), default=Opening.CLOSED.value, show_default=True,
-                help=f"When single queries are, which give the judgments away: {WHEN}.",
-            ),
-            click.option("--own-results/--no-own-results", default=True, help="A team sees its own means first."),
-            click.option("--publish-judgments/--keep-judgments", "judgments_published", default=False),
-            click.option("--anonymous-until", type=DATE, help="Until when names are hidden (UTC)."),
-            click.option("--daily-quota", type=COUNT, help="Submissions a team and day."),
-            click.option("--total-quota", type=COUNT, help="Submissions a team in all."),
-        ]
-    ):  # fmt: skip
-        command = option(command)
-    return command
+SETTINGS = together(  # what `add` and `change` have in common
+    click.option("--period-key", type=int, help="What periods are sorted by (default: the year in it)."),
+    click.option("--description", default="", help="What readers are told about it."),
+    click.option("--condition", default="", help="Language, task, …: what tells it from others of its period."),
+    click.option("--collection", default="", help="The collection's name."),
+    click.option("--documents", type=COUNT, help="Documents in the collection; detection measures need it."),
+    click.option("--relevance-level", type=int, default=1, show_default=True, help="Lowest grade that is relevant."),
+    click.option(
+        "--judging",
+        type=OneOf(Judging),
+        default=Judging.POOLED.value,
+        show_default=True,
+        help="pooled: a query without judgments is left out; complete: it has no relevant document.",
+    ),
+    click.option("--opens", "opens_at", type=DATE, help="From when on runs are taken (UTC)."),
+    click.option("--closes", "closes_at", type=DATE, help="Until when runs are taken (UTC)."),
+    click.option("--late/--no-late", "late_allowed", default=False, help="Take late runs too, unranked."),
+    click.option(
+        "--results",
+        type=OneOf(Opening),
+        default=Opening.ALWAYS.value,
+        show_default=True,
+        help=f"When the board is public: {WHEN}.",
+    ),
+    click.option(
+        "--details",
+        type=OneOf(Opening),
+        default=Opening.CLOSED.value,
+        show_default=True,
+        help=f"When single queries are, which give the judgments away: {WHEN}.",
+    ),
+    click.option("--own-results/--no-own-results", default=True, help="A team sees its own means first."),
+    click.option("--publish-judgments/--keep-judgments", "judgments_published", default=False),
+    click.option("--anonymous-until", type=DATE, help="Until when names are hidden (UTC)."),
+    click.option("--daily-quota", type=COUNT, help="Submissions a team and day."),
+    click.option("--total-quota", type=COUNT, help="Submissions a team in all."),
+)
 
 
 @click.group()
@@ -78,7 +68,7 @@ def evaluation() -> None:
 @PLACE
 @click.option("--title", required=True, help="Its name on every page.")
 @click.option("--period", required=True, help="Its year or round, like '2026' or '2026 round 1'.")
-@_options
+@SETTINGS
 def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
     """Make an evaluation of a campaign.
 
@@ -96,7 +86,7 @@ def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
 @PLACE
 @click.option("--title", help="Its name on every page.")
 @click.option("--period", help="Its year or round.")
-@_options
+@SETTINGS
 @click.pass_context
 def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
     """Change what is given, and nothing else. The word none takes a date or a quota away.
@@ -104,9 +94,7 @@ def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
     \b
     leaderboard evaluation change harbour/2026-text --closes 2026-10-15 --daily-quota none
     """
-    changes = given(context, *CHANGEABLE)
-    if not changes:
-        raise click.UsageError("nothing to change; give at least one option")
+    changes = given(context)
     with writing() as session:
         evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, *evaluation), **changes)
     click.echo(f"changed the evaluation {evaluation}")
@@ -130,16 +118,13 @@ def list_evaluations(campaign: str | None) -> None:
                 one.condition or "–",
                 queries,
                 runs,
-                *_dates(one),
+                _moment(one.opens_at),
+                _moment(one.closes_at),
             )
             for one, queries, runs in listings.list_evaluations(session, chosen)
         ]
     head = ("evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes")
     print_table(head, rows, "no evaluation yet; make one: leaderboard evaluation add")
-
-
-def _dates(evaluation: Evaluation) -> tuple[str, str]:
-    return _moment(evaluation.opens_at), _moment(evaluation.closes_at)
 
 
 def _moment(value: dt.datetime | None) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import FILE
+from leaderboard.cli.options import FILE, together
 
 if TYPE_CHECKING:
     from leaderboard.metrics import Setting
@@ -18,8 +18,8 @@ __all__ = [
     "LEVEL",
     "LEVEL_OPTION",
     "NO_RELEVANT",
+    "QUERIES",
     "judged_queries",
-    "queries_options",
     "setting_of",
 ]
 
@@ -28,7 +28,7 @@ LEVEL_OPTION = click.option(
     "-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1)."
 )
 COMPAT = click.option(
-    "--compat", type=click.Choice(["10", "9"]), default="10", help="trec_eval's version to agree with (10)."
+    "--compat", type=click.Choice([10, 9]), default=10, help="trec_eval's version to agree with (10)."
 )
 DOCUMENTS = click.option("--documents", type=click.IntRange(1), metavar="N", help="Documents in the collection.")
 BETA = click.option("--beta", type=float, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
@@ -40,18 +40,18 @@ NO_RELEVANT = click.option(
 )
 
 
-def queries_options(command: Any) -> Any:
-    """--judging and --queries, which `judged_queries` takes."""
-    judging = click.option(
+# What `judged_queries` takes.
+QUERIES = together(
+    click.option(
         "--judging",
         type=click.Choice(["pooled", "complete"]),
         default="pooled",
         help="What a query without judgments is: left out, or without relevant documents (pooled).",
-    )
-    queries = click.option(
+    ),
+    click.option(
         "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
-    )
-    return judging(queries(command))
+    ),
+)
 
 
 def setting_of(
@@ -60,16 +60,13 @@ def setting_of(
     cost: float | None = None,
     value: float | None = None,
     prior: float | None = None,
-    compat: str,
     **rest: Any,
 ) -> "Setting":
     """The figures that an evaluation holds fixed, as the options name them. Raises InvalidFields."""
     from leaderboard.metrics import Setting
     from leaderboard.rules.prior import checked_beta
 
-    return Setting(
-        beta=checked_beta(beta, cost=cost, value=value, prior=prior), compat=10 if compat == "10" else 9, **rest
-    )
+    return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
 
 
 def judged_queries(judgments: Path, query_file: Path | None, judging: "Judging", **options: Any) -> "JudgedQueries":

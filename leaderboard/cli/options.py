@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +21,7 @@ __all__ = [
     "OrNone",
     "Place",
     "given",
+    "together",
 ]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -87,21 +89,11 @@ class _Place(click.ParamType[Place]):
 PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=_Place())
 
 
-class OneOf(click.ParamType[Kind]):
-    """One of an enumeration's values, in its own words."""
+class OneOf(click.Choice[Kind]):
+    """One of an enumeration's members, by its value; click would take its name."""
 
-    def __init__(self, kind: type[Kind]) -> None:
-        self.name = "|".join(kind)
-        self._kind = kind
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Kind:
-        try:
-            return self._kind(value)
-        except ValueError:
-            self.fail(f"expected {' or '.join(self._kind)}, found {value!r}", param, ctx)
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002  # click's signature
-        return f"[{self.name}]"
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:  # noqa: ARG002  # click's signature
+        return str(choice)
 
 
 class OrNone(click.ParamType[Any]):
@@ -115,10 +107,28 @@ class OrNone(click.ParamType[Any]):
         return None if value == "none" else self._kind.convert(value, param, ctx)
 
 
-def given(context: click.Context, *names: str) -> dict[str, Any]:
-    """Those of the options that were on the command line: what a command that changes something is to change."""
-    return {
-        name: context.params[name]
-        for name in names
-        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options as one decorator, for the commands that share them."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+def given(context: click.Context) -> dict[str, Any]:
+    """The options on the command line, by name: what a command that changes something is to change.
+
+    Raises UsageError when there is none.
+    """
+    changes = {
+        option.name: context.params[option.name]
+        for option in context.command.params
+        if isinstance(option, click.Option)
+        and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
     }
+    if not changes:
+        raise click.UsageError("nothing to change; give at least one option")
+    return changes

@@ -11,8 +11,8 @@ from leaderboard.cli.offline import (
     DOCUMENTS,
     LEVEL_OPTION,
     NO_RELEVANT,
+    QUERIES,
     judged_queries,
-    queries_options,
     setting_of,
 )
 from leaderboard.cli.options import FILE
@@ -50,7 +50,7 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option("--prior", type=float, metavar="P", help="A-priori probability that a document is relevant.")
 @NO_RELEVANT
 @click.option("--threshold", type=float, metavar="θ", help="Documents with a score of at least θ count as returned.")
-@queries_options
+@QUERIES
 @click.option(
     "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
 )
@@ -156,7 +156,7 @@ def _score(
 def _baseline(
     paths: tuple[Path, ...], compare: str | None, seed: int | None, *, output: str, per_query: bool
 ) -> str | None:
-    """The run that --compare names; None without it. Says what does not go together, before any file is read."""
+    """The name of the run that --compare names; None without it. Raises UsageError before any file is read."""
     if compare is None:
         if seed is not None:
             raise click.UsageError("--seed is for --compare; scores themselves draw nothing")
@@ -165,9 +165,15 @@ def _baseline(
         raise click.UsageError(
             "--compare prints comparisons of whole runs; leave out --per-query and --format trec_eval"
         )
-    from leaderboard.cli.comparison_output import baseline_among
-
-    return baseline_among(paths, compare)
+    if len(paths) < 2:
+        raise click.UsageError("--compare needs two runs or more: the one to compare with and the others")
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"--compare: the run {twice} is named twice")
+    for path in paths:
+        if path.resolve() == Path(compare).resolve():
+            return str(path)
+    raise click.UsageError(f"--compare: {compare} is not among the runs; these are {', '.join(map(str, paths))}")
 
 
 def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | None) -> None:

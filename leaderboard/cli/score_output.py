@@ -1,21 +1,18 @@
 """What `leaderboard score` prints: a table, CSV or JSON, over one run or many."""
 
-import csv
-import io
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaderboard.cli.tables import aligned
+from leaderboard.cli import tables
+from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.metrics import Measure, Setting
 from leaderboard.scoring import Scored
 
 __all__ = ["ScoredRun", "csv_text", "json_text", "table_text"]
 
 ALL = "all"
-UNDEFINED = "–"
 DIGITS = 4
 
 
@@ -30,36 +27,24 @@ class ScoredRun:
 
 def table_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:
     """For people: four digits, aligned on the point; one row a run, or also one for each of its queries."""
-    head = ["run", *(["query"] if per_query else []), *map(str, measures)]
-    rows = [
-        [*labels, *(_shown(value, measure) for value, measure in zip(values, measures, strict=True))]
-        for labels, values in _rows(runs, measures, per_query=per_query)
-    ]
-    return aligned([head, *rows], range(len(head) - len(measures)))
+    rows = list(_rows(runs, measures, _shown, per_query=per_query))
+    return aligned(rows, range(len(rows[0]) - len(measures)))
 
 
 def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool) -> str:
     """For programs: the same rows with every digit; an undefined value is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", *(["query"] if per_query else []), *map(str, measures)])
-    for labels, values in _rows(runs, measures, per_query=per_query):
-        writer.writerow([*labels, *("" if math.isnan(value) else _number(value) for value in values)])
-    return text.getvalue()
+    return tables.csv_text(_rows(runs, measures, lambda value, _: _number(value), per_query=per_query))
 
 
 def json_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], setting: Setting, *, per_query: bool) -> str:
     """For programs: every digit, and what was left out; an undefined value is null."""
-    document = {
-        "setting": {
-            "beta": setting.beta,
-            "compat": setting.compat,
-            "documents": setting.documents,
-            "no_relevant": setting.no_relevant,
-        },
-        "runs": [_run(run, measures, per_query=per_query) for run in runs],
-    }
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    held = ("beta", "compat", "documents", "no_relevant")
+    return tables.json_text(
+        {
+            "setting": {name: getattr(setting, name) for name in held},
+            "runs": [_run(run, measures, per_query=per_query) for run in runs],
+        }
+    )
 
 
 def _run(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -> dict[str, Any]:
@@ -87,16 +72,18 @@ def _run(run: ScoredRun, measures: Sequence[Measure], *, per_query: bool) -> dic
 
 
 def _rows(
-    runs: Sequence[ScoredRun], measures: Sequence[Measure], *, per_query: bool
-) -> Iterator[tuple[list[str], list[float]]]:
-    """(labels, values) of every row; a run's queries come before its figure over all of them."""
+    runs: Sequence[ScoredRun], measures: Sequence[Measure], show: Callable[[float, Measure], Any], *, per_query: bool
+) -> Iterator[list[Any]]:
+    """The head, then the rows; a run's queries come before its figure over all of them."""
+    yield ["run", *(["query"] if per_query else []), *map(str, measures)]
     for run in runs:
         results = [run.scored.results[measure] for measure in measures]
         if per_query:
             columns = [result.values.tolist() for result in results]
             for query, *values in zip(run.scored.queries, *columns, strict=True):
-                yield [run.name, query], values
-        yield [run.name, *([ALL] if per_query else [])], [result.mean for result in results]
+                yield [run.name, query, *map(show, values, measures)]
+        means = map(show, (result.mean for result in results), measures)
+        yield [run.name, *([ALL] if per_query else []), *means]
 
 
 def _shown(value: float, measure: Measure) -> str:

@@ -1,11 +1,16 @@
-"""Rows printed in aligned columns, and a few names out of many."""
+"""How commands print: aligned columns, CSV, JSON, and a few names out of many."""
 
+import csv
+import io
+import json
+import math
 from collections.abc import Collection, Iterable, Sequence
 
 import click
 
-__all__ = ["aligned", "named", "print_table"]
+__all__ = ["UNDEFINED", "aligned", "csv_text", "defined", "json_text", "named", "print_table"]
 
+UNDEFINED = "–"
 NAMED = 10
 
 
@@ -22,6 +27,23 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """The rows as CSV; None is an empty cell."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def json_text(document: object) -> str:
+    """The document as indented JSON. NaN and infinity have no place in it: raises ValueError."""
+    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def defined(value: float) -> float | None:
+    """The value, or None for NaN, which stands for what is undefined."""
+    return None if math.isnan(value) else value
+
+
 def named(queries: Sequence[str]) -> str:
     """`q1, q2, …, q10 and 1,234 more`."""
     more = f" and {len(queries) - NAMED:,} more" if len(queries) > NAMED else ""
@@ -29,7 +51,7 @@ def named(queries: Sequence[str]) -> str:
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-    """Where there is no row, `empty` is said on stderr: what to do to get one."""
+    """Prints the rows below their head. Without a row it prints `empty` on stderr: what to do to get one."""
     lines = [[str(cell) for cell in row] for row in rows]
     if lines:
         click.echo(aligned([head, *lines], range(len(head))), nl=False)

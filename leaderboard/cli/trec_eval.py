@@ -1,11 +1,11 @@
 """`leaderboard trec_eval`: trec_eval's own arguments, and its output byte for byte."""
 
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 import click
 
-from leaderboard.cli.offline import LEVEL
+from leaderboard.cli.offline import COMPAT, LEVEL
 from leaderboard.cli.options import FILE
 
 __all__ = ["trec_eval"]
@@ -22,7 +22,7 @@ __all__ = ["trec_eval"]
 @click.option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(0), metavar="N", help="Cut lists here.")
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
 @click.option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(1), metavar="N", help="Collection size.")
-@click.option("--compat", type=click.Choice(["10", "9"]), default="10", help="The version to agree with (10).")
+@COMPAT
 def trec_eval(
     judgments: Path,
     run: Path,
@@ -34,7 +34,7 @@ def trec_eval(
     depth: int | None,
     judged_only: bool,
     documents: int | None,
-    compat: str,
+    compat: Literal[9, 10],
 ) -> None:
     """Scores RUN against QRELS as trec_eval does.
 
@@ -52,8 +52,7 @@ def trec_eval(
     from leaderboard.metrics import Setting
     from leaderboard.scoring import prepare, score
 
-    version = cast("Literal[9, 10]", int(compat))
-    request = read_request(wanted, version)
+    request = read_request(wanted, compat)
     qrels = read_judgments(judgments, name=str(judgments))
     with progress_bar([run]) as opened:
         lists = read_run(opened(run), name=str(run), format="trec_eval")
@@ -62,14 +61,14 @@ def trec_eval(
         raise BadInput(f"{run}: no query of this run has judgments in {judgments}")
     judged = prepare(qrels, qrels.queries if complete else both)
     measures = [printed.at(level) for printed in request.measures]
-    setting = Setting(documents=documents, compat=version)
+    setting = Setting(documents=documents, compat=compat)
     scored = score(lists, judged, measures, setting, depth=depth, judged_only=judged_only)
     lines = trec_lines(
         scored,
         lists.tag,
         request,
         level=level,
-        compat=version,
+        compat=compat,
         per_query=per_query,
         summary=not nosummary,
         complete=complete,

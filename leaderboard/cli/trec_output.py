@@ -11,13 +11,10 @@ from leaderboard.scoring import Scored
 
 __all__ = ["TrecRequest", "printed_under_own_names", "read_request", "trec_lines"]
 
-WITH_RUN_NAME = frozenset(BUNDLES)  # these bundles print the run's own name too
-WITH_GRADES = frozenset({"all_trec"})  # and these the grades of the first documents, query by query
 GRADES_SHOWN = 10
-AFTER_GRADES = ALL_TREC[ALL_TREC.index("P") + 1 :]
-NOT_OF_QUERIES = frozenset({"num_q", "gm_map", "gm_bpref"})
+AFTER_GRADES = ALL_TREC[ALL_TREC.index("P") + 1 :]  # printed below a query's grades
+SUMMARY_ONLY = frozenset({"num_q", "gm_map", "gm_bpref"})  # printed over all queries, not for each
 LARGEST_DIGIT = 9
-NAMES = frozenset({*ALL_TREC, *BUNDLES})
 
 Compat = Literal[9, 10]
 
@@ -26,23 +23,16 @@ Compat = Literal[9, 10]
 class TrecRequest:
     """What trec_eval was asked to print.
 
-    measures   in its order
-    run_name   print the run's own name (runid)
-    grades     print the grades of so many documents (relstring); None: don't
-    grades_as  the name that goes with them
+    measures   in trec_eval's order
+    run_name   whether to print the run's own name (runid)
+    grades     of how many of a query's first documents to print the grades (relstring); None: of none
+    grades_as  the name printed beside them
     """
 
     measures: tuple[Printed, ...]
     run_name: bool = False
     grades: int | None = None
     grades_as: str = "relstring"
-
-    @property
-    def of_queries(self) -> tuple[tuple[Printed, ...], tuple[Printed, ...]]:
-        """The measures that each query gets: those printed before its grades, and those after."""
-        measures = [printed for printed in self.measures if printed.name not in NOT_OF_QUERIES]
-        before = [printed for printed in measures if _base(printed.name) not in AFTER_GRADES]
-        return tuple(before), tuple(measures[len(before) :])
 
 
 def read_request(wanted: Iterable[str], compat: Compat) -> TrecRequest:
@@ -58,7 +48,7 @@ def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecReques
     trec_eval's would not tell it from the usual one. Raises UnknownMeasure.
     """
     rest, request = _without_extras(text.split(), compat)
-    trec = [each for each in rest if each in NAMES or _has_parameters(each)]
+    trec = [each for each in rest if each in ALL_TREC or _has_parameters(each)]
     # Not by way of the measures: some are one under two names.
     named = {printed.name: printed for each in trec for printed in requested([each])}
     own: dict[str, Printed] = {}
@@ -90,10 +80,13 @@ def trec_lines(
     """
     if per_query:
         skipped = frozenset(scored.missing if compat == 9 else ())
-        before, after = (
-            [(each.name, each.at(level), scored.results[each.at(level)].values.tolist()) for each in part]
-            for part in request.of_queries
-        )
+        columns = [
+            (each.name, each.at(level), scored.results[each.at(level)].values.tolist())
+            for each in request.measures
+            if each.name not in SUMMARY_ONLY
+        ]
+        before = [column for column in columns if _base(column[0]) not in AFTER_GRADES]
+        after = columns[len(before) :]
         for place, query in enumerate(scored.queries):
             if query not in skipped:
                 yield "".join(_line(name, query, values[place], measure) for name, measure, values in before)
@@ -126,41 +119,36 @@ def _line(name: str, query: str, value: float, measure: Measure) -> str:
 
 
 def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], TrecRequest]:
-    """The requests but for runid and relstring, which are no measures; and these two in a request of their own."""
+    """The requests for measures, and a request with what else is asked for: runid, relstring, and these of a bundle.
+
+    In version 9 the bundles lack the measures that came with version 10.
+    """
     rest: list[str] = []
-    request = TrecRequest(())
+    run_name, grades, grades_as = False, None, "relstring"
     for each in wanted:
-        name, _, parameters = each.strip(",").partition(".")
-        if name == "runid" or each in WITH_RUN_NAME:
-            request = replace(request, run_name=True)
-        if each in WITH_GRADES and request.grades is None:
-            request = replace(request, grades=GRADES_SHOWN)
-        if name == "relstring":
-            request = _with_grades(request, parameters)
-        if name not in {"relstring", "runid"}:
-            rest.extend(_of_version(each, compat))
-    return rest, request
-
-
-def _with_grades(request: TrecRequest, length: str) -> TrecRequest:
-    if not length:
-        return replace(request, grades=request.grades or GRADES_SHOWN)
-    if not length.isdecimal():
-        raise UnknownMeasure(f"relstring takes how many grades to print, not {length!r}")
-    return replace(request, grades=int(length), grades_as=f"relstring_{length}")
-
-
-def _of_version(request: str, compat: Compat) -> tuple[str, ...]:
-    """A bundle without the measures that version 9 lacks; anything else as it is."""
-    if compat == 9 and request in BUNDLES:
-        return tuple(name for name in BUNDLES[request] if name not in NEW_IN_10)
-    return (request,)
+        name, _, parameter = each.strip(",").partition(".")
+        if name == "runid":
+            run_name = True
+        elif name == "relstring" and parameter:
+            if not parameter.isdecimal():
+                raise UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
+            grades, grades_as = int(parameter), f"relstring_{parameter}"
+        elif name == "relstring":
+            grades = grades or GRADES_SHOWN
+        elif each in BUNDLES:
+            run_name = True
+            if each == "all_trec" and grades is None:
+                grades = GRADES_SHOWN
+            rest += [measure for measure in BUNDLES[each] if compat == 10 or measure not in NEW_IN_10]
+        else:
+            rest.append(each)
+    return rest, TrecRequest((), run_name, grades, grades_as)
 
 
 def _has_parameters(request: str) -> bool:
     """Whether it is one of trec_eval's names with the parameters that its -m takes: P.5,10."""
     name, _, parameters = request.partition(".")
-    return name in NAMES and re.fullmatch(r"[\dp.,=eE+-]+", parameters) is not None
+    return name in ALL_TREC and re.fullmatch(r"[\dp.,=eE+-]+", parameters) is not None
 
 
 def _base(name: str) -> str:

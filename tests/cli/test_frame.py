@@ -53,7 +53,7 @@ def test_the_help_of_every_command_shows_an_example(path: str, capsys: pytest.Ca
         ),
         (
             ["team", "member", "add", "t", "u", "--role", "boss"],
-            "leaderboard team member add: --role: expected owner or member, found 'boss'",
+            "leaderboard team member add: --role: 'boss' is not one of 'owner', 'member'",
         ),
         (["queries", "import", "c/e", "nowhere"], "leaderboard queries import: FILE: file 'nowhere' does not exist"),
         (["user", "list", "more"], "leaderboard user list: got unexpected extra argument (more)"),
