@@ -16,19 +16,19 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics import Floats
+from leaderboard.rules.settings import ScoringSettings
 
 __all__ = [
     "Base",
     "Database",
     "Json",
     "Key",
+    "PackedFloats",
     "Text",
     "UtcDateTime",
     "choice",
     "clock",
-    "pack",
-    "packed_value",
-    "unpack",
+    "value_at",
 ]
 
 NAMING = {
@@ -38,6 +38,9 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+
+Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
 class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
@@ -60,26 +63,38 @@ class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
         return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
 
 
-VALUE = np.dtype("<f8")  # one value of a packed vector
+class PackedFloats(sa.types.TypeDecorator[Floats]):
+    """A float64[positions], kept as eight little-endian bytes a position."""
+
+    impl = sa.LargeBinary
+    cache_ok = True
+    VALUE = np.dtype("<f8")
+
+    def process_bind_param(self, value: Floats | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002  # SQLAlchemy's signature
+        return None if value is None else value.astype(self.VALUE).tobytes()
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> Floats | None:  # noqa: ARG002  # SQLAlchemy's signature
+        return None if value is None else np.frombuffer(value, self.VALUE)
 
 
-def pack(values: Floats) -> bytes:
-    """A float64[positions] as a column of bytes keeps it: eight little-endian ones a value."""
-    return values.astype(VALUE).tobytes()
+def value_at(column: InstrumentedAttribute[Floats], position: int) -> sa.Function[Floats]:
+    """The float64[1] at one position of a packed vector, read without the rest; float64[0] beyond its end."""
+    size = PackedFloats.VALUE.itemsize
+    return sa.func.substr(column, size * position + 1, size, type_=PackedFloats)
 
 
-def unpack(packed: bytes) -> Floats:
-    """What `pack` was given."""
-    return np.frombuffer(packed, VALUE)
+class SettingsColumn(sa.types.TypeDecorator[ScoringSettings]):
+    """ScoringSettings as JSON."""
 
+    impl = Json
+    cache_ok = True
 
-def packed_value(column: sa.ColumnElement[bytes] | InstrumentedAttribute[bytes], position: int) -> sa.Function[bytes]:
-    """The eight bytes of one position of a packed vector, read without the rest; empty beyond its end."""
-    size = VALUE.itemsize
-    return sa.func.substr(column, size * position + 1, size, type_=sa.LargeBinary)
+    def process_bind_param(self, value: ScoringSettings | None, dialect: Dialect) -> Any:  # noqa: ARG002  # SQLAlchemy's signature
+        return None if value is None else value.as_json()
 
+    def process_result_value(self, value: Any, dialect: Dialect) -> ScoringSettings | None:  # noqa: ARG002  # SQLAlchemy's signature
+        return None if value is None else ScoringSettings.from_json(value)
 
-Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 Key = Annotated[int, mapped_column(primary_key=True)]
 Text = Annotated[str, mapped_column(sa.Text)]
@@ -93,6 +108,8 @@ class Base(DeclarativeBase):
         list[Any]: Json,
         list[str]: Json,
         str: sa.Text(),
+        Floats: PackedFloats(),
+        ScoringSettings: SettingsColumn(),
     }
 
 

@@ -7,19 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.errors import NotFound
-from leaderboard.models import (
-    Campaign,
-    Evaluation,
-    Participation,
-    Query,
-    Scoring,
-    ScoringSet,
-    Submission,
-    System,
-    SystemKind,
-    Team,
-)
-from leaderboard.rules.standings import ScoredRun
+from leaderboard.models import Campaign, Evaluation, Participation, Query, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import SetState, State
 
 __all__ = [

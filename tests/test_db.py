@@ -1,13 +1,17 @@
-"""What all tables stand on: moments in UTC, choices, the database's clock, transactions."""
+"""What all tables stand on: moments in UTC, packed values, the database's clock, transactions."""
 
 import datetime as dt
+import struct
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.db import Database, clock
+from leaderboard.db import Database, clock, value_at
 from leaderboard.errors import BadInput
-from leaderboard.models import Event, Team
+from leaderboard.models import Event, Score, Team
+from leaderboard.rules.settings import Subset
+from tests.support.field import Field
 
 NOON = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
 
@@ -43,6 +47,18 @@ def test_a_moment_of_any_time_zone_comes_back_in_utc(database: Database) -> None
 def test_a_moment_without_a_time_zone_is_refused(database: Database) -> None:
     with pytest.raises(sa.exc.StatementError, match="a moment needs its time zone"), database.write() as session:
         session.add(event(NOON.replace(tzinfo=None)))
+
+
+def test_values_are_kept_as_eight_little_endian_bytes_each(field: Field) -> None:
+    scoring = field.scoring(field.run("Heron", {"AP": [0.5, 1.0, np.nan, 0.0]}))
+    of_run = (Score.scoring_id == scoring, Score.subset == Subset.ALL)
+    with field.database.read() as session:
+        values = session.scalars(sa.select(Score.values).where(*of_run)).one()
+        kept = session.scalars(sa.select(sa.type_coerce(Score.values, sa.LargeBinary)).where(*of_run)).one()
+        slices = [session.scalars(sa.select(value_at(Score.values, at)).where(*of_run)).one() for at in (1, 3, 4)]
+    assert values.tolist() == pytest.approx([0.5, 1.0, np.nan, 0.0], nan_ok=True)
+    assert bytes(kept) == struct.pack("<4d", 0.5, 1.0, np.nan, 0.0)
+    assert [each.tolist() for each in slices] == [[1.0], [0.0], []]
 
 
 def test_the_databases_clock_goes_forward_by_the_seconds_asked_for(database: Database) -> None:

@@ -9,7 +9,7 @@ from leaderboard.cli.database import writing
 from leaderboard.cli.options import FILE, PLACE, Place
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.lookup import find_evaluation
-from leaderboard.models import Split
+from leaderboard.rules.settings import Split
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
 

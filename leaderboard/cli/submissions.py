@@ -15,9 +15,10 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.lookup import find_evaluation, find_system, find_team
-from leaderboard.models import Designation, System
+from leaderboard.models import System
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
+from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import unfinished

@@ -7,8 +7,8 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_team
-from leaderboard.models import Role
 from leaderboard.reads import listings
+from leaderboard.rules.roles import Role
 from leaderboard.services import people, teams
 
 __all__ = ["team"]

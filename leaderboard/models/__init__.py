@@ -7,20 +7,18 @@ from leaderboard.models.evaluations import (
     JudgmentRevision,
     KnownDocument,
     Query,
-    Split,
     SubtopicJudgment,
 )
 from leaderboard.models.events import Event
-from leaderboard.models.people import ApiToken, Invitation, LoginFailure, Membership, Role, Team, User
+from leaderboard.models.people import ApiToken, Invitation, LoginFailure, Membership, Team, User
 from leaderboard.models.scores import Board, Score, Scoring, ScoringSet
-from leaderboard.models.submissions import Designation, Participation, Submission, System, SystemKind
+from leaderboard.models.submissions import Participation, Submission, System
 
 __all__ = [
     "ApiToken",
     "Board",
     "Campaign",
     "CampaignOrganiser",
-    "Designation",
     "Evaluation",
     "Event",
     "Invitation",
@@ -31,15 +29,12 @@ __all__ = [
     "Membership",
     "Participation",
     "Query",
-    "Role",
     "Score",
     "Scoring",
     "ScoringSet",
-    "Split",
     "Submission",
     "SubtopicJudgment",
     "System",
-    "SystemKind",
     "Team",
     "User",
 ]

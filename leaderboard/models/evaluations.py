@@ -1,7 +1,6 @@
 """Evaluations of a campaign: their queries and what was judged."""
 
 import datetime as dt
-from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -9,14 +8,9 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.campaigns import Campaign
 from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Judging
+from leaderboard.rules.settings import Judging, Split
 
-__all__ = ["Evaluation", "Judgment", "JudgmentRevision", "KnownDocument", "Query", "Split", "SubtopicJudgment"]
-
-
-class Split(StrEnum):
-    SHOWN = "shown"
-    HIDDEN = "hidden"
+__all__ = ["Evaluation", "Judgment", "JudgmentRevision", "KnownDocument", "Query", "SubtopicJudgment"]
 
 
 class Evaluation(Base):

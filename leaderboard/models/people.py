@@ -1,19 +1,14 @@
 """Who takes part: accounts, teams and how one gets into them."""
 
 import datetime as dt
-from enum import StrEnum
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.db import Base, Key, choice
+from leaderboard.rules.roles import Role
 
-__all__ = ["ApiToken", "Invitation", "LoginFailure", "Membership", "Role", "Team", "User"]
-
-
-class Role(StrEnum):
-    OWNER = "owner"
-    MEMBER = "member"
+__all__ = ["ApiToken", "Invitation", "LoginFailure", "Membership", "Team", "User"]
 
 
 class User(Base):

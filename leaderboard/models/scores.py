@@ -4,29 +4,16 @@ import datetime as dt
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from leaderboard.db import Base, Json, Key, choice
+from leaderboard.db import Base, Key, choice
+from leaderboard.metrics import Floats
 from leaderboard.models.evaluations import JudgmentRevision
 from leaderboard.models.submissions import Submission
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["Board", "Score", "Scoring", "ScoringSet"]
-
-
-class SettingsColumn(sa.types.TypeDecorator[ScoringSettings]):
-    """ScoringSettings as JSON."""
-
-    impl = Json
-    cache_ok = True
-
-    def process_bind_param(self, value: ScoringSettings | None, dialect: Dialect) -> Any:  # noqa: ARG002  # SQLAlchemy's signature
-        return None if value is None else value.as_json()
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> ScoringSettings | None:  # noqa: ARG002  # SQLAlchemy's signature
-        return None if value is None else ScoringSettings.from_json(value)
 
 
 class ScoringSet(Base):
@@ -38,7 +25,7 @@ class ScoringSet(Base):
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"))
     metric_version: Mapped[str]
-    settings: Mapped[ScoringSettings] = mapped_column(SettingsColumn)
+    settings: Mapped[ScoringSettings]
     settings_hash: Mapped[str]
     state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
     created_at: Mapped[dt.datetime]
@@ -110,9 +97,9 @@ class Scoring(Base):
 class Score(Base):
     """One measure of one scoring.
 
-    `values` packs one little-endian float64 a position of the evaluation's queries, NaN where undefined or not counted;
-    page queries read 8 bytes of it, `substr(values, 8 · position + 1, 8)`. On PostgreSQL its storage is EXTERNAL, so
-    that a slice is read without the rest. `mean` is NULL when undefined.
+    `mean` is NULL when undefined. `values` is float64[positions of the evaluation's queries], NaN where undefined or
+    not counted. A page on one query reads its eight bytes only (`db.value_at`); on PostgreSQL the column's storage is
+    EXTERNAL, so that this does not read the rest.
     """
 
     __tablename__ = "score"
@@ -124,7 +111,7 @@ class Score(Base):
     low: Mapped[float | None]
     high: Mapped[float | None]
     count: Mapped[int]  # queries that the mean runs over
-    values: Mapped[bytes] = mapped_column(sa.LargeBinary, deferred=True)
+    values: Mapped[Floats] = mapped_column(deferred=True)
 
     scoring: Mapped[Scoring] = relationship(back_populates="scores")
 

@@ -1,7 +1,6 @@
 """Systems, and the runs that their teams submit."""
 
 import datetime as dt
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,21 +9,9 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.evaluations import Evaluation
 from leaderboard.models.people import Team, User
+from leaderboard.rules.standings import Designation, SystemKind
 
-__all__ = ["Designation", "Participation", "Submission", "System", "SystemKind"]
-
-
-class SystemKind(StrEnum):
-    AUTOMATIC = "automatic"
-    MANUAL = "manual"
-    BASELINE = "baseline"
-
-
-class Designation(StrEnum):
-    """What a team submits a run as. The primary one takes effect when it has been scored (see Participation)."""
-
-    PRIMARY = "primary"
-    CONTRASTIVE = "contrastive"
+__all__ = ["Participation", "Submission", "System"]
 
 
 class System(Base):

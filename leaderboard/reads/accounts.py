@@ -8,17 +8,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.errors import NotAllowed
-from leaderboard.models import (
-    Evaluation,
-    Invitation,
-    Membership,
-    Role,
-    Scoring,
-    ScoringSet,
-    Submission,
-    Team,
-    User,
-)
+from leaderboard.models import Evaluation, Invitation, Membership, Scoring, ScoringSet, Submission, Team, User
+from leaderboard.rules.roles import Role
 from leaderboard.rules.states import SetState, shown_state
 
 __all__ = ["Account", "OpenInvitation", "OwnSubmission", "OwnTeam", "account", "open_invitations", "own_submissions"]

@@ -13,7 +13,7 @@ from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_set, find_evaluation
 from leaderboard.metrics import query_order
-from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Split, Submission
+from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries
 from leaderboard.reads.headings import (
@@ -26,7 +26,7 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
-from leaderboard.rules.settings import Subset
+from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.states import UNFINISHED, SetState
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]

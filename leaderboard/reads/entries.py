@@ -12,20 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
-from leaderboard.models import (
-    Designation,
-    Evaluation,
-    Participation,
-    Score,
-    Scoring,
-    ScoringSet,
-    Submission,
-    System,
-    SystemKind,
-    Team,
-)
+from leaderboard.models import Evaluation, Participation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import ScoredRun
+from leaderboard.rules.standings import Designation, ScoredRun, SystemKind
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_entries"]

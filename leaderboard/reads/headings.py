@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet, Split
+from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet
 from leaderboard.reads.columns import Column, column
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, phase_of
-from leaderboard.rules.settings import Judging, NoRelevant, Subset
+from leaderboard.rules.settings import Judging, ScoringSettings, Split, Subset
 
 __all__ = [
     "CampaignHeading",
@@ -58,22 +58,16 @@ class Terms:
     """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
 
     cost, value, prior  as the campaign gives them; None when it states β itself
-    documents           N_total
     queries             all of them: counted + excluded + unjudged + hidden
     counted             those that means are taken over
     unjudged            left out because nothing is judged (pooled judging)
     hidden              left out of public means until the evaluation closes
     """
 
-    beta: float | None
+    settings: ScoringSettings
     cost: float | None
     value: float | None
     prior: float | None
-    no_relevant: NoRelevant
-    compat: int
-    documents: int | None
-    relevance_level: int
-    judging: Judging
     metric_version: str
     revision: int
     revision_at: dt.datetime
@@ -147,15 +141,10 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
     seen = [row for row in left if not (row[1] == Split.HIDDEN and subset == Subset.SHOWN)]
     counted = [row for row in seen if row[2] or settings.judging is Judging.COMPLETE]
     return Terms(
-        beta=settings.beta,
+        settings=settings,
         cost=campaign.cost,
         value=campaign.value,
         prior=campaign.prior,
-        no_relevant=settings.no_relevant,
-        compat=settings.compat,
-        documents=settings.documents,
-        relevance_level=settings.relevance_level,
-        judging=settings.judging,
         metric_version=scoring_set.metric_version,
         revision=revision.number,
         revision_at=revision.imported_at,

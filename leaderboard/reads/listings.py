@@ -3,7 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Membership, Query, Role, Submission, Team, User
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Membership, Query, Submission, Team, User
+from leaderboard.rules.roles import Role
 
 __all__ = ["list_accounts", "list_campaigns", "list_evaluations", "list_teams", "organisers_of"]
 

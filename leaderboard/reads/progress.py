@@ -18,12 +18,14 @@ from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms
 from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 from leaderboard.rules.states import SetState
 
 __all__ = ["Line", "Period", "Point", "ProgressPage", "progress"]
 
-# What must be equal for figures of two periods to be compared.
-CONSTANT = ("beta", "no_relevant", "compat", "metric_version", "relevance_level", "judging")
+# What must be equal for figures of two periods to be compared. Each period has a collection of its own.
+COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **OF_EVALUATION}
+del COMPARABLE["documents"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ class ProgressPage:
     teams: tuple[Line, ...]
     baselines: tuple[Line, ...]
     held_back: tuple[str, ...]
-    differing: tuple[str, ...]
+    differing: dict[str, str]
 
     @property
     def is_series(self) -> bool:
@@ -189,8 +191,11 @@ def _at_level(name: str, level: int) -> str:
     return str(metrics.parse(name).at_relevance(level)) if level != 1 else name
 
 
-def _differing(held: Sequence[Terms]) -> tuple[str, ...]:
-    return tuple(name for name in CONSTANT if len({getattr(one, name) for one in held}) > 1)
+def _differing(held: Sequence[Terms]) -> dict[str, str]:
+    def values(name: str) -> set[object]:
+        return {one.metric_version if name == "metric_version" else getattr(one.settings, name) for one in held}
+
+    return {name: words for name, words in COMPARABLE.items() if len(values(name)) > 1}
 
 
 def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, shown: Show) -> list[Point]:

@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set, find_evaluation, find_query
-from leaderboard.models import Judgment, Query, ScoringSet, Split
+from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_slices, load_vectors, spread_of
 from leaderboard.reads.standings import Show, choose, known_order, show_of
-from leaderboard.rules.settings import Subset
+from leaderboard.rules.settings import Split, Subset
 
 __all__ = [
     "PAGE",

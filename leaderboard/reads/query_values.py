@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.db import packed_value, unpack
+from leaderboard.db import value_at
 from leaderboard.metrics.ranking import Floats, Ints
 from leaderboard.metrics.stored import columns_from_values
 from leaderboard.models import Score
@@ -45,7 +45,7 @@ def load_vectors(
             Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
         )
     )
-    return {(scoring, measure): unpack(packed) for scoring, measure, packed in rows}
+    return {(scoring, measure): values for scoring, measure, values in rows}
 
 
 def load_slices(
@@ -53,14 +53,14 @@ def load_slices(
 ) -> dict[tuple[int, str], float | None]:
     """(scoring, measure) -> the value at one position, None where undefined. Only its 8 bytes are read."""
     rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, packed_value(Score.values, position)).where(
+        sa.select(Score.scoring_id, Score.measure, value_at(Score.values, position)).where(
             Score.scoring_id.in_(list(scorings)), Score.measure.in_(list(measures)), Score.subset == subset
         )
     )
     found: dict[tuple[int, str], float | None] = {}
-    for scoring, measure, packed in rows:
+    for scoring, measure, values in rows:
         # A query that came after the set was made has no place in its vectors.
-        value = float(unpack(packed)[0]) if packed else np.nan
+        value = float(values[0]) if len(values) else np.nan
         found[scoring, measure] = None if np.isnan(value) else value
     return found
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set, find_query
-from leaderboard.models import Judgment, Query, ScoringSet, Split
+from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, per_query_columns
 from leaderboard.reads.entries import SystemLabel
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
@@ -18,7 +18,7 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.queries import QueryHeading, neighbours, query_heading
 from leaderboard.reads.query_values import load_slices
 from leaderboard.reads.submissions import find_submission, label_of
-from leaderboard.rules.settings import Judging, Subset
+from leaderboard.rules.settings import Judging, Split, Subset
 from leaderboard.rules.states import State
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore

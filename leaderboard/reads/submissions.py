@@ -8,10 +8,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.models import Board, Designation, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
+from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.entries import SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]

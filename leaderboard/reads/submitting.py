@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.lookup import find_evaluation, scored_runs
-from leaderboard.models import Evaluation, Membership, Participation, Submission, System, SystemKind, Team
+from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.phases import refusal
 from leaderboard.rules.quotas import Quota, quota_of
-from leaderboard.rules.standings import RunChoice, standing_runs
+from leaderboard.rules.standings import RunChoice, SystemKind, standing_runs
 
 __all__ = ["OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 

@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_system, find_team
-from leaderboard.models import Campaign, Evaluation, Submission, System, SystemKind
+from leaderboard.models import Campaign, Evaluation, Submission, System
 from leaderboard.reads.progress import Line, ProgressPage, progress
+from leaderboard.rules.standings import SystemKind
 
 __all__ = ["SystemPage", "SystemYears", "system"]
 

@@ -9,23 +9,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
 from leaderboard.lookup import find_team
-from leaderboard.models import (
-    Evaluation,
-    Membership,
-    Role,
-    Scoring,
-    ScoringSet,
-    Submission,
-    System,
-    SystemKind,
-    Team,
-    User,
-)
+from leaderboard.models import Evaluation, Membership, Scoring, ScoringSet, Submission, System, Team, User
 from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.rules.roles import Role
+from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import SetState, shown_state
 
 __all__ = ["Member", "TeamPage", "TeamPlace", "TeamRun", "TeamSystem", "team_page"]

@@ -10,7 +10,19 @@ from typing import Any, Literal
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import Need
 
-__all__ = ["Judging", "NoRelevant", "ScoringSettings", "Subset", "lacks"]
+__all__ = ["OF_CAMPAIGN", "OF_EVALUATION", "Judging", "NoRelevant", "ScoringSettings", "Split", "Subset", "lacks"]
+
+# The settings that campaigns and evaluations give to their scoring sets as they are, with what they decide in words.
+OF_CAMPAIGN = {
+    "beta": "β",
+    "no_relevant": "what happens to queries without a relevant document",
+    "compat": "ties and rounding",
+}
+OF_EVALUATION = {
+    "documents": "the number of documents",
+    "relevance_level": "the lowest relevant grade",
+    "judging": "whether judgments are pooled or complete",
+}
 
 
 class NoRelevant(StrEnum):
@@ -24,6 +36,13 @@ class NoRelevant(StrEnum):
 class Judging(StrEnum):
     POOLED = "pooled"  # a query without judgments is left out and reported
     COMPLETE = "complete"  # every query counts; what is not listed is not relevant
+
+
+class Split(StrEnum):
+    """Who sees a query: everybody, or organisers only until the evaluation closes."""
+
+    SHOWN = "shown"
+    HIDDEN = "hidden"
 
 
 class Subset(StrEnum):

@@ -6,7 +6,30 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
-__all__ = ["RunChoice", "ScoredRun", "arrival", "best_first", "is_ranked", "standing_run", "standing_runs"]
+__all__ = [
+    "Designation",
+    "RunChoice",
+    "ScoredRun",
+    "SystemKind",
+    "arrival",
+    "best_first",
+    "is_ranked",
+    "standing_run",
+    "standing_runs",
+]
+
+
+class SystemKind(StrEnum):
+    AUTOMATIC = "automatic"
+    MANUAL = "manual"
+    BASELINE = "baseline"
+
+
+class Designation(StrEnum):
+    """What a team submits a run as. A primary one becomes its team's primary run once it is scored."""
+
+    PRIMARY = "primary"
+    CONTRASTIVE = "contrastive"
 
 
 class RunChoice(StrEnum):

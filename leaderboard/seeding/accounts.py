@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import find_team
-from leaderboard.models import Campaign, Membership, Role, User
+from leaderboard.models import Campaign, Membership, User
+from leaderboard.rules.roles import Role
 from leaderboard.services.campaigns import add_organiser
 from leaderboard.services.names import name_key
 from leaderboard.services.people import create_user

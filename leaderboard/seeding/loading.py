@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.lookup import find_evaluation, find_system, find_team
-from leaderboard.models import Campaign, Designation, Evaluation, Submission, System, SystemKind, Team
+from leaderboard.models import Campaign, Evaluation, Submission, System, Team
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Judging, NoRelevant
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, Settings, TeamPlan
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation

@@ -9,8 +9,9 @@ in time, no baseline), so that a rank and its range are of the same runs. All ot
 """
 
 import datetime as dt
+import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -19,14 +20,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics, statistics
-from leaderboard.db import Database, clock, unpack
+from leaderboard.db import Database, clock
 from leaderboard.lookup import scored_runs
 from leaderboard.metrics import Columns, Floats, Measure
+from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.stored import columns_from_values, measures_beside
-from leaderboard.models import Board, Query, Score, Scoring, ScoringSet
-from leaderboard.rules.settings import Subset
-from leaderboard.services.lineups import Lineup, best_means, lineups_of, terms_of_current_sets
-from leaderboard.services.rows import insert_unless_there, locked
+from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
+from leaderboard.rules.settings import ScoringSettings, Subset
+from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_runs
+from leaderboard.rules.states import SetState
+from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "due", "refresh"]
 
@@ -38,6 +41,9 @@ PAIRS_UP_TO = 5_000  # runs × queries: a larger board has its pairs compared un
 EQUAL = 1e-12
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
+Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
+Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -45,6 +51,26 @@ class Due:
 
     scoring_set_id: int
     measure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lineup:
+    """Scorings: those that are ranked against each other, and the others that have an interval."""
+
+    ranked: tuple[int, ...]
+    others: tuple[int, ...]
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(repr((self.ranked, self.others)).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentSet:
+    """What the statistics of a current scoring set depend on."""
+
+    rule: RunChoice
+    settings: ScoringSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +90,6 @@ class _Work:
     ends: dict[int, tuple[float | None, float | None]]
     resamples: int
     compare_pairs: bool
-
-
-Ends = Mapping[int, tuple[float, float]]
 
 
 def due(session: Session, older_than: float = 0.0) -> list[Due]:
@@ -121,6 +144,54 @@ def refresh(database: Database, wanted: Due) -> bool:
     return kept
 
 
+def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, CurrentSet]:
+    """Current set -> its terms."""
+    statement = (
+        sa.select(ScoringSet.id, Campaign.run_choice, ScoringSet.settings)
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(ScoringSet.state == SetState.CURRENT)
+    )
+    if only is not None:
+        statement = statement.where(ScoringSet.id == only)
+    return {set_id: CurrentSet(rule, settings) for set_id, rule, settings in session.execute(statement)}
+
+
+def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
+    """Set -> its means, of the sets whose rule is the best run."""
+    rows = session.execute(
+        sa.select(Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean)
+        .join(Score, Score.scoring_id == Scoring.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(Campaign, Campaign.id == Evaluation.campaign_id)
+        .where(Scoring.scoring_set_id.in_(list(sets)), Campaign.run_choice == RunChoice.BEST)
+    )
+    means: dict[int, Means] = {}
+    for set_id, measure, subset, scoring_id, mean in rows:
+        if mean is not None:
+            means.setdefault(set_id, {}).setdefault((measure, subset), {})[scoring_id] = mean
+    return means
+
+
+def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
+    """(measure, subset) -> who stands there. Under `best` each may have its own; `means` decide then."""
+    if terms.rule is not RunChoice.BEST:
+        one = _lineup(runs, terms.rule, {}, "none")
+        return {(measure, subset): one for measure in terms.settings.measures for subset in terms.settings.subsets}
+    return {
+        (measure, subset): _lineup(runs, terms.rule, means.get((measure, subset), {}), metrics.parse(measure).direction)
+        for measure in terms.settings.measures
+        for subset in terms.settings.subsets
+    }
+
+
+def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
+    standing = standing_runs(runs, rule, lambda run: best_first(means.get(run.scoring_id), direction))
+    ranked = {run.scoring_id for run in standing if is_ranked(run)}
+    return Lineup(tuple(sorted(ranked)), tuple(run.scoring_id for run in runs if run.scoring_id not in ranked))
+
+
 def _read(session: Session, wanted: Due) -> list[_Work]:
     """One for each subset that differs; none when the set is not the current one any more."""
     terms = terms_of_current_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
@@ -173,8 +244,8 @@ def _vectors(
     )
     vectors: dict[int, dict[str, Floats]] = {}
     ends: dict[int, tuple[float | None, float | None]] = {}
-    for scoring_id, measure, packed, low, high in rows:
-        vectors.setdefault(scoring_id, {})[measure] = unpack(packed)[order]
+    for scoring_id, measure, values, low, high in rows:
+        vectors.setdefault(scoring_id, {})[measure] = values[order]
         if measure == wanted.measure:
             ends[scoring_id] = (low, high)
     return vectors, ends

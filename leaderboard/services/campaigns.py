@@ -26,18 +26,26 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
-from leaderboard.rules.settings import NoRelevant, lacks
+from leaderboard.rules.settings import OF_CAMPAIGN, NoRelevant, lacks
 from leaderboard.rules.standings import RunChoice
 from leaderboard.services.events import present, record
+from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
-from leaderboard.services.rows import add_or_refuse, locked
 from leaderboard.services.scoring_sets import make_set
 
 __all__ = ["add_organiser", "change_campaign", "create_campaign", "remove_campaign", "remove_organiser"]
 
-PRIOR = (*PRIOR_FIELDS, "no_relevant")
-SCORED_BY = ("measures", "primary_measure", "compat", *PRIOR)  # a change of these makes new scoring sets
-CHANGEABLE = ("title", "description", "simulated", "run_choice", *SCORED_BY)
+LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
+SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
+DEFAULTS: dict[str, Any] = {
+    "description": "",
+    "simulated": False,
+    "run_choice": RunChoice.PRIMARY,
+    "compat": 10,
+    "no_relevant": NoRelevant.EXCLUDE,
+    **dict.fromkeys(PRIOR_FIELDS),
+}
+CHANGEABLE = ("title", "measures", "primary_measure", *DEFAULTS)
 LONGEST_TITLE = 120  # characters
 
 
@@ -46,44 +54,24 @@ def create_campaign(
     actor: Actor,
     slug: str,
     title: str,
-    description: str = "",
     *,
     measures: Sequence[str],
     primary_measure: str,
-    cost: float | None = None,
-    value: float | None = None,
-    prior: float | None = None,
-    beta: float | None = None,
-    no_relevant: NoRelevant = NoRelevant.EXCLUDE,
-    compat: int = 10,
-    run_choice: RunChoice = RunChoice.PRIMARY,
-    simulated: bool = False,
+    **settings: Any,
 ) -> Campaign:
-    """A campaign; the actor, when signed in, becomes its organiser.
+    """Makes a campaign; the actor, when signed in, becomes its organiser.
 
-    β is given, or derived from cost, value and prior; none of them when no shown measure needs it.
+    settings  any of DEFAULTS: columns of Campaign. β is given, or follows from cost, value and prior; none of them is
+              needed where no shown measure needs β
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     require(actor.all_powerful, "Only an admin makes campaigns.")
     checked_slug(slug)
     campaign = Campaign(
         slug=slug,
         created_at=present(),
-        **_checked(
-            {
-                "title": title,
-                "description": description,
-                "measures": measures,
-                "primary_measure": primary_measure,
-                "cost": cost,
-                "value": value,
-                "prior": prior,
-                "beta": beta,
-                "no_relevant": no_relevant,
-                "compat": compat,
-                "run_choice": run_choice,
-                "simulated": simulated,
-            }
-        ),
+        **_checked(DEFAULTS | {"title": title, "measures": measures, "primary_measure": primary_measure} | settings),
     )
     taken = InvalidFields({"slug": [f"there is a campaign {slug!r}"]})
     if session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None:
@@ -96,22 +84,19 @@ def create_campaign(
 
 
 def change_campaign(session: Session, actor: Actor, campaign: Campaign, **changes: Any) -> Campaign:
-    """Changes some of CHANGEABLE; what changes figures makes new scoring sets.
+    """Changes some of CHANGEABLE; a change of what figures depend on makes new scoring sets.
 
-    Raises PriorLocked for cost, value, prior, β or policy once a submission of the campaign was scored. When cost,
-    value or prior is changed and β is not given, β is derived anew.
+    When cost, value or prior is changed and β is not given, β follows from them. Raises InvalidFields with everything
+    that is wrong, and PriorLocked for a change of LOCKED once a submission of the campaign was scored.
     """
     require_organiser(actor, campaign.id)
-    unknown = set(changes) - set(CHANGEABLE)
-    if unknown:
-        raise InvalidFields({name: ["can't be changed"] for name in sorted(unknown)})
     campaign = locked(session, Campaign, campaign.id)
     if {"cost", "value", "prior"} & set(changes) and "beta" not in changes:
         changes["beta"] = None
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
     after = _checked({**before, **changes})
     changed = [name for name in CHANGEABLE if after[name] != before[name]]
-    if campaign.locked_at is not None and set(changed) & set(PRIOR):
+    if campaign.locked_at is not None and set(changed) & set(LOCKED):
         raise PriorLocked
     for name in changed:
         setattr(campaign, name, after[name])
@@ -180,8 +165,8 @@ def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: U
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
-    """All columns that a caller sets, as they are stored. Raises InvalidFields with everything that is wrong."""
-    fields: dict[str, list[str]] = {}
+    """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
+    fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
     values = dict(given)
     values["title"] = " ".join(given["title"].split())
     if not values["title"] or len(values["title"]) > LONGEST_TITLE:

@@ -1,6 +1,5 @@
 """Evaluations: one period and condition of a campaign, its dates, what it shows when, and its quotas."""
 
-import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,20 +13,34 @@ from leaderboard.errors import InvalidFields
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Judging, lacks
+from leaderboard.rules.settings import OF_EVALUATION, Judging, lacks
 from leaderboard.services.events import present, record
+from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
-from leaderboard.services.rows import add_or_refuse, locked
 from leaderboard.services.scoring_sets import make_set
 
 __all__ = ["change_evaluation", "create_evaluation"]
 
-SCORED_BY = ("documents", "relevance_level", "judging")  # a change of these makes a new scoring set
-CHANGEABLE = (
-    "title", "description", "period", "period_key", "condition", "collection", "opens_at", "closes_at", "late_allowed",
-    "results", "details", "own_results", "judgments_published", "anonymous_until", "daily_quota", "total_quota",
-    *SCORED_BY,
-)  # fmt: skip
+DEFAULTS: dict[str, Any] = {
+    "period_key": None,
+    "description": "",
+    "condition": "",
+    "collection": "",
+    "documents": None,
+    "relevance_level": 1,
+    "judging": Judging.POOLED,
+    "opens_at": None,
+    "closes_at": None,
+    "late_allowed": False,
+    "results": Opening.ALWAYS,
+    "details": Opening.CLOSED,
+    "own_results": True,
+    "judgments_published": False,
+    "anonymous_until": None,
+    "daily_quota": None,
+    "total_quota": None,
+}
+CHANGEABLE = ("title", "period", *DEFAULTS)
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LONGEST_TITLE = 120  # characters
 TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
@@ -40,30 +53,15 @@ def create_evaluation(
     slug: str,
     title: str,
     period: str,
-    *,
-    description: str = "",
-    period_key: int | None = None,
-    condition: str = "",
-    collection: str = "",
-    documents: int | None = None,
-    relevance_level: int = 1,
-    judging: Judging = Judging.POOLED,
-    opens_at: dt.datetime | None = None,
-    closes_at: dt.datetime | None = None,
-    late_allowed: bool = False,
-    results: Opening = Opening.ALWAYS,
-    details: Opening = Opening.CLOSED,
-    own_results: bool = True,
-    judgments_published: bool = False,
-    anonymous_until: dt.datetime | None = None,
-    daily_quota: int | None = None,
-    total_quota: int | None = None,
+    **settings: Any,
 ) -> Evaluation:
-    """An evaluation of the campaign.
+    """Makes an evaluation of the campaign.
 
-    period      its label, such as "2020" or "2020 round 1"
-    period_key  what periods are sorted by; the year in the label when not given
-    documents   how many the collection has (N_total); detection measures need it
+    period    its label, such as "2020" or "2020 round 1"
+    settings  any of DEFAULTS: columns of Evaluation. Periods are sorted by `period_key`, which is the year in the label
+              when not given; `documents` is N_total, which detection measures need
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     require_organiser(actor, campaign.id)
     checked_slug(slug)
@@ -73,18 +71,8 @@ def create_evaluation(
         campaign_id=campaign.id,
         slug=slug,
         created_at=present(),
-        **_checked(
-            campaign,
-            {
-                "title": title, "description": description, "period": period, "period_key": period_key,
-                "condition": condition, "collection": collection, "documents": documents,
-                "relevance_level": relevance_level, "judging": judging, "opens_at": opens_at, "closes_at": closes_at,
-                "late_allowed": late_allowed, "results": results, "details": details, "own_results": own_results,
-                "judgments_published": judgments_published, "anonymous_until": anonymous_until,
-                "daily_quota": daily_quota, "total_quota": total_quota,
-            },
-        ),
-    )  # fmt: skip
+        **_checked(campaign, DEFAULTS | {"title": title, "period": period} | settings),
+    )
     taken = InvalidFields({"slug": [f"this campaign has an evaluation {slug!r}"]})
     if session.scalar(sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id, Evaluation.slug == slug)):
         raise taken
@@ -94,11 +82,11 @@ def create_evaluation(
 
 
 def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> Evaluation:
-    """Changes some of CHANGEABLE; what changes figures makes a new scoring set."""
+    """Changes some of CHANGEABLE; a change of what figures depend on makes a new scoring set.
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    """
     require_organiser(actor, evaluation.campaign_id)
-    unknown = set(changes) - set(CHANGEABLE)
-    if unknown:
-        raise InvalidFields({name: ["can't be changed"] for name in sorted(unknown)})
     campaign = session.get_one(Campaign, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
     if "period" in changes and "period_key" not in changes:
@@ -109,14 +97,14 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     for name in changed:
         setattr(evaluation, name, after[name])
     record(session, actor, "change", evaluation, fields=changed)
-    if set(changed) & set(SCORED_BY):
+    if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
     return evaluation
 
 
 def _checked(campaign: Campaign, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All columns that a caller sets, as they are stored. Raises InvalidFields with everything that is wrong."""
-    fields: dict[str, list[str]] = {}
+    """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
+    fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
     values = dict(given)
     for name in ("title", "period", "condition", "collection"):
         values[name] = " ".join(given[name].split())

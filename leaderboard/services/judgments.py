@@ -11,7 +11,7 @@ from leaderboard.errors import Conflict, FileRejected, Problem
 from leaderboard.formats import GRADE_LIMIT, Judgments
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query
 from leaderboard.services.events import present, record
-from leaderboard.services.rows import locked
+from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
 
 __all__ = ["import_judgments"]

@@ -15,8 +15,8 @@ from leaderboard.errors import BadInput, InvalidFields, NotAllowed
 from leaderboard.lookup import missing
 from leaderboard.models import LoginFailure, User
 from leaderboard.services.events import present, record
+from leaderboard.services.locking import add_or_refuse
 from leaderboard.services.names import checked_name, name_key
-from leaderboard.services.rows import add_or_refuse
 
 __all__ = [
     "authenticate",

@@ -9,9 +9,10 @@ from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import InvalidFields
 from leaderboard.formats import QueryRow
 from leaderboard.lookup import find_query
-from leaderboard.models import Evaluation, Query, Split
+from leaderboard.models import Evaluation, Query
+from leaderboard.rules.settings import Split
 from leaderboard.services.events import present, record
-from leaderboard.services.rows import locked
+from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
 
 __all__ = ["exclude_query", "import_queries", "include_query", "set_split"]

@@ -1,6 +1,13 @@
-"""The queue: rows of `scoring`, claimed by workers under a lease that the database's clock runs."""
+"""The queue: rows of `scoring`, which workers claim under a lease, and what becomes of each claimed job.
 
-from dataclasses import dataclass
+A job is recorded, rejected, failed, handed back, or lost: its lease ran out and another worker has it. Leases run by
+the database's clock.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -8,20 +15,29 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.db import clock
-from leaderboard.models import Scoring, ScoringSet, Submission
+from leaderboard.errors import Problem
+from leaderboard.metrics import Floats
+from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
+from leaderboard.rules.settings import ScoringSettings, Subset
+from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
+from leaderboard.services.locking import locked
 from leaderboard.services.quotas import give_back
-from leaderboard.services.rows import locked
+from leaderboard.services.submissions import LONGEST_LABEL
 
 __all__ = [
     "MOST_ERRORS",
     "MOST_LOST_LEASES",
     "WORKER",
     "Claim",
+    "MeasureScore",
+    "Recorded",
+    "RunScores",
     "claim",
     "fail",
-    "held",
+    "record_scores",
+    "reject",
     "release",
     "renew",
     "sweep",
@@ -33,6 +49,7 @@ WORKER = Actor(name="worker")
 MOST_ERRORS = 3
 MOST_LOST_LEASES = 10
 RETRY_SECONDS = 10.0  # before the second attempt; twice as long before the third
+SETTLING_SECONDS = 5.0  # before a job whose settings changed meanwhile is looked at again
 SWEPT_AT_ONCE = 100
 
 
@@ -45,6 +62,40 @@ class Claim:
     scoring_set_id: int
     attempt: int
     worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureScore:
+    """One measure over one subset of the queries. mean is None when undefined; values as in Score."""
+
+    measure: str
+    subset: Subset
+    mean: float | None
+    count: int
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class RunScores:
+    """What scoring a run gave.
+
+    missing   queries that count and that the run lacks, by external id
+    unjudged  queries left out because the pooled judgments say nothing about them
+    facts     lines, queries and tag of the run, theta of the measures that have one
+    seconds   how long reading and scoring took
+    """
+
+    measures: tuple[MeasureScore, ...]
+    missing: tuple[str, ...]
+    unjudged: tuple[str, ...]
+    seconds: float
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+class Recorded(Enum):
+    DONE = auto()
+    LOST = auto()  # the claim had passed into other hands: nothing was written
+    SENT_BACK = auto()  # the campaign's prior is not the one used: the job waits again
 
 
 def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
@@ -91,14 +142,14 @@ def renew(session: Session, claim: Claim, lease_seconds: float) -> bool:
 
 def release(session: Session, claim: Claim) -> None:
     """Hands a job back unfinished, at no cost to its attempts."""
-    scoring = held(session, claim)
+    scoring = _held(session, claim)
     if scoring is not None:
-        give_up(session, scoring)
+        _put_back(session, scoring)
 
 
 def fail(session: Session, claim: Claim, reason: str) -> bool:
     """Notes an attempt that raised: another one later, or parked as failed. False when the claim was lost."""
-    scoring = held(session, claim)
+    scoring = _held(session, claim)
     if scoring is None:
         return False
     scoring.errors += 1
@@ -106,8 +157,61 @@ def fail(session: Session, claim: Claim, reason: str) -> bool:
     if scoring.errors >= MOST_ERRORS:
         _park(session, scoring, reason)
     else:
-        give_up(session, scoring, RETRY_SECONDS * 2 ** (scoring.errors - 1))
+        _put_back(session, scoring, RETRY_SECONDS * 2 ** (scoring.errors - 1))
     return True
+
+
+def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded:
+    """Writes the figures, the state, the primary mark and the campaign's lock."""
+    scoring = _held(session, claim)
+    if scoring is None:
+        return Recorded.LOST
+    settings = session.get_one(ScoringSet, scoring.scoring_set_id).settings
+    submission = locked(session, Submission, scoring.submission_id)
+    if not _lock_prior(session, submission, settings):
+        _put_back(session, scoring, SETTLING_SECONDS)
+        return Recorded.SENT_BACK
+    session.execute(
+        sa.insert(Score),
+        [
+            {
+                "scoring_id": scoring.id,
+                "measure": each.measure,
+                "subset": each.subset,
+                "mean": each.mean,
+                "count": each.count,
+                "values": each.values,
+            }
+            for each in result.measures
+        ],
+    )
+    scoring.beta = settings.beta
+    scoring.missing = list(result.missing)
+    scoring.unjudged = list(result.unjudged)
+    scoring.facts = result.facts
+    scoring.seconds = result.seconds
+    scoring.failure = ""
+    _finish(scoring, State.SCORED)
+    submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
+    submission.problems, submission.problem_count = [], 0
+    submission.scored_at = submission.scored_at or present()
+    _mark_primary(session, submission)
+    record(session, WORKER, "score", submission, scoring=scoring.id, attempt=scoring.attempt, worker=claim.worker)
+    return Recorded.DONE
+
+
+def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: int) -> Recorded:
+    """Notes what is wrong with the file, for its team to read; the run costs no quota."""
+    scoring = _held(session, claim)
+    if scoring is None:
+        return Recorded.LOST
+    submission = locked(session, Submission, scoring.submission_id)
+    submission.problems = [[problem.line, problem.message] for problem in problems]
+    submission.problem_count = count
+    _finish(scoring, State.REJECTED)
+    give_back(session, submission, rejected=True)
+    record(session, WORKER, "reject", submission, scoring=scoring.id, problems=count)
+    return Recorded.DONE
 
 
 def sweep(session: Session) -> int:
@@ -126,18 +230,30 @@ def sweep(session: Session) -> int:
                 session, scoring, f"{MOST_LOST_LEASES} workers vanished while scoring it, the last was {scoring.worker}"
             )
         else:
-            give_up(session, scoring)
+            _put_back(session, scoring)
     return len(expired)
 
 
-def held(session: Session, claim: Claim) -> Scoring | None:
+def unfinished(session: Session, evaluation_id: int | None = None) -> int:
+    """How many runs wait to be scored or are being scored: of one evaluation, or of all."""
+    count = (
+        sa.select(sa.func.count(Scoring.id))
+        .join(ScoringSet)
+        .where(Scoring.state.in_(UNFINISHED), ScoringSet.state != SetState.SUPERSEDED)
+    )
+    if evaluation_id is not None:
+        count = count.where(ScoringSet.evaluation_id == evaluation_id)
+    return session.scalar(count) or 0
+
+
+def _held(session: Session, claim: Claim) -> Scoring | None:
     """The claimed row, locked, while the claim holds it; None when it is in other hands."""
     return session.scalars(
         sa.select(Scoring).where(*_is_held(claim)).with_for_update(of=Scoring).execution_options(populate_existing=True)
     ).one_or_none()
 
 
-def give_up(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> None:
+def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> None:
     """Puts a claimed row back into the queue; one of a superseded set has nothing to wait for and goes."""
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id, populate_existing=True)
     if scoring_set.state is SetState.SUPERSEDED:
@@ -157,10 +273,8 @@ def give_up(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> No
 
 
 def _park(session: Session, scoring: Scoring, reason: str) -> None:
-    scoring.state = State.FAILED
     scoring.failure = reason
-    scoring.finished_at = present()
-    scoring.lease_until = None
+    _finish(scoring, State.FAILED)
     submission = locked(session, Submission, scoring.submission_id)
     give_back(session, submission, rejected=False)
     record(session, WORKER, "fail", submission, scoring=scoring.id, reason=reason)
@@ -175,13 +289,33 @@ def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
     )
 
 
-def unfinished(session: Session, evaluation_id: int | None = None) -> int:
-    """How many runs wait to be scored or are being scored: of one evaluation, or of all."""
-    count = (
-        sa.select(sa.func.count(Scoring.id))
-        .join(ScoringSet)
-        .where(Scoring.state.in_(UNFINISHED), ScoringSet.state != SetState.SUPERSEDED)
-    )
-    if evaluation_id is not None:
-        count = count.where(ScoringSet.evaluation_id == evaluation_id)
-    return session.scalar(count) or 0
+def _lock_prior(session: Session, submission: Submission, settings: ScoringSettings) -> bool:
+    """Locks the campaign's prior, which must be the one used; False when it is another by now."""
+    campaign_id = sa.select(Evaluation.campaign_id).where(Evaluation.id == submission.evaluation_id).scalar_subquery()
+    row = session.execute(
+        sa.update(Campaign)
+        .where(
+            Campaign.id == campaign_id,
+            Campaign.beta.is_not_distinct_from(settings.beta),
+            Campaign.no_relevant == settings.no_relevant,
+        )
+        .values(locked_at=sa.func.coalesce(Campaign.locked_at, clock()))
+        .returning(Campaign.id),
+        execution_options={"synchronize_session": False},
+    ).one_or_none()
+    return row is not None
+
+
+def _finish(scoring: Scoring, state: State) -> None:
+    scoring.state = state
+    scoring.finished_at = present()
+    scoring.lease_until = None
+
+
+def _mark_primary(session: Session, submission: Submission) -> None:
+    """A primary run that has been scored stands for its team, unless a newer one does already."""
+    if submission.designation is not Designation.PRIMARY or submission.late or submission.withdrawn_at is not None:
+        return
+    participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
+    if (participation.primary_submission_id or 0) < submission.id:
+        participation.primary_submission_id = submission.id

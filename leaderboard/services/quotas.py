@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import QuotaSpent
 from leaderboard.models import Evaluation, Participation, Submission
 from leaderboard.rules.quotas import day_of, quota_of
-from leaderboard.services.rows import insert_unless_there, locked
+from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["give_back", "take"]
 

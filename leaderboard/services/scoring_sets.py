@@ -24,13 +24,12 @@ from leaderboard.models import (
     Query,
     Scoring,
     ScoringSet,
-    Split,
     Submission,
 )
-from leaderboard.rules.settings import ScoringSettings
+from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
-from leaderboard.services.rows import locked
+from leaderboard.services.locking import locked
 
 __all__ = ["enqueue", "live_sets", "make_set", "of_older_version", "ready_sets", "switch"]
 
@@ -195,12 +194,8 @@ def _settings_of(
     measures = list(dict.fromkeys(metrics.parse(name).at_relevance(evaluation.relevance_level) for name in shown))
     beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
-        beta=campaign.beta,
-        no_relevant=campaign.no_relevant,
-        documents=evaluation.documents,
-        relevance_level=evaluation.relevance_level,
-        judging=evaluation.judging,
-        compat=campaign.compat,
+        **{name: getattr(campaign, name) for name in OF_CAMPAIGN},
+        **{name: getattr(evaluation, name) for name in OF_EVALUATION},
         highest_grade=revision.highest_grade,
         queries=len(queries),
         known=bool(session.scalar(sa.select(sa.exists().where(KnownDocument.revision_id == revision.id)))),

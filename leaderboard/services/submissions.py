@@ -9,24 +9,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import Conflict, InvalidFields, NotFound
-from leaderboard.models import (
-    Campaign,
-    Designation,
-    Evaluation,
-    Participation,
-    Scoring,
-    ScoringSet,
-    Submission,
-    System,
-    SystemKind,
-    Team,
-)
+from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import is_late, refusal
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
-from leaderboard.services.rows import locked
+from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import change_system, create_system, unused_system
 from leaderboard.store import Received

@@ -7,10 +7,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
 from leaderboard.errors import InvalidFields
-from leaderboard.models import Submission, System, SystemKind, Team
+from leaderboard.models import Submission, System, Team
+from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
+from leaderboard.services.locking import add_or_refuse
 from leaderboard.services.names import checked_name, name_key, slug_of
-from leaderboard.services.rows import add_or_refuse
 
 __all__ = ["change_system", "create_system", "unused_system"]
 

@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
 from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.models import Invitation, Membership, Role, Team, User
+from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.rules.moments import moment_in_words
+from leaderboard.rules.roles import Role
 from leaderboard.services.events import present, record
+from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, checked_slug, slug_of
-from leaderboard.services.rows import add_or_refuse, locked
 
 __all__ = [
     "accept_invitation",

@@ -17,6 +17,7 @@ from flask import Blueprint, Response
 
 from leaderboard.reads.columns import Column
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, Terms
+from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 
 __all__ = [
     "FORMATS",
@@ -150,15 +151,10 @@ def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
 def terms_facts(terms: Terms) -> dict[str, Any]:
     """Every setting that the figures depend on."""
     return {
-        "beta": terms.beta,
         "cost": terms.cost,
         "value": terms.value,
         "prior": terms.prior,
-        "no_relevant": terms.no_relevant.value,
-        "documents": terms.documents,
-        "relevance_level": terms.relevance_level,
-        "judging": terms.judging.value,
-        "compat": terms.compat,
+        **{name: getattr(terms.settings, name) for name in (*OF_CAMPAIGN, *OF_EVALUATION)},
         "metric_version": terms.metric_version,
         "judgment_revision": terms.revision,
         "queries": {

@@ -19,9 +19,9 @@ from wtforms import (
 from wtforms.widgets import TextInput
 
 from leaderboard.errors import InvalidFields, LeaderboardError
-from leaderboard.models import Designation, Evaluation, Submission, System, Team
+from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.services import submissions
 from leaderboard.store import Received
 from leaderboard.web import uploads

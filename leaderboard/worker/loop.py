@@ -12,8 +12,7 @@ import sqlalchemy as sa
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.services import queue
-from leaderboard.services.outcomes import Recorded, RunScores, record_scores, reject
-from leaderboard.services.queue import WORKER, Claim
+from leaderboard.services.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
 from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
 from leaderboard.worker.board_refresh import BoardRefresh

@@ -5,9 +5,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from leaderboard.errors import Problem
 from leaderboard.rules.settings import Subset
-from leaderboard.services.outcomes import MeasureScore, RunScores
+from leaderboard.services.queue import MeasureScore, RunScores
 
 __all__ = ["Failed", "Job", "Rejected", "Reply", "Settings", "out_of_memory", "read_reply", "write_reply"]
 
@@ -72,7 +74,7 @@ def write_reply(reply: Reply) -> str:
     content = asdict(reply)
     if isinstance(reply, RunScores):
         for each in content["measures"]:
-            each["values"] = base64.b64encode(each["values"]).decode()
+            each["values"] = base64.b64encode(each["values"].tobytes()).decode()
     return json.dumps({"kind": type(reply).__name__, **content})
 
 
@@ -86,7 +88,7 @@ def read_reply(line: str) -> Reply:
                     **{
                         **each,
                         "subset": Subset(each["subset"]),
-                        "values": base64.b64decode(each["values"]),
+                        "values": np.frombuffer(base64.b64decode(each["values"])),
                     }
                 )
                 for each in content.pop("measures")

@@ -9,12 +9,12 @@ import numpy as np
 import sqlalchemy as sa
 
 from leaderboard import scoring
-from leaderboard.db import Database, pack
+from leaderboard.db import Database
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
-from leaderboard.services.outcomes import MeasureScore, RunScores
+from leaderboard.services.queue import MeasureScore, RunScores
 from leaderboard.store import RankedList, RunStore
 
 __all__ = ["RunScorer", "Stage"]
@@ -26,7 +26,7 @@ Stage = Callable[[str], None]  # is told what comes next, so that an error can b
 class _Prepared:
     """A scoring set made ready for any number of runs. A set never changes, so it may be kept between jobs.
 
-    size       how many positions the packed vectors have
+    size       how many positions the vectors of values have
     positions  external id of a query -> its position there
     judged     subset -> the queries that count in it, with their judgments
     """
@@ -156,7 +156,7 @@ def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
 
 
 def _measure_score(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> MeasureScore:
-    """The measure's mean, and its values packed by position."""
+    """The measure's mean, and its values by position."""
     evaluated: Evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan)
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
@@ -165,7 +165,7 @@ def _measure_score(measure: Measure, subset: Subset, scored: scoring.Scored, pre
         subset=subset,
         mean=evaluated.mean if math.isfinite(evaluated.mean) else None,
         count=evaluated.count,
-        values=pack(values),
+        values=values,
     )
 
 

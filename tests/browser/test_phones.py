@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from leaderboard.db import Database
-from leaderboard.models import SystemKind
+from leaderboard.rules.standings import SystemKind
 from tests.support.browser import assert_accessible
 from tests.support.field import Field
 from tests.support.site import Site

@@ -6,8 +6,9 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.errors import NotAllowed
-from leaderboard.models import Role, Team, User
+from leaderboard.models import Team, User
 from leaderboard.reads.accounts import account, open_invitations, own_submissions
+from leaderboard.rules.roles import Role
 from leaderboard.services import submissions, teams
 from leaderboard.services.events import present
 from tests.support.world import World

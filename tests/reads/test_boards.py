@@ -8,12 +8,12 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
-from leaderboard.models import Board, Campaign, Designation, Evaluation, Split, SystemKind
+from leaderboard.models import Board, Campaign, Evaluation
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.standings import Show
 from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import NoRelevant, Subset
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.settings import NoRelevant, Split, Subset
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.queries import set_split
@@ -230,9 +230,14 @@ def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
     field.evaluation(documents=601, qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
     terms = read(field).terms
     assert terms is not None
-    assert terms.beta == pytest.approx(19.9467, abs=1e-12)
-    assert (terms.cost, terms.value, terms.prior, terms.no_relevant) == (0.0333, 1.0, 1 / 600, NoRelevant.EXCLUDE)
-    assert (terms.documents, terms.compat, terms.revision, terms.judgments) == (601, 9, 1, 3)
+    assert terms.settings.beta == pytest.approx(19.9467, abs=1e-12)
+    assert (terms.cost, terms.value, terms.prior, terms.settings.no_relevant) == (
+        0.0333,
+        1.0,
+        1 / 600,
+        NoRelevant.EXCLUDE,
+    )
+    assert (terms.settings.documents, terms.settings.compat, terms.revision, terms.judgments) == (601, 9, 1, 3)
     assert (terms.queries, terms.counted, terms.unjudged, terms.excluded, terms.hidden) == (4, 3, 1, 0, 0)
 
 

@@ -7,11 +7,11 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
-from leaderboard.models import SystemKind
 from leaderboard.reads.campaigns import CampaignPage, campaign, campaigns
 from leaderboard.reads.headings import Phase
 from leaderboard.reads.teams import TeamPage, team_page
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import State
 from tests.support.field import DAY, NOW, Field
 

@@ -5,10 +5,10 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.models import SystemKind
 from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.systems import SystemPage, system
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.standings import SystemKind
 from tests.support.field import DAY, NOW, Field
 
 
@@ -128,7 +128,7 @@ def test_terms_that_differ_between_periods_are_named(database: Database) -> None
     field.run("Alder", {"AP": [0.4] * 4}, evaluation="2025")
     field.run("Alder", {"AP(rel=2)": [0.3] * 4}, evaluation="2026")
     page = read(field)
-    assert page.differing == ("relevance_level",)
+    assert page.differing == {"relevance_level": "the lowest relevant grade"}
     assert means(page.systems[0]) == [("2025", 0.4, 1), ("2026", 0.3, 1)]
 
 

@@ -7,10 +7,12 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.models import Evaluation, Split, SystemKind
+from leaderboard.models import Evaluation
 from leaderboard.reads import queries
 from leaderboard.reads.queries import QueryListPage, QueryPage, query, query_list
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Split
+from leaderboard.rules.standings import SystemKind
 from leaderboard.services.queries import exclude_query, set_split
 from tests.support.field import DAY, NAN, NOW, Field
 

@@ -4,10 +4,11 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotFound
-from leaderboard.models import Designation, Scoring, Submission
+from leaderboard.models import Scoring, Submission
 from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import State
 from leaderboard.services.boards import due, refresh
 from leaderboard.services.events import present

@@ -7,10 +7,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
-from leaderboard.models import Designation, Evaluation, System, SystemKind, Team
+from leaderboard.models import Evaluation, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.services import campaigns, evaluations, systems
 from leaderboard.services.events import present
 from tests.support.world import World, run_text

@@ -3,7 +3,6 @@
 The figures are those of the definition of the measures ("Golden cases"), to the digits given there.
 """
 
-import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -72,7 +71,7 @@ def test_the_values_of_single_queries_are_those_of_the_golden_case(
     installation: Installation, evaluation: str, measure: str, values: tuple[float, ...]
 ) -> None:
     with installation.database.read() as session:
-        packed = session.scalars(
+        vector = session.scalars(
             sa.select(Score.values)
             .join(Scoring)
             .join(Submission)
@@ -84,7 +83,7 @@ def test_the_values_of_single_queries_are_those_of_the_golden_case(
                 System.slug == "example",
             )
         ).one()
-    assert np.frombuffer(packed, "<f8").tolist() == pytest.approx(values, abs=DIGITS)
+    assert vector.tolist() == pytest.approx(values, abs=DIGITS)
 
 
 def test_every_evaluation_of_the_worked_examples_is_checked_here() -> None:

@@ -10,10 +10,10 @@ from scipy import stats
 
 from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.db import Database, clock
-from leaderboard.models import Board, Campaign, Designation, Evaluation, Score, ScoringSet, Split, System, SystemKind
+from leaderboard.models import Board, Campaign, Evaluation, Score, ScoringSet, System
 from leaderboard.reads.boards import BoardPage, board
-from leaderboard.rules.settings import NoRelevant, Subset
-from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.settings import NoRelevant, Split, Subset
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.services import boards
 from leaderboard.services.queries import exclude_query, set_split
 from leaderboard.services.scoring_sets import switch

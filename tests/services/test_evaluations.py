@@ -7,7 +7,8 @@ from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotAllowed
 from leaderboard.formats import QueryRow
 from leaderboard.metrics import MEASURES_VERSION
-from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet, Split
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
+from leaderboard.rules.settings import Split
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import campaigns, evaluations, judgments, queries
 from leaderboard.worker.housekeeping import renew_sets

@@ -9,9 +9,9 @@ from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, QuotaSpent
 from leaderboard.lookup import scored_runs
-from leaderboard.models import Designation, Evaluation, Event, Participation, Scoring, Submission, System, Team
+from leaderboard.models import Evaluation, Event, Participation, Scoring, Submission, System, Team
 from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
-from leaderboard.rules.standings import RunChoice, standing_run
+from leaderboard.rules.standings import Designation, RunChoice, standing_run
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, submissions, teams
 from leaderboard.services.submissions import NewSystem

@@ -5,7 +5,9 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.models import Invitation, Membership, Role, SystemKind, Team, User
+from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.rules.roles import Role
+from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems, teams
 from leaderboard.services.events import present
 from tests.support.world import World

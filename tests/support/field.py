@@ -21,20 +21,9 @@ from leaderboard.access import CONSOLE, Actor
 from leaderboard.db import Database
 from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.lookup import current_set
-from leaderboard.models import (
-    Campaign,
-    Designation,
-    Evaluation,
-    Participation,
-    Score,
-    Scoring,
-    ScoringSet,
-    Submission,
-    System,
-    SystemKind,
-    Team,
-)
+from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, judgments, queries, submissions, systems, teams
 from leaderboard.store import Received
@@ -60,7 +49,9 @@ class Field:
     def campaign(self, **settings: Any) -> None:
         given: dict[str, Any] = {"measures": list(self.measures), "primary_measure": self.measures[0], **settings}
         with self.database.write() as session:
-            campaigns.create_campaign(session, CONSOLE, "news", "News search", "Articles of a year.", **given)
+            campaigns.create_campaign(
+                session, CONSOLE, "news", "News search", description="Articles of a year.", **given
+            )
 
     def evaluation(
         self, slug: str = "2026", *, tags: Sequence[Sequence[str]] = ((), (), (), ()), qrels: str = "", **settings: Any
@@ -165,8 +156,8 @@ class Field:
         intervals: Mapping[str, tuple[float, float]],
     ) -> None:
         for measure, own in values.items():
-            packed = np.array(own, dtype="<f8")
-            defined = packed[~np.isnan(packed)]
+            vector = np.array(own, dtype=float)
+            defined = vector[~np.isnan(vector)]
             mean = float(defined.mean()) if len(defined) else None
             low, high = intervals.get(measure, (None, None))
             session.add(
@@ -178,7 +169,7 @@ class Field:
                     low=low,
                     high=high,
                     count=len(defined),
-                    values=packed.tobytes(),
+                    values=vector,
                 )
             )
 

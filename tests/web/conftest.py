@@ -17,8 +17,9 @@ from leaderboard.access import CONSOLE
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import read_judgments, read_queries
-from leaderboard.models import Campaign, Evaluation, Role, System, Team, User
+from leaderboard.models import Campaign, Evaluation, System, Team, User
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.roles import Role
 from leaderboard.services import campaigns, evaluations, judgments, names, queries, systems, teams
 from leaderboard.services.events import present
 from leaderboard.web import create_app

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from leaderboard.db import Database
-from leaderboard.models import SystemKind
+from leaderboard.rules.standings import SystemKind
 from leaderboard.services import boards
 from tests.support.field import Field
 

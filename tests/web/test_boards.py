@@ -16,9 +16,10 @@ from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import find_campaign
-from leaderboard.models import Designation, Role, SystemKind
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, people, teams
 from leaderboard.store import RankedList

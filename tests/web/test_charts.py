@@ -13,9 +13,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
-from leaderboard.models import Query, SystemKind
+from leaderboard.models import Query
 from leaderboard.reads.progress import ProgressPage, progress
 from leaderboard.reads.results import results
+from leaderboard.rules.standings import SystemKind
 from leaderboard.web import charts
 from leaderboard.web.charts.differences import HEIGHT as PLOT_HEIGHT
 from leaderboard.web.charts.differences import SINGLE

@@ -12,8 +12,8 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import Campaign, Designation, Participation, Scoring, Submission, System
-from leaderboard.rules.standings import RunChoice
+from leaderboard.models import Campaign, Participation, Scoring, Submission, System
+from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import State
 from leaderboard.services.events import present
 from leaderboard.store import Caps

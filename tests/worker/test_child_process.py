@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from leaderboard.errors import Unavailable
 from leaderboard.models import Scoring
 from leaderboard.rules.states import State
-from leaderboard.services.outcomes import RunScores
+from leaderboard.services.queue import RunScores
 from leaderboard.worker import Worker
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings

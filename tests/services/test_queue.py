@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
@@ -11,12 +12,11 @@ from leaderboard.errors import Problem
 from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
-from leaderboard.services import campaigns, outcomes, queue, submissions
-from leaderboard.services.outcomes import MeasureScore, Recorded, RunScores
-from leaderboard.services.queue import Claim
+from leaderboard.services import campaigns, queue, submissions
+from leaderboard.services.queue import Claim, MeasureScore, Recorded, RunScores
 from tests.support.world import World
 
-FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, bytes(24)),), ("q3",), (), 0.1)
+FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
 CLAIMS = 20
 
 
@@ -38,7 +38,7 @@ def _sweep(world: World) -> int:
 
 def _record(world: World, claim: Claim) -> Recorded:
     with world.database.write() as session:
-        return outcomes.record_scores(session, claim, FIGURES)
+        return queue.record_scores(session, claim, FIGURES)
 
 
 def _fail(world: World, claim: Claim) -> None:
@@ -105,7 +105,7 @@ def test_an_expired_lease_gives_the_job_to_another_and_only_that_one_records(wor
         assert not queue.renew(session, first, 60)
         assert not queue.fail(session, first, "too late")
         queue.release(session, first)
-        assert outcomes.reject(session, first, [Problem(1, "too late")], 1) is Recorded.LOST
+        assert queue.reject(session, first, [Problem(1, "too late")], 1) is Recorded.LOST
     assert _record(world, first) is Recorded.LOST
     assert world.scoring(run).state is State.SCORING
     assert _record(world, second) is Recorded.DONE
@@ -243,7 +243,7 @@ def test_two_results_at_the_same_moment_are_both_recorded(world: World, database
         try:
             start.wait()
             with database.write() as session:
-                return outcomes.record_scores(session, claim, FIGURES)
+                return queue.record_scores(session, claim, FIGURES)
         finally:
             database.close()
 
