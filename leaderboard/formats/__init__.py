@@ -2,7 +2,7 @@
 
 bytes   plain_text (decompression, limits), pieces (whole lines, several pieces at once)
 fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
-table   tables (some rows), readers (one for each format), rows (of a whole file), reading (which reader)
+table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file), reading
 files   runs, judgments, queries; problems and guessing say what is wrong with one
 """
 

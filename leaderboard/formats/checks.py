@@ -1,25 +1,12 @@
-"""Checks of single values for the line-by-line reader: each gives the value or raises Wrong."""
+"""Checks of single values, for what reads a file line by line: each gives the value or raises Wrong."""
 
 import math
 import re
-from typing import NamedTuple
 
 from leaderboard.formats.plain_text import GRADE_LIMIT
+from leaderboard.formats.problems import Wrong, shown
 
-__all__ = [
-    "ODD_IN_ID",
-    "UNKNOWN_QUERY",
-    "Wrong",
-    "WrongLine",
-    "decision",
-    "grade",
-    "identifier",
-    "is_number",
-    "not_utf8",
-    "score",
-    "shown",
-    "unknown_query",
-]
+__all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "is_number", "not_utf8", "score"]
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -27,50 +14,12 @@ INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 # times faster than a class like \s.
 ODD_IN_ID = re.compile(r"[\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-SHOWN_CHARACTERS = 60
-UNKNOWN_QUERY = "the query is not in this evaluation"
-
-
-class Wrong(ValueError):
-    """What is wrong with one line or value.
-
-    message  with the value
-    kind     the same for every line with this mistake, so that they can be counted
-    """
-
-    def __init__(self, message: str, kind: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.kind = kind or message
-
-    def on(self, line: int) -> "WrongLine":
-        return WrongLine(line, self.message, self.kind)
-
-
-class WrongLine(NamedTuple):
-    """What is wrong with a line, and which one it is; line 0 is the file as a whole."""
-
-    line: int
-    message: str
-    kind: str
 
 
 def not_utf8(error: UnicodeDecodeError) -> Wrong:
     """A line that can't be decoded."""
-    return Wrong(
-        f"byte {error.start + 1} is no UTF-8 text; save the file as UTF-8", "no UTF-8 text; save the file as UTF-8"
-    )
-
-
-def unknown_query(query: str) -> Wrong:
-    """A query that the evaluation does not have."""
-    return Wrong(f"query {shown(query)} is not in this evaluation", UNKNOWN_QUERY)
-
-
-def shown(text: str) -> str:
-    """A value as a message shows it: on one line and not too long."""
-    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+    kind = "no UTF-8 text; save the file as UTF-8"
+    return Wrong(f"byte {error.start + 1} is {kind}", kind)
 
 
 def identifier(what: str, text: str, most_bytes: int) -> str:

@@ -69,12 +69,12 @@ def read_judgments(
     (['d7', 'd3'], [1, 0], 1)
     """
     rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
-    grade = rows.column("grade")
-    later, first = repeated_rows(rows.query, rows.key, rows.document)
+    query, grade = rows.column("query"), rows.column("grade")
+    later, first = repeated_rows(query, rows.column("key"), rows.document)
     other = grade[later] != grade[first]
-    rows.tell(later[other], first[other], "is judged again with another grade")
+    rows.add_repeats(later[other], first[other], "is judged again with another grade")
     rows.problems.raise_if_any()
     if not len(later):
-        return Judgments(rows.queries, rows.query, rows.document, grade)
+        return Judgments(rows.queries, query, rows.document, grade)
     kept = np.delete(np.arange(len(rows)), later)
-    return Judgments(rows.queries, rows.query[kept], Ids([rows.document.take(kept)]), grade[kept], len(later))
+    return Judgments(rows.queries, query[kept], Ids([rows.document.take(kept)]), grade[kept], len(later))

@@ -1,27 +1,28 @@
-"""Cuts a text into pieces of whole lines, and works on several pieces at once."""
+"""Cuts a text into pieces of whole lines or into single lines, and works on several pieces at once."""
 
 import io
 import os
+from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from leaderboard.errors import FileRejected
+from leaderboard.formats.checks import not_utf8
 from leaderboard.formats.ids import WORD, Codes
-from leaderboard.formats.plain_text import MIB, CappedReader, Limits, refuse
+from leaderboard.formats.plain_text import MIB, CappedReader, rejection
+from leaderboard.formats.problems import Problems
 
-__all__ = ["PIECE_BYTES", "Lines", "Piece", "cut", "side_by_side"]
+__all__ = ["PIECE_BYTES", "Piece", "cut", "numbered_lines", "side_by_side"]
 
 PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
 NEWLINE = 10
 MOST_AT_ONCE = 4  # each piece costs memory
-
-Lines = NDArray[np.int64]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,18 +34,16 @@ class Piece:
 
     room     uint8: the lines and WORD bytes of padding, which `ids.cut_out` needs
     size     bytes of the lines
-    first    1-based number of the first line
-    numbers  int64[lines], each line's number; None: line i is first + i
+    numbers  of each line, 1 is the first of the file
     """
 
     room: Codes
     size: int
-    first: int
-    numbers: Lines | None = None
+    numbers: Sequence[int]
 
     @classmethod
-    def of(cls, text: bytes, first: int, numbers: Lines | None = None) -> "Piece":
-        return cls(np.frombuffer(text + bytes(WORD), np.uint8), len(text), first, numbers)
+    def of(cls, text: bytes, numbers: Sequence[int]) -> "Piece":
+        return cls(np.frombuffer(text + bytes(WORD), np.uint8), len(text), numbers)
 
     @property
     def codes(self) -> Codes:
@@ -56,37 +55,28 @@ class Piece:
         """The lines, copied."""
         return self.codes.tobytes()
 
-    def line(self, row: int) -> int:
-        """The number of a line."""
-        return self.first + row if self.numbers is None else int(self.numbers[row])
-
     def lines(self) -> Iterator[bytes]:
         """The lines, each with its end."""
         return io.BytesIO(self.text)
 
-    def last_lines(self) -> Iterator[bytes]:
-        """The lines from the last one on."""
-        end = self.size
-        while end:
-            start = _last_line_end(self.codes[: end - 1])
-            yield self.codes[start:end].tobytes()
-            end = start
+    def last_line(self) -> bytes:
+        """The last line; b"" where there is none."""
+        return self.codes[_last_line_end(self.codes[:-1]) :].tobytes()
 
     def without_first(self) -> "Piece":
         """All lines but the first one."""
-        numbers = None if self.numbers is None else self.numbers[1:]
-        return Piece.of(self.text.partition(b"\n")[2], self.first + 1, numbers)
+        return Piece.of(self.text.partition(b"\n")[2], self.numbers[1:])
 
     def without_comments(self) -> "Piece":
         """The piece without comments and empty lines."""
-        lines = ((self.line(row), line, line.strip()) for row, line in enumerate(self.lines()))
+        lines = ((number, line, line.strip()) for number, line in zip(self.numbers, self.lines(), strict=True))
         kept = [(number, line) for number, line, content in lines if content and not content.startswith(b"#")]
-        text = b"".join([line for _, line in kept])
-        return Piece.of(text, self.first, np.array([number for number, _ in kept], np.int64))
+        return Piece.of(b"".join([line for _, line in kept]), array("q", [number for number, _ in kept]))
 
 
-def cut(text: CappedReader, limits: Limits, name: str, size: int = PIECE_BYTES) -> Iterator[Piece]:
-    """The text in pieces of up to `size` bytes. Raises FileRejected past the caps on lines or on one line."""
+def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iterator[Piece]:
+    """The text in pieces of up to `size` bytes. Raises FileRejected past the limits on lines or on one line."""
+    limits = problems.limits
     size = max(size, limits.line_bytes + 1)  # so that a full window without a newline is a line too long
     held = np.empty(0, np.uint8)
     first = 1
@@ -100,15 +90,41 @@ def cut(text: CappedReader, limits: Limits, name: str, size: int = PIECE_BYTES) 
             filled += 1
         end = filled if at_end else _last_line_end(room[:filled])
         if filled - end > limits.line_bytes:
-            raise refuse(name, f"longer than {limits.line_bytes:,} bytes, the most allowed", first)
+            raise _line_too_long(problems, first)
         if end:
-            yield Piece(room[: end + WORD], end, first)
-            first += int(np.count_nonzero(room[:end] == NEWLINE))
+            numbers = range(first, first + int(np.count_nonzero(room[:end] == NEWLINE)))
+            yield Piece(room[: end + WORD], end, numbers)
+            first = numbers.stop
             if first - 1 > limits.lines:
-                raise refuse(name, f"more than {limits.lines:,} lines, the most allowed")
+                raise _too_many_lines(problems)
         if at_end:
             return
         held = room[end:filled]
+
+
+def numbered_lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
+    """Each line with its number; one that is no UTF-8 text is a problem. Raises FileRejected as `cut` does."""
+    limits = problems.limits
+    reader = io.BufferedReader(text)
+    number = 0
+    while line := reader.readline(limits.line_bytes + 1):
+        number += 1
+        if len(line) > limits.line_bytes:
+            raise _line_too_long(problems, number)
+        if number > limits.lines:
+            raise _too_many_lines(problems)
+        try:
+            yield number, line.decode()
+        except UnicodeDecodeError as error:
+            problems.add_unread(number, not_utf8(error))
+
+
+def _line_too_long(problems: Problems, line: int) -> FileRejected:
+    return rejection(problems.name, f"longer than {problems.limits.line_bytes:,} bytes, the most allowed", line)
+
+
+def _too_many_lines(problems: Problems) -> FileRejected:
+    return rejection(problems.name, f"more than {problems.limits.lines:,} lines, the most allowed")
 
 
 def _fill(text: CappedReader, window: memoryview, held: int) -> int:

@@ -1,4 +1,4 @@
-"""Opens a file as plain text: decompresses gzip, refuses what is no text, and stops at a cap while reading."""
+"""Opens a file as plain text: decompresses gzip, refuses other kinds of files, and stops at a cap while reading."""
 
 import gzip
 import io
@@ -21,7 +21,8 @@ __all__ = [
     "foreign_start",
     "is_archive",
     "open_plain",
-    "refuse",
+    "rejection",
+    "source_name",
 ]
 
 MIB = 1024 * 1024
@@ -80,9 +81,14 @@ class ByteSource(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def refuse(name: str, message: str, line: int | None = None) -> FileRejected:
+def rejection(name: str, message: str, line: int | None = None) -> FileRejected:
     """A rejection for one reason."""
     return FileRejected([Problem(line, message)], name=name)
+
+
+def source_name(source: Path | ByteSource, name: str | None) -> str:
+    """What messages call a file: `name`, else the name that it has on disk."""
+    return name or (source.name if isinstance(source, Path) else "file")
 
 
 class CappedReader(io.RawIOBase):
@@ -108,39 +114,32 @@ class CappedReader(io.RawIOBase):
             self._start += piece
         return self._start[:size]
 
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes, all that is left when negative; b"" at the end. Raises FileRejected past the cap."""
+        return super().read(size) or b""
+
     def readinto(self, buffer: Any) -> int:
         """Fills the start of `buffer`; how many bytes, 0 at the end. Raises FileRejected past the cap."""
         read_into = getattr(self._source, "readinto", None)
-        if self._start or read_into is None:
-            piece = self.read(len(buffer))
-            buffer[: len(piece)] = piece
-            return len(piece)
-        return self._count(self._guard(read_into, buffer))
-
-    def read(self, size: int = -1) -> bytes:
-        """Up to `size` bytes, all that is left when negative; b"" at the end. Raises FileRejected past the cap."""
-        if size < 0:
-            return b"".join(iter(lambda: self.read(MIB), b""))
-        if self._start:
-            piece, self._start = self._start[:size], self._start[size:]
+        if read_into is not None and not self._start:
+            given: int = self._guard(read_into, buffer)
         else:
-            piece = self._guard(self._source.read, size)
-        self._count(len(piece))
-        return piece
-
-    def _count(self, given: int) -> int:
+            piece = self._start[: len(buffer)] or self._guard(self._source.read, len(buffer))
+            self._start = self._start[len(piece) :]
+            given = len(piece)
+            buffer[:given] = piece
         self._given += given
         if self._given > self._cap:
-            raise refuse(self._name, f"holds more than {self._cap:,} bytes of text, the most allowed")
+            raise rejection(self._name, f"holds more than {self._cap:,} bytes of text, the most allowed")
         return given
 
     def _guard(self, read: Callable[[A], T], argument: A) -> T:
         try:
             return read(argument)
         except EOFError:
-            raise refuse(self._name, "ends in the middle of its gzip data; send it again") from None
+            raise rejection(self._name, "ends in the middle of its gzip data; send it again") from None
         except (gzip.BadGzipFile, zlib.error):
-            raise refuse(self._name, "is damaged gzip data; compress it again") from None
+            raise rejection(self._name, "is damaged gzip data; compress it again") from None
 
 
 @contextmanager
@@ -157,11 +156,11 @@ def open_plain(
     b'q1 0 d7 1'
     """
     limits = limits or Limits()
+    name = source_name(source, name)
     if isinstance(source, Path):
-        with source.open("rb", buffering=0) as stream, open_plain(stream, limits, name or source.name) as text:
+        with source.open("rb", buffering=0) as stream, open_plain(stream, limits, name) as text:
             yield text
         return
-    name = name or "file"
     given = CappedReader(source, NO_CAP, name)
     if given.peek(len(GZIP_MAGIC)) == GZIP_MAGIC:
         with gzip.GzipFile(fileobj=given, mode="rb") as unpacked:
@@ -189,7 +188,7 @@ def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:
     text = CappedReader(stream, limits.expanded_bytes, name)
     foreign = foreign_start(text.peek(LONGEST_START))
     if foreign:
-        raise refuse(name, foreign)
+        raise rejection(name, foreign)
     if text.peek(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK:
         text.read(len(BYTE_ORDER_MARK))
     return text

@@ -1,16 +1,42 @@
 """Collects what is wrong with one file: every kind of mistake with its count, and the first lines of each."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats.checks import Wrong, WrongLine, shown
-from leaderboard.formats.plain_text import Limits
+from leaderboard.formats.plain_text import Limits, rejection
 
-__all__ = ["WHOLE", "Part", "Problems"]
+__all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "shown", "unknown_query"]
+
+SHOWN_CHARACTERS = 60
+UNKNOWN_QUERY = "the query is not in this evaluation"
+
+
+class Wrong(ValueError):
+    """What is wrong with one line or value.
+
+    message  with the value
+    kind     the same for every line with this mistake, so that they can be counted
+    """
+
+    def __init__(self, message: str, kind: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind or message
+
+    def on(self, line: int) -> "WrongLine":
+        return WrongLine(line, self.message, self.kind)
+
+
+class WrongLine(NamedTuple):
+    """What is wrong with a line, and which one it is; line 0 is the file as a whole."""
+
+    line: int
+    message: str
+    kind: str
 
 
 class Part(NamedTuple):
@@ -28,6 +54,17 @@ class Part(NamedTuple):
 WHOLE = Part()
 
 
+def shown(text: str) -> str:
+    """A value as a message shows it: on one line and not too long."""
+    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
+
+
+def unknown_query(query: str) -> Wrong:
+    """A query that the evaluation does not have."""
+    return Wrong(f"query {shown(query)} is not in this evaluation", UNKNOWN_QUERY)
+
+
 @dataclass(slots=True)
 class _Mistake:
     """One kind of mistake: how often it was made, the messages of its first lines, and whether all are the same."""
@@ -40,23 +77,22 @@ class _Mistake:
 class Problems:
     """Everything wrong with a file.
 
-    keep   the most lines that are listed of one kind of mistake
-    lines  lines read so far that say something, good or not
-    guess  what the file seems to be, for files that are wrong on most of their lines; "": nothing in particular
-    part   the file of an archive that is being read
+    name     what messages call the file
+    limits   its limits; at most `limits.problems` lines are listed of one kind of mistake
+    allowed  the evaluation's queries: any other is a problem; None: every query is welcome
+    lines    lines read so far that say something, good or not
+    guess    what the file seems to be, for files that are wrong on most of their lines; "": nothing in particular
+    part     the file of an archive that is being read
     """
 
-    def __init__(self, name: str, limits: Limits) -> None:
+    def __init__(self, name: str, limits: Limits, queries: Collection[str] | None = None) -> None:
         self.name = name
-        self.keep = limits.problems
-        self._examples = limits.examples
+        self.limits = limits
+        self.allowed = None if queries is None else frozenset(queries)
         self.lines = 0
         self.guess = ""
         self.part = WHOLE
         self._mistakes: dict[str, _Mistake] = {}
-
-    def __bool__(self) -> bool:
-        return bool(self._mistakes)
 
     def add(self, line: int, wrong: Wrong, part: Part | None = None) -> None:
         """Adds one problem; line 0 is the file as a whole."""
@@ -72,7 +108,7 @@ class Problems:
         for kind, placed in by_kind.items():
             mistake = self._mistakes.setdefault(kind, _Mistake())
             mistake.count += len(placed)
-            mistake.first = nsmallest(self.keep, [*mistake.first, *placed], key=itemgetter(0))
+            mistake.first = nsmallest(self.limits.problems, [*mistake.first, *placed], key=itemgetter(0))
             mistake.same = mistake.same and all(message == mistake.first[0][1] for _, message in placed)
 
     def add_unread(self, line: int, wrong: Wrong) -> None:
@@ -86,21 +122,29 @@ class Problems:
             self._mistakes[kind].count += lines
             self._mistakes[kind].same = False
 
-    def rejection(self) -> FileRejected:
-        """The rejection: sums of the mistakes that many lines have, the commonest first, then single lines in order."""
+    def raise_if_any(self) -> None:
+        """Raises FileRejected when anything was added: what many lines have in common, then single lines in order."""
+        if not self._mistakes:
+            return
         sums: list[Problem] = []
         listed: list[tuple[tuple[int, int], Problem]] = []
+        examples = self.limits.examples
         for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
             on_most_lines = 2 * mistake.count > self.lines > 0
             guess = self.guess if on_most_lines and mistake.count > 1 and not sums else ""
-            many = mistake.count > (self._examples if on_most_lines else self.keep)
+            many = mistake.count > (examples if on_most_lines else self.limits.problems)
             if many or guess:
                 message = f"{self._lines_in_words(mistake)}: {mistake.first[0][1] if mistake.same else kind}"
                 sums.append(Problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
-            for (part, line), message in mistake.first[: self._examples if many else None]:
+            for (part, line), message in mistake.first[: examples if many else None]:
                 listed.append(((part, line), Problem(line or None, message, 0 if many or guess else 1)))
         listed.sort(key=itemgetter(0))
-        return FileRejected([*sums, *(problem for _, problem in listed)], name=self.name)
+        raise FileRejected([*sums, *(problem for _, problem in listed)], name=self.name)
+
+    def raise_empty(self, what: str = "is empty") -> NoReturn:
+        """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""
+        self.raise_if_any()
+        raise rejection(self.name, what)
 
     def _lines_in_words(self, mistake: _Mistake) -> str:
         _, first_line = mistake.first[0][0]
@@ -109,8 +153,3 @@ class Problems:
         if mistake.count >= self.lines:
             return f"all {mistake.count:,} lines"
         return f"{mistake.count:,} of {self.lines:,} lines"
-
-    def raise_if_any(self) -> None:
-        """Raises FileRejected when anything was added."""
-        if self:
-            raise self.rejection()

@@ -92,14 +92,14 @@ def read_run(
     decided = rows.schema is not None and DECISION in rows.schema.columns
     run = Run(
         queries=rows.queries,
-        query=rows.query,
+        query=rows.column("query"),
         document=rows.document,
-        score=rows.score,
-        key=rows.key,
+        score=rows.column("score"),
+        key=rows.column("key"),
         decision=rows.column("decision") if decided else None,
-        tag="" if decided else "".join(rows.end[TREC.width - 1 : TREC.width]),
+        tag="" if decided else b"".join(rows.end.split()[TREC.width - 1 : TREC.width]).decode(errors="replace"),
     )
-    rows.tell(*repeated_rows(run.query, run.key, run.document), "is listed twice")
+    rows.add_repeats(*repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
     return run
 

@@ -1,6 +1,7 @@
 """Which columns a row of a file may have, and tables: some rows of a file as columns."""
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -9,17 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats import checks
-from leaderboard.formats.ids import Keys, as_texts, keys
-from leaderboard.formats.pieces import Lines
+from leaderboard.formats.ids import as_texts, keys
 from leaderboard.formats.plain_text import Limits
-from leaderboard.formats.problems import WHOLE, Part
+from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
-__all__ = ["Column", "Kind", "Schema", "SlowRows", "Table", "Values", "our_name", "schema_of_width"]
+__all__ = ["CheckedRows", "Column", "Kind", "Schema", "Table", "Values", "our_name", "schema_of_width"]
 
 Kind = Literal["id", "score", "grade", "decision"]
 Values = NDArray[Any]
 
-DTYPES: Mapping[Kind | None, type[np.generic]] = {"score": np.float64, "grade": np.int64, "decision": np.bool_}
+# By what a column holds beside ids: the type of its array, and the check of one value.
+HOLDS: Mapping[Kind | None, tuple[type[np.generic], Callable[[str], Any]]] = {
+    "score": (np.float64, checks.score),
+    "grade": (np.int64, checks.grade),
+    "decision": (np.bool_, checks.decision),
+}
 OTHER_NAMES: Mapping[str, Sequence[str]] = {
     "query": ("query_id", "qid", "topic"),
     "document": ("document_id", "doc_id", "docid", "docno", "doc"),
@@ -69,34 +74,29 @@ class Table:
     """Some rows of a file, and where they stand.
 
     schema   which columns the rows have
-    columns  by name: ids as Texts, scores float64, grades int64, decisions bool
-    key      uint64[rows], a hash of each document id
-    rows     how many
-    first    1-based line of the first row
-    numbers  int64[rows], each row's line; None: row i is line first + i
+    columns  by name: ids as Texts, scores float64, grades int64, decisions bool, and "key", a hash of each document id
+    numbers  of each row's line, 1 is the first of the file
     part     the file of an archive
     wrong    everything wrong with other rows, in the order of their lines
     lost     (line, query) of those of them that say which query they are about
-    end      the fields of the last line, of a text in columns
+    end      the last line, of a text in columns
+    text_bytes  how much text the rows were read from; 0: not known
     """
 
     schema: Schema
     columns: Mapping[str, Values]
-    key: Keys
-    rows: int
-    first: int
-    numbers: Lines | None
+    numbers: Sequence[int]
     part: Part = WHOLE
-    wrong: Sequence[checks.WrongLine] = ()
+    wrong: Sequence[WrongLine] = ()
     lost: Sequence[tuple[int, str]] = ()
-    end: Sequence[str] = ()
+    end: bytes = b""
+    text_bytes: int = 0
 
-    def line(self, row: int) -> int:
-        """The line that a row stands on."""
-        return self.first + row if self.numbers is None else int(self.numbers[row])
+    def __len__(self) -> int:
+        return len(self.numbers)
 
 
-class SlowRows:
+class CheckedRows:
     """Rows gathered one by one, each value checked."""
 
     def __init__(self, schema: Schema, limits: Limits, part: Part = WHOLE) -> None:
@@ -104,15 +104,19 @@ class SlowRows:
         self._columns = [column for _, column in schema.read]
         self._limits = limits
         self._part = part
-        self._wrong: list[checks.WrongLine] = []
+        self._empty()
+
+    def _empty(self) -> None:
+        self._wrong: list[WrongLine] = []
         self._lost: list[tuple[int, str]] = []
         self._rows: list[list[Any]] = []
-        self._lines: list[int] = []
+        self._numbers = array("q")
 
     def __len__(self) -> int:
-        return len(self._rows)
+        """How much was noted: rows, and what is wrong with others."""
+        return len(self._rows) + len(self._wrong)
 
-    def tell(self, line: int, wrong: checks.Wrong) -> None:
+    def add_wrong(self, line: int, wrong: Wrong) -> None:
         """Notes what is wrong with a line."""
         self._wrong.append(wrong.on(line))
 
@@ -121,35 +125,29 @@ class SlowRows:
         row: dict[str, Any] = {}
         for column, text in zip(self._columns, texts, strict=True):
             try:
-                row[column.name] = self._checked(column, text)
-            except checks.Wrong as wrong:
-                self.tell(line, wrong)
+                row[column.name] = (
+                    checks.identifier(column.name, text, self._limits.id_bytes)
+                    if column.kind == "id"
+                    else HOLDS[column.kind][1](text)
+                )
+            except Wrong as wrong:
+                self.add_wrong(line, wrong)
         if len(row) == len(self._columns):
             self._rows.append(list(row.values()))
-            self._lines.append(line)
+            self._numbers.append(line)
         elif "query" in row:
             self._lost.append((line, row["query"]))
 
-    def _checked(self, column: Column, text: str) -> Any:
-        if column.kind == "score":
-            return checks.score(text)
-        if column.kind == "grade":
-            return checks.grade(text)
-        if column.kind == "decision":
-            return checks.decision(text)
-        return checks.identifier(column.name, text, self._limits.id_bytes)
-
-    def table(self) -> Table:
+    def table(self, end: bytes = b"") -> Table:
         """The rows so far; the next one starts anew."""
         by_column = zip(*self._rows, strict=True) if self._rows else [()] * len(self._columns)
         columns = {
-            column.name: as_texts(given) if column.kind == "id" else np.array(given, DTYPES[column.kind])
+            column.name: as_texts(given) if column.kind == "id" else np.array(given, HOLDS[column.kind][0])
             for column, given in zip(self._columns, by_column, strict=True)
         }
-        lines = np.array(self._lines, np.int64)
-        key = keys(columns["document"])
-        table = Table(self._schema, columns, key, len(self), 0, lines, self._part, self._wrong, self._lost)
-        self._rows, self._lines, self._wrong, self._lost = [], [], [], []
+        columns["key"] = keys(columns["document"])
+        table = Table(self._schema, columns, self._numbers, self._part, self._wrong, self._lost, end)
+        self._empty()
         return table
 
 

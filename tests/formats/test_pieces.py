@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from leaderboard.formats import Limits
 from leaderboard.formats.pieces import cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader
+from leaderboard.formats.problems import Problems
 
 
 class Drop(io.BytesIO):
@@ -22,15 +23,15 @@ class Drop(io.BytesIO):
 )
 def test_pieces_are_whole_lines_and_together_the_file(lines: list[bytes], size: int) -> None:
     content = b"\n".join(lines)
-    pieces = list(cut(CappedReader(Drop(content), 1 << 30, "file"), Limits(line_bytes=20), "file", size))
+    pieces = list(cut(CappedReader(Drop(content), 1 << 30, "file"), Problems("file", Limits(line_bytes=20)), size))
     whole = b"".join(piece.text for piece in pieces)
     assert whole == (content + b"\n" if content and not content.endswith(b"\n") else content)
     first = 1
     for piece in pieces:
         assert piece.text.endswith(b"\n")
-        assert piece.first == first
+        assert list(piece.numbers) == list(range(first, first + piece.text.count(b"\n")))
         assert [line[:-1] for line in piece.lines()] == piece.text.split(b"\n")[:-1]
-        assert list(piece.last_lines()) == list(piece.lines())[::-1]
+        assert piece.last_line() == list(piece.lines())[-1]
         first += piece.text.count(b"\n")
 
 

@@ -32,3 +32,32 @@ def test_a_tag_with_a_blank_is_told_with_its_line() -> None:
 
 def test_an_empty_file_is_refused() -> None:
     assert problems_of(read_queries, text("# nothing")) == [(None, "is empty")]
+
+
+class _Counting(io.BytesIO):
+    """A file that counts how often it is read from."""
+
+    reads = 0
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # of the one kind we use
+        self.reads += 1
+        return super().readinto(buffer)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self.reads += 1
+        return super().read(size)
+
+
+def test_a_file_is_read_in_blocks_and_not_byte_by_byte() -> None:
+    source = _Counting(b"".join(b"q%d\twhat is it\n" % number for number in range(1000)))
+    assert len(read_queries(source)) == 1000
+    assert source.reads < 20
+
+
+def test_the_limits_on_lines_hold() -> None:
+    assert problems_of(read_queries, text("q1", "q2", "q3"), limits=Limits(lines=2)) == [
+        (None, "more than 2 lines, the most allowed")
+    ]
+    assert problems_of(read_queries, text("q1", "q2\tlong"), limits=Limits(line_bytes=5)) == [
+        (2, "longer than 5 bytes, the most allowed")
+    ]

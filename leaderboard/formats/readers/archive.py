@@ -8,12 +8,12 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from leaderboard.formats.checks import Wrong, identifier, is_number, shown, unknown_query
+from leaderboard.formats.checks import identifier, is_number
 from leaderboard.formats.pieces import Piece, cut
-from leaderboard.formats.plain_text import ARCHIVE_START, MIB, CappedReader, Limits, foreign_start, is_archive, refuse
-from leaderboard.formats.problems import WHOLE, Part, Problems
+from leaderboard.formats.plain_text import ARCHIVE_START, MIB, CappedReader, foreign_start, is_archive, rejection
+from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, shown, unknown_query
 from leaderboard.formats.readers.columns import read_piece
-from leaderboard.formats.tables import Schema, SlowRows, Table, schema_of_width
+from leaderboard.formats.tables import CheckedRows, Schema, Table, schema_of_width
 
 __all__ = ["read_archive"]
 
@@ -42,27 +42,21 @@ class _Entry(tarfile.TarInfo):
         return entry
 
 
-def read_archive(
-    text: CappedReader,
-    schemas: Sequence[Schema],
-    limits: Limits,
-    problems: Problems,
-    allowed: frozenset[str] | None,
-) -> Iterator[Table]:
+def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
     """The rows of each file, whose part names its query; a file without rows gives an empty table.
 
     schemas  those of a line with a decision and of one without; all files must be of one
-    allowed  the evaluation's queries: a file about any other is a problem; None: every query is welcome
 
     Raises FileRejected at once for what no honest archive holds: links, devices, absolute paths, paths that lead out,
     archives within, and more than the caps allow.
     """
+    limits, allowed = problems.limits, problems.allowed
     seen: dict[str, str] = {}
     schema: Schema | None = None
     try:
         with tarfile.open(fileobj=text, mode="r|", tarinfo=_Entry) as archive:
             for place, entry in enumerate(archive):
-                _refuse_bad(entry, place, limits, problems.name)
+                _refuse_bad(entry, place, problems)
                 file = archive.extractfile(entry)
                 if file is None:
                     continue
@@ -81,33 +75,33 @@ def read_archive(
                 if allowed is not None and query not in allowed:
                     problems.add(0, unknown_query(query))
                 seen[query] = entry.name
-                for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems, limits):
+                for piece in _pieces(CappedReader(file, limits.expanded_bytes, problems.name), problems):
                     schema = schema or schema_of_width(len(next(piece.lines()).split()), schemas)
                     yield read_piece(piece, schema, limits, problems.part)
                 # An empty table, so that a query counts that returned nothing.
-                yield SlowRows(schema or schemas[0], limits, problems.part).table()
+                yield CheckedRows(schema or schemas[0], limits, problems.part).table()
             _read_end(archive)
     except tarfile.TarError as error:
-        raise refuse(problems.name, f"is a damaged archive ({error}); make it again") from None
+        raise rejection(problems.name, f"is a damaged archive ({error}); make it again") from None
     finally:
         problems.part = WHOLE
     if not seen:
-        problems.raise_if_any()
-        raise refuse(problems.name, "is an archive without files")
+        problems.raise_empty("is an archive without files")
 
 
-def _refuse_bad(entry: tarfile.TarInfo, place: int, limits: Limits, name: str) -> None:
+def _refuse_bad(entry: tarfile.TarInfo, place: int, problems: Problems) -> None:
+    name, limits = problems.name, problems.limits
     path = PurePosixPath(entry.name)
     if entry.size < 0:
-        raise refuse(name, f"is a damaged archive ({shown(entry.name)} has a size below 0); make it again")
+        raise rejection(name, f"is a damaged archive ({shown(entry.name)} has a size below 0); make it again")
     if place >= limits.members:
-        raise refuse(name, f"holds more than {limits.members:,} files, the most allowed")
+        raise rejection(name, f"holds more than {limits.members:,} files, the most allowed")
     if path.is_absolute() or ".." in path.parts:
-        raise refuse(name, f"holds {shown(entry.name)}, a path that leads out of the archive")
+        raise rejection(name, f"holds {shown(entry.name)}, a path that leads out of the archive")
     if not (entry.isfile() or entry.isdir()) or entry.issparse():
-        raise refuse(name, f"holds {shown(entry.name)}, a link or another thing that is no plain file")
+        raise rejection(name, f"holds {shown(entry.name)}, a link or another thing that is no plain file")
     if path.name.startswith("._"):
-        raise refuse(name, f"holds {shown(entry.name)}, an extra of macOS; set COPYFILE_DISABLE=1 and make it again")
+        raise rejection(name, f"holds {shown(entry.name)}, an extra of macOS; set COPYFILE_DISABLE=1 and make it again")
 
 
 def _read_end(archive: tarfile.TarFile) -> None:
@@ -134,13 +128,13 @@ def _query(name: str, allowed: frozenset[str] | None) -> str:
     return stem.removeprefix(PREFIX)
 
 
-def _pieces(text: CappedReader, problems: Problems, limits: Limits) -> Iterator[Piece]:
+def _pieces(text: CappedReader, problems: Problems) -> Iterator[Piece]:
     """The lines of one file that say something, without its header."""
     start = text.peek(ARCHIVE_START)
     foreign = "is an archive within the archive" if is_archive(start) else foreign_start(start)
     if foreign:
-        raise refuse(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
-    for number, piece in enumerate(cut(text, limits, problems.name)):
+        raise rejection(problems.name, f"holds {shown(problems.part.name)}, which {foreign}")
+    for number, piece in enumerate(cut(text, problems)):
         lines = piece.without_comments()
         if number == 0 and _is_header(lines, problems.part.query):
             lines = lines.without_first()

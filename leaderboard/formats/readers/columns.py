@@ -1,10 +1,11 @@
-"""Reads a piece of a text in columns: all lines at once, or line by line where something may be wrong.
+"""Reads text in columns, parted by blanks: a piece at once, or line by line where something in it may be wrong.
 
 The fast reader gives up on a piece unless every line has the right number of fields, every id is sound and short enough
 and every number is a number. The slow reader then reads the piece line by line and says what is wrong with each.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -12,12 +13,12 @@ from leaderboard.formats import checks
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
 from leaderboard.formats.ids import Codes, Places, cut_out, keys
-from leaderboard.formats.pieces import Piece
-from leaderboard.formats.plain_text import GRADE_LIMIT, Limits
-from leaderboard.formats.problems import WHOLE, Part
-from leaderboard.formats.tables import Kind, Schema, SlowRows, Table, Values
+from leaderboard.formats.pieces import Piece, cut, side_by_side
+from leaderboard.formats.plain_text import GRADE_LIMIT, CappedReader, Limits
+from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong
+from leaderboard.formats.tables import CheckedRows, Kind, Schema, Table, Values, schema_of_width
 
-__all__ = ["read_piece"]
+__all__ = ["read_columns", "read_piece"]
 
 DELETE = 127  # the only control character of ASCII above the blank
 COMMENT, NO, YES = b"#NY"
@@ -25,6 +26,23 @@ COMMENT, NO, YES = b"#NY"
 
 class Doubt(Exception):  # no error: it leads to the slow reader
     """Something in a piece may be wrong."""
+
+
+def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+    """The rows of a text in columns; the schema goes by the number of columns in the first line that says something."""
+    pieces = cut(text, problems)
+    start = next(((piece, width) for piece in pieces if (width := _width(piece))), None)
+    if start is None:
+        problems.raise_empty()
+    first, width = start
+    schema = schema_of_width(width, schemas)
+    yield from side_by_side(lambda piece: read_piece(piece, schema, problems.limits), chain([first], pieces))
+
+
+def _width(piece: Piece) -> int:
+    """The number of fields in the first line that is neither empty nor a comment; 0 where there is no such line."""
+    lines = (line.split() for line in piece.lines())
+    return next((len(fields) for fields in lines if fields and not fields[0].startswith(b"#")), 0)
 
 
 def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:
@@ -55,7 +73,8 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
         column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
         for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True)
     }
-    return Table(schema, columns, keys(columns["document"]), len(fields[0][0]), piece.first, piece.numbers, part)
+    columns["key"] = keys(columns["document"])
+    return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
 
 
 def _require_sound(text: bytes) -> None:
@@ -78,7 +97,7 @@ def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> Val
     for row in np.flatnonzero(~sure).tolist():
         try:
             score[row] = checks.score(codes[start[row] : start[row] + length[row]].tobytes().decode())
-        except checks.Wrong:
+        except Wrong:
             raise Doubt from None
     return score
 
@@ -108,14 +127,13 @@ FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], Values]] = {
 
 def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
     """The piece's rows, and what is wrong with each of the others."""
-    rows = SlowRows(schema, limits, part)
-    for row, text in enumerate(piece.lines()):
-        line = piece.line(row)
+    rows = CheckedRows(schema, limits, part)
+    for number, line in zip(piece.numbers, piece.lines(), strict=True):
         try:
-            rows.add(line, _fields(text, schema))
-        except checks.Wrong as wrong:
-            rows.tell(line, wrong)
-    return rows.table()
+            rows.add(number, _fields(line, schema))
+        except Wrong as wrong:
+            rows.add_wrong(number, wrong)
+    return rows.table(piece.last_line())
 
 
 def _fields(text: bytes, schema: Schema) -> list[str]:
@@ -127,5 +145,5 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
         expected = f"expected {schema.width} columns, found"
-        raise checks.Wrong(f"{expected} {len(fields)} ({schema})", f"{expected} another number ({schema})")
+        raise Wrong(f"{expected} {len(fields)} ({schema})", f"{expected} another number ({schema})")
     return [fields[place].decode() for place, _ in schema.read]

@@ -1,61 +1,81 @@
 """CSV and JSON lines: columns by name, read record by record."""
 
 import csv
-import io
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
-from leaderboard.formats.checks import Wrong, not_utf8, shown
-from leaderboard.formats.plain_text import CappedReader, Limits, refuse
-from leaderboard.formats.problems import Problems
-from leaderboard.formats.tables import Column, Schema, SlowRows, Table, our_name
+from leaderboard.formats.pieces import numbered_lines
+from leaderboard.formats.plain_text import CappedReader, rejection
+from leaderboard.formats.problems import Problems, Wrong, shown
+from leaderboard.formats.tables import CheckedRows, Column, Schema, Table, our_name
 
-__all__ = ["read_records"]
+__all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
 
 ROWS_AT_ONCE = 1 << 16
 
-RecordKind = Literal["csv", "json"]
 Record = Sequence[tuple[str, Any]]  # the columns of a record and their values
 
 
-def read_records(
-    text: CappedReader, kind: RecordKind, schemas: Sequence[Schema], limits: Limits, problems: Problems
-) -> Iterator[Table]:
-    """The rows of a CSV file with a header, or of a file with one JSON object a line.
+def starts_csv(head: bytes) -> bool:
+    """Whether the first line is a CSV header that names a query and a document."""
+    first = head.decode(errors="replace").lstrip().partition("\n")[0]
+    return {"query", "document"} <= {our_name(name.strip().strip('"')) for name in first.split(",")}
 
-    schemas  what the records may hold, the richest first: the first one whose columns the first record has, holds.
-             Columns that we don't know are left alone.
+
+def read_csv(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+    """The rows of a CSV file with a header."""
+    return _read(_csv_records(text, problems), lambda _, value: value, schemas, problems)
+
+
+def starts_json(head: bytes) -> bool:
+    """Whether the first line begins a JSON object."""
+    return head.decode(errors="replace").lstrip().startswith("{")
+
+
+def read_json(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+    """The rows of a file with one JSON object a line."""
+    return _read(_json_records(text, problems), _json_text, schemas, problems)
+
+
+def _read(
+    records: Iterator[tuple[int, Record]],
+    as_text: Callable[[Column, Any], str],
+    schemas: Sequence[Schema],
+    problems: Problems,
+) -> Iterator[Table]:
+    """The rows that records give, each record with its line; `as_text` gives a value as `CheckedRows` takes it.
+
+    Of the schemas, the richest first, the first one holds whose columns the first record has. Columns that we don't
+    know are left alone.
     """
-    records = _csv_records(text, limits, problems) if kind == "csv" else _json_records(text, limits, problems)
-    schema: Schema | None = None
-    rows: SlowRows | None = None
-    for line, record in records:
-        if schema is None or rows is None:
-            schema = _schema(record, schemas, problems.name, line)
-            rows = SlowRows(schema, limits)
+    start = next(records, None)
+    if start is None:
+        problems.raise_empty()
+    schema = _schema(start, schemas, problems.name)
+    rows = CheckedRows(schema, problems.limits)
+    for line, record in chain([start], records):
         try:
-            rows.add(line, _texts(record, schema, kind))
+            rows.add(line, [as_text(column, value) for column, value in _columns(record, schema)])
         except Wrong as wrong:
-            rows.tell(line, wrong)
+            rows.add_wrong(line, wrong)
         if len(rows) >= ROWS_AT_ONCE:
             yield rows.table()
-    if schema is None or rows is None:
-        problems.raise_if_any()
-        raise refuse(problems.name, "is empty")
     yield rows.table()
 
 
-def _schema(record: Record, schemas: Sequence[Schema], name: str, line: int) -> Schema:
+def _schema(start: tuple[int, Record], schemas: Sequence[Schema], name: str) -> Schema:
+    line, record = start
     names = [column for column, _ in record]
     for schema in schemas:
         if all(column.name in names for _, column in schema.read):
             return schema
-    raise refuse(name, f"expected the columns {schemas[-1]}, found {shown(', '.join(names)) or 'none'}", line)
+    raise rejection(name, f"expected the columns {schemas[-1]}, found {shown(', '.join(names)) or 'none'}", line)
 
 
-def _texts(record: Record, schema: Schema, kind: RecordKind) -> list[str]:
-    """The texts of the columns that are read. Raises Wrong where one is missing, doubled or of another kind."""
+def _columns(record: Record, schema: Schema) -> list[tuple[Column, Any]]:
+    """The columns that are read, each with its value. Raises Wrong where one is missing or there twice."""
     given = dict(record)
     columns = [column for _, column in schema.read]
     missing = [column.name for column in columns if column.name not in given]
@@ -66,58 +86,29 @@ def _texts(record: Record, schema: Schema, kind: RecordKind) -> list[str]:
         twice = [column.name for column in columns if names.count(column.name) > 1]
         if twice:
             raise Wrong(f"gives {' and '.join(twice)} twice")
-    if kind == "json":
-        return [_json_text(column, given[column.name]) for column in columns]
-    return [given[column.name] for column in columns]
+    return [(column, given[column.name]) for column in columns]
 
 
-def _lines(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Each line with its number; one that is no UTF-8 text is a problem."""
-    reader = io.BufferedReader(text)
-    number = 0
-    while line := reader.readline(limits.line_bytes + 1):
-        number += 1
-        if len(line) > limits.line_bytes:
-            raise refuse(problems.name, f"longer than {limits.line_bytes:,} bytes, the most allowed", number)
-        if number > limits.lines:
-            raise refuse(problems.name, f"more than {limits.lines:,} lines, the most allowed")
-        try:
-            yield number, line.decode()
-        except UnicodeDecodeError as error:
-            problems.add_unread(number, not_utf8(error))
+def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
+    numbers: list[int] = []  # of the record's lines: usually one, more where quotes hold newlines
 
+    def lines() -> Iterator[str]:
+        for number, line in numbered_lines(text, problems):
+            numbers.append(number)
+            yield line
 
-class _CsvLines:
-    """The lines that a record of CSV is made from: usually one, more where quotes hold newlines."""
-
-    def __init__(self, lines: Iterator[tuple[int, str]]) -> None:
-        self._lines = lines
-        self.first = self.last = 0  # of the record that is being read
-
-    def __iter__(self) -> "_CsvLines":
-        return self
-
-    def __next__(self) -> str:
-        self.last, line = next(self._lines)
-        self.first = self.first or self.last
-        return line
-
-
-def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, Record]]:
-    lines = _CsvLines(_lines(text, limits, problems))
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines(), strict=True)
     names: list[str] = []
     while True:
-        lines.first = 0
+        numbers.clear()
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            if lines.first < lines.last:
-                problems.add_unread(
-                    lines.first, Wrong("is no CSV: a quote opened on this line is not closed; reading ended here")
-                )
+            if len(numbers) > 1:
+                unclosed = "is no CSV: a quote opened on this line is not closed; reading ended here"
+                problems.add_unread(numbers[0], Wrong(unclosed))
                 return
-            problems.add_unread(lines.first, Wrong(f"is no CSV: {error}"))
+            problems.add_unread(numbers[0], Wrong(f"is no CSV: {error}"))
             continue
         if fields is None:
             return
@@ -129,9 +120,9 @@ def _csv_records(text: CappedReader, limits: Limits, problems: Problems) -> Iter
             expected = f"expected {len(names)} columns, found"
             columns = f"({', '.join(names)})"
             wrong = Wrong(f"{expected} {len(fields)} {columns}", f"{expected} another number {columns}")
-            problems.add_unread(lines.first, wrong)
+            problems.add_unread(numbers[0], wrong)
         else:
-            yield lines.first, tuple(zip(names, fields, strict=True))
+            yield numbers[0], tuple(zip(names, fields, strict=True))
 
 
 class _Number(str):
@@ -140,9 +131,9 @@ class _Number(str):
     __slots__ = ()
 
 
-def _json_records(text: CappedReader, limits: Limits, problems: Problems) -> Iterator[tuple[int, Record]]:
+def _json_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
     decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
-    for number, line in _lines(text, limits, problems):
+    for number, line in numbered_lines(text, problems):
         if not line.strip():
             continue
         try:
