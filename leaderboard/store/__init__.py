@@ -6,7 +6,7 @@ from pathlib import Path
 
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.formats import ByteSource
-from leaderboard.store.folder import Folder, Place
+from leaderboard.store.folder import Folder
 from leaderboard.store.ranked_lists import RankedList, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, receive
 
@@ -20,8 +20,8 @@ ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has die
 class RunStore:
     """What an installation keeps of its runs. Any number of processes may use one place at the same time."""
 
-    def __init__(self, place: Place, url: str, caps: Caps | None = None) -> None:
-        self._place = place
+    def __init__(self, folder: Folder, url: str, caps: Caps | None = None) -> None:
+        self._folder = folder
         self.url = url  # what another process opens it with
         self.caps = caps or Caps()
 
@@ -35,33 +35,33 @@ class RunStore:
         except OSError as error:
             raise Unavailable(f"The run store can't be opened: {error}.") from error
 
-    def receive(self, stream: ByteSource, filename: str, caps: Caps | None = None) -> Received:
+    def receive(self, stream: ByteSource, filename: str) -> Received:
         """Keeps an upload for good and says what it is.
 
         Raises TooLarge over a cap, Unavailable when the store can't be written, and whatever `stream` raises when the
         sender breaks off; nothing is left behind then. A file that no submission names is swept a day later.
         """
-        with self._place.incoming() as path:
+        with self._folder.incoming() as path:
             with path.open("wb") as target:
-                received = receive(stream, target, filename, caps or self.caps)
-            self._place.keep(path, _run_key(received.sha256))
+                received = receive(stream, target, filename, self.caps)
+            self._folder.keep(path, _run_key(received.sha256))
         return received
 
     def run_file(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine while the block runs. Raises NotFound."""
-        return self._place.local(_run_key(sha256))
+        return self._folder.local(_run_key(sha256))
 
     def orphan_candidates(self, seconds: float) -> Iterator[str]:
         """SHA-256 of each run file that was put here at least so many seconds ago; the caller knows which have rows."""
-        return (key.rpartition("/")[2] for key in self._place.keys(RUNS, seconds))
+        return (key.rpartition("/")[2] for key in self._folder.keys(RUNS, seconds))
 
     def remove_run(self, sha256: str, seconds: float) -> bool:
         """Removes a run file, unless it was received again within so many seconds; whether it did."""
-        return self._place.remove(_run_key(sha256), seconds)
+        return self._folder.remove(_run_key(sha256), seconds)
 
     def sweep_incoming(self) -> None:
         """Removes half-written files of processes that were killed."""
-        self._place.sweep_incoming(ABANDONED_SECONDS)
+        self._folder.sweep_incoming(ABANDONED_SECONDS)
 
     def keep_ranked_lists(
         self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]
@@ -71,9 +71,9 @@ class RunStore:
         The lists depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes
         the same again.
         """
-        with self._place.incoming() as path:
+        with self._folder.incoming() as path:
             write_lists(path, positions, lists)
-            self._place.keep(path, _ranked_key(submission_id, compat))
+            self._folder.keep(path, _ranked_key(submission_id, compat))
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
@@ -81,7 +81,7 @@ class RunStore:
         `position` is the query's in its evaluation, `compat` the scoring set's. Raises NotFound before the run was
         scored, Unavailable when the copy is damaged.
         """
-        with self._place.local(_ranked_key(submission_id, compat)) as path:
+        with self._folder.local(_ranked_key(submission_id, compat)) as path:
             return read_list(path, position)
 
 

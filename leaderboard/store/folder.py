@@ -1,30 +1,18 @@
-"""A folder as the place where files lie. An object store fills the same few operations."""
+"""A folder as the place where files lie, each under a key such as `runs/ab/abcdef…`."""
 
 import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from leaderboard.errors import NotFound, Unavailable
 
-__all__ = ["Folder", "Place"]
+__all__ = ["Folder", "writing"]
 
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
-
-
-class Place(Protocol):
-    """Where files lie, each under a key such as `runs/ab/abcdef…`. What the operations promise is said at Folder."""
-
-    def incoming(self) -> AbstractContextManager[Path]: ...
-    def keep(self, path: Path, key: str) -> None: ...
-    def local(self, key: str) -> AbstractContextManager[Path]: ...
-    def keys(self, prefix: str, seconds: float) -> Iterator[str]: ...
-    def remove(self, key: str, seconds: float) -> bool: ...
-    def sweep_incoming(self, seconds: float) -> None: ...
 
 
 class Folder:
@@ -37,7 +25,7 @@ class Folder:
     @contextmanager
     def incoming(self) -> Iterator[Path]:
         """A path to write a file to; it is gone after the block, unless it was kept."""
-        with _available():
+        with writing():
             handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
         os.close(handle)
         path = Path(name)
@@ -49,7 +37,7 @@ class Folder:
     def keep(self, path: Path, key: str) -> None:
         """Puts an incoming file in place for good. Another one under the same key is replaced in one step."""
         target = self._root / key
-        with _available():
+        with writing():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -95,8 +83,8 @@ class Folder:
 
 
 @contextmanager
-def _available() -> Iterator[None]:
-    """What the file system refuses (full, read-only, gone) is raised as Unavailable."""
+def writing() -> Iterator[None]:
+    """Raises Unavailable when the file system refuses to write in this block: full, read-only or gone."""
     try:
         yield
     except OSError as error:

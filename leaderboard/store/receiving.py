@@ -1,13 +1,13 @@
 """Takes an upload in as it arrives: written, hashed and measured in one pass, under caps."""
 
 import hashlib
-import io
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import BinaryIO
 
-from leaderboard.errors import FileRejected, TooLarge, Unavailable
+from leaderboard.errors import FileRejected, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.store.folder import writing
 
 __all__ = ["Caps", "Received", "receive"]
 
@@ -41,44 +41,27 @@ class Received:
     filename: str
 
 
-class _Copying(io.RawIOBase):
-    """Reads `source`; every byte that comes through is written to `target`, hashed and counted.
-
-    A read gives fewer bytes than asked for only at the end: what looks at the first bytes of a file relies on that.
-    """
+class _Copying:
+    """Reads `source`; every byte that comes through is written to `target`, hashed and counted."""
 
     def __init__(self, source: ByteSource, target: BinaryIO, cap: int) -> None:
-        super().__init__()
         self._source = source
         self._target = target
         self._cap = cap
         self.size = 0
         self.sha256 = hashlib.sha256()
 
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._fill(PIECE if size < 0 else size)
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes, b"" at the end. Raises TooLarge past the cap, Unavailable when they can't be written."""
+        piece = self._source.read(size)
         self.size += len(piece)
         if self.size > self._cap:
             raise TooLarge(f"The file is larger than {self._cap:,} bytes, the most taken here; compress it with gzip.")
         self.sha256.update(piece)
-        try:
+        with writing():
             self._target.write(piece)
             if not piece:
                 self._target.flush()
-        except OSError as error:
-            raise Unavailable(f"The run store can't be written: {error}.") from error
-        return piece
-
-    def _fill(self, size: int) -> bytes:
-        piece = self._source.read(size)
-        while 0 < len(piece) < size:
-            more = self._source.read(size - len(piece))
-            if not more:
-                break
-            piece += more
         return piece
 
     def drain(self) -> None:
