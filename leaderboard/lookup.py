@@ -1,7 +1,8 @@
 """What pages and services both look up: rows by the names that addresses give them, and the runs that were scored."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVarTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
@@ -13,6 +14,7 @@ from leaderboard.rules.states import SetState, State
 
 __all__ = [
     "current_set",
+    "current_sets",
     "find_campaign",
     "find_evaluation",
     "find_query",
@@ -20,7 +22,11 @@ __all__ = [
     "find_team",
     "missing",
     "scored_runs",
+    "select_scored_runs",
+    "with_current_scoring",
 ]
+
+Columns = TypeVarTuple("Columns")
 
 SHOWN = 10  # names that a message lists
 
@@ -68,25 +74,37 @@ def find_system(session: Session, team: Team, slug: str) -> System:
 
 def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
     """The set that the evaluation's board reads, with its judgment revision; None before the first judgments."""
-    return session.scalar(
+    return current_sets(session, [evaluation_id]).get(evaluation_id)
+
+
+def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, ScoringSet]:
+    """Evaluation id -> its current set, as `current_set` gives it; one statement for all."""
+    sets = session.scalars(
         sa.select(ScoringSet)
         .join(ScoringSet.revision)
         .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
+        .where(ScoringSet.evaluation_id.in_(evaluation_ids), ScoringSet.state == SetState.CURRENT)
     )
+    return {one.evaluation_id: one for one in sets}
 
 
-def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, list[ScoredRun]]:
-    """The scored runs of current scoring sets, by the set's id and in the order of their scorings; none withdrawn.
+def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
+    """A statement on submissions, joined to the scoring of each in its evaluation's current set; NULL without one."""
+    is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
+    is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
+    return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
 
-    which  conditions on ScoringSet, Submission, System or Scoring
+
+def select_scored_runs(*more: Any) -> sa.Select[*tuple[Any, ...]]:
+    """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that is not withdrawn.
+
+    Joined are Scoring, Submission, ScoringSet and System.
     """
     of_team = sa.and_(
         Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
     )
-    rows = session.execute(
+    return (
         sa.select(
-            Scoring.scoring_set_id,
             Submission.evaluation_id,
             Submission.id,
             Scoring.id,
@@ -97,6 +115,7 @@ def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, l
             Submission.received_at,
             Submission.scored_at,
             Submission.chosen_at,
+            *more,
         )
         .join(Submission, Submission.id == Scoring.submission_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
@@ -106,13 +125,19 @@ def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, l
             ScoringSet.state == SetState.CURRENT,
             Scoring.state == State.SCORED,
             Submission.withdrawn_at.is_(None),
-            *which,
         )
-        .order_by(Scoring.id)
     )
+
+
+def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, list[ScoredRun]]:
+    """The runs of `select_scored_runs` by the id of their scoring set, in the order of their scorings.
+
+    which  conditions on ScoringSet, Submission, System or Scoring
+    """
     runs: dict[int, list[ScoredRun]] = {}
-    for row in rows:
-        runs.setdefault(row[0], []).append(ScoredRun(*row[1:]))
+    statement = select_scored_runs(Scoring.scoring_set_id).where(*which).order_by(Scoring.id)
+    for *run, scoring_set_id in session.execute(statement):
+        runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
     return runs
 
 

@@ -8,13 +8,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.errors import NotAllowed
-from leaderboard.models import Evaluation, Invitation, Membership, Scoring, ScoringSet, Submission, Team, User
+from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
-from leaderboard.rules.states import SetState, shown_state
 
-__all__ = ["Account", "OpenInvitation", "OwnSubmission", "OwnTeam", "account", "open_invitations", "own_submissions"]
+__all__ = ["Account", "OpenInvitation", "OwnTeam", "account", "open_invitations"]
 
-LATEST = 20  # submissions on the account's page
+LATEST = 20  # runs on the account's page
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +26,12 @@ class OwnTeam:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnSubmission:
-    """A run of one of the reader's teams. state: queued, scoring, scored, rejected, failed or withdrawn."""
-
-    id: int
-    label: str
-    campaign: str
-    campaign_slug: str
-    evaluation: str
-    evaluation_slug: str
-    team: str
-    system: str
-    state: str
-    received_at: dt.datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Account:
     name: str
     email: str
     created_at: dt.datetime
-    is_admin: bool
     teams: tuple[OwnTeam, ...]
-    submissions: tuple[OwnSubmission, ...]
+    runs: tuple[OwnRun, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,43 +53,8 @@ def account(session: Session, actor: Actor) -> Account:
         name=user.name,
         email=user.email or "",
         created_at=user.created_at,
-        is_admin=user.is_admin,
         teams=_teams(session, user.id),
-        submissions=own_submissions(session, actor),
-    )
-
-
-def own_submissions(session: Session, actor: Actor, limit: int = LATEST) -> tuple[OwnSubmission, ...]:
-    """The latest runs of the actor's teams, the newest first."""
-    is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
-    is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
-    rows = session.execute(
-        sa.select(Submission, Scoring.state)
-        .outerjoin(ScoringSet, is_current)
-        .outerjoin(Scoring, is_its)
-        .where(Submission.team_id.in_(actor.teams))
-        .options(
-            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
-            sa.orm.joinedload(Submission.team),
-            sa.orm.joinedload(Submission.system),
-        )
-        .order_by(Submission.received_at.desc(), Submission.id.desc())
-        .limit(limit)
-    )
-    return tuple(
-        OwnSubmission(
-            id=run.id,
-            label=run.label,
-            campaign=run.evaluation.campaign.title,
-            campaign_slug=run.evaluation.campaign.slug,
-            evaluation=run.evaluation.title,
-            evaluation_slug=run.evaluation.slug,
-            team=run.team.name,
-            system=run.system.name,
-            state=shown_state(state, run.withdrawn_at),
-            received_at=run.received_at,
-        )
-        for run, state in rows
+        runs=own_runs(session, actor.teams, limit=LATEST),
     )
 
 

@@ -58,8 +58,8 @@ class Tag:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """What the worker computed for a board beyond means.
+class BoardStatistics:
+    """What the worker computed for a board besides means and intervals.
 
     ranks         scoring -> its lowest and highest rank over resampled queries
     leaders       scorings that are not significantly different from the first at `confidence`, the first included
@@ -81,7 +81,7 @@ class BoardPage:
     waiting  runs queued or being scored; rescoring: those of a new scoring set that will replace the current one
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
-    derived  statistics of exactly the runs shown; None until the worker has computed them, and for a tag
+    statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     leaders  names of the systems not significantly different from the first, itself included; empty without statistics
     """
 
@@ -89,7 +89,6 @@ class BoardPage:
     terms: Terms | None
     results_open: bool
     details_open: bool
-    organises: bool
     columns: tuple[Column, ...]
     ranked_by: Column | None
     show: Show
@@ -99,7 +98,7 @@ class BoardPage:
     tags: tuple[Tag, ...]
     rows: tuple[BoardRow, ...]
     baselines: tuple[BoardRow, ...]
-    derived: Derived | None
+    statistics: BoardStatistics | None
     leaders: tuple[str, ...]
     waiting: int
     rescoring: int
@@ -134,8 +133,9 @@ class BoardPage:
         column = self.ranked_by
         if column is None or not self.baselines:
             return 0
-        best = min(column.key(row.ranked_by.mean) for row in self.baselines)
-        return sum(column.key(row.ranked_by.mean) < best for row in self.ranked)
+        places = column.places([row.ranked_by.mean for row in (*self.baselines, *self.ranked)])
+        best = min(places[: len(self.baselines)])
+        return sum(place < best for place in places[len(self.baselines) :])
 
     @property
     def not_over_tag(self) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def board(
     details_open = may_see(actor, evaluation, Sight.DETAILS, now)
     held: Terms | None = None
     ranked_by: Column | None = None
-    derived: Derived | None = None
+    statistics: BoardStatistics | None = None
     rows: list[BoardRow] = []
     positions: dict[str, list[int]] = {}
     if tag:
@@ -198,9 +198,9 @@ def board(
         places = ranks(entries, ranked_by) if results_open else {}
         ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
         if not tag:
-            derived = _derived(session, scoring_set.id, ranked_by.name, subset, ranked)
+            statistics = _statistics(session, scoring_set.id, ranked_by.name, subset, ranked)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
-        rows = [_row(entry, columns, ranked_by, places, derived) for entry in ordered]
+        rows = [_row(entry, columns, ranked_by, places, statistics) for entry in ordered]
         unfinished = _unfinished(session, evaluation)
         waiting, rescoring = unfinished[SetState.CURRENT], unfinished[SetState.BUILDING]
     return BoardPage(
@@ -208,7 +208,6 @@ def board(
         terms=held,
         results_open=results_open,
         details_open=details_open,
-        organises=actor.may_organise(evaluation.campaign_id),
         columns=columns,
         ranked_by=ranked_by,
         show=shown,
@@ -218,7 +217,7 @@ def board(
         tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
-        derived=derived,
+        statistics=statistics,
         leaders=tuple(row.entry.system.name for row in rows if row.leads),
         waiting=waiting,
         rescoring=rescoring,
@@ -230,12 +229,12 @@ def _row(
     columns: Sequence[Column],
     ranked_by: Column,
     places: dict[int, int],
-    derived: Derived | None,
+    statistics: BoardStatistics | None,
 ) -> BoardRow:
     return BoardRow(
         rank=places.get(entry.submission_id),
-        rank_range=derived.ranks.get(entry.scoring_id) if derived else None,
-        leads=entry.scoring_id in derived.leaders if derived and derived.leaders else None,
+        rank_range=statistics.ranks.get(entry.scoring_id) if statistics else None,
+        leads=entry.scoring_id in statistics.leaders if statistics and statistics.leaders else None,
         entry=entry,
         figures=tuple(entry.figure(column.name) for column in columns),
         ranked_by=entry.figure(ranked_by.name),
@@ -268,9 +267,9 @@ def _received(session: Session, evaluation: Evaluation) -> int:
     )
 
 
-def _derived(
+def _statistics(
     session: Session, scoring_set_id: int, measure: str, subset: Subset, ranked: Collection[int]
-) -> Derived | None:
+) -> BoardStatistics | None:
     """None until the worker has computed them.
 
     Ranks and leaders are given only if they were computed over exactly the scorings `ranked`: they say nothing of
@@ -285,7 +284,7 @@ def _derived(
         return None
     ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
     fits = ranks.keys() == set(ranked)
-    return Derived(
+    return BoardStatistics(
         ranks=ranks if fits else {},
         leaders=frozenset(figures["leaders"] if fits else ()),
         confidence=figures["confidence"],

@@ -8,19 +8,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
-from leaderboard.lookup import find_campaign
-from leaderboard.models import Campaign, Evaluation, Query, ScoringSet, Submission
+from leaderboard.lookup import current_sets, find_campaign
+from leaderboard.models import Campaign, Evaluation, Query, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, load_entries
-from leaderboard.reads.headings import (
-    CampaignHeading,
-    EvaluationHeading,
-    campaign_heading,
-    evaluation_heading,
-)
+from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
 from leaderboard.rules.phases import Phase
-from leaderboard.rules.states import SetState
 
 __all__ = [
     "CampaignPage",
@@ -77,7 +71,6 @@ class CampaignPage:
     value: float | None
     prior: float | None
     locked: bool
-    organises: bool
     evaluations: tuple[EvaluationSummary, ...]
 
     @property
@@ -124,7 +117,6 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
         value=found.value,
         prior=found.prior,
         locked=found.locked_at is not None,
-        organises=actor.may_organise(found.id),
         evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
     )
 
@@ -144,13 +136,8 @@ def evaluations_of(session: Session, campaign_id: int | None = None) -> Sequence
 
 def primary_columns(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, Column]:
     """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level."""
-    settings = session.execute(
-        sa.select(ScoringSet.evaluation_id, ScoringSet.settings).where(
-            ScoringSet.evaluation_id.in_([evaluation.id for evaluation in evaluations]),
-            ScoringSet.state == SetState.CURRENT,
-        )
-    )
-    return {evaluation_id: column(held.measures[0]) for evaluation_id, held in settings}
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+    return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
 
 
 def _summaries(

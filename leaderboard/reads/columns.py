@@ -1,15 +1,22 @@
 """The measures as a page's columns: name, title, which way is better, and how to find the one a reader asks for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
 
 from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.measure import Direction
 from leaderboard.models import ScoringSet
 from leaderboard.rules.standings import best_first
+from leaderboard.statistics import competition_ranks
 
 __all__ = ["Column", "column", "per_query_columns", "pick"]
+
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,24 @@ class Column:
     def key(self, mean: float | None) -> tuple[bool, float]:
         """A sort key: the best mean first, undefined ones last."""
         return best_first(mean, self.direction)
+
+    def places(self, values: Sequence[float | None]) -> list[int]:
+        """The place of each value, 1 is best: ties share one (`statistics.competition_ranks`), undefined ones the last.
+
+        Where neither end is better, the highest value comes first.
+        """
+        known = np.array([np.nan if value is None else value for value in values])
+        found: list[int] = competition_ranks(known, "lower" if self.direction == "lower" else "higher").tolist()
+        return found
+
+    def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
+        """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""
+        values = [value(row) for row in rows]
+        keys = [
+            (found is None, -place if backwards else place)
+            for found, place in zip(values, self.places(values), strict=True)
+        ]
+        return [rows[index] for index in sorted(range(len(rows)), key=keys.__getitem__)]
 
 
 def column(name: str) -> Column:

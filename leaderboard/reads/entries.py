@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
-from leaderboard.models import Evaluation, Participation, Score, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.lookup import select_scored_runs
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind
-from leaderboard.rules.states import SetState, State
+from leaderboard.rules.states import SetState
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_entries"]
 
@@ -88,56 +89,25 @@ def load_entries(
         return []
     by_id = {evaluation.id: evaluation for evaluation in evaluations}
     rows = session.execute(
-        sa.select(Submission, System, Team, Scoring.id, Scoring.missing, Participation.primary_submission_id)
-        .join(System, System.id == Submission.system_id)
+        select_scored_runs(Submission, System, Team, Scoring.id, Scoring.missing)
         .join(Team, Team.id == Submission.team_id)
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .outerjoin(
-            Participation,
-            sa.and_(
-                Participation.team_id == Submission.team_id,
-                Participation.evaluation_id == Submission.evaluation_id,
-            ),
-        )
-        .where(
-            Submission.evaluation_id.in_(by_id),
-            Submission.withdrawn_at.is_(None),
-            ScoringSet.state == SetState.CURRENT,
-            Scoring.state == State.SCORED,
-        )
+        .where(Submission.evaluation_id.in_(by_id))
         .order_by(Submission.received_at, Submission.id)
     ).all()
     figures = _figures(session, actor, evaluations, now, measures)
     entries = []
     first_runs: dict[tuple[int, int], str] = {}
-    for run, system, team, scoring_id, missing, primary_id in rows:
+    for *scored, run, system, team, scoring_id, missing in rows:
         evaluation = by_id[run.evaluation_id]
         secret = first_runs.setdefault((run.evaluation_id, run.system_id), run.sha256)
         if not may_see(actor, evaluation, Sight.RESULTS, now, run.team_id):
             continue
         label = SystemLabel(system.id, system.name, system.slug, team.name, team.slug, system.kind)
         named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id) or label.is_baseline
-        entries.append(
-            Entry(
-                evaluation_id=run.evaluation_id,
-                submission_id=run.id,
-                scoring_id=scoring_id,
-                system_id=system.id,
-                is_baseline=label.is_baseline,
-                system=label if named else anonymous(label, secret),
-                label=run.label if named else "",
-                designation=run.designation,
-                is_primary=primary_id == run.id,
-                late=run.late,
-                own=actor.is_in(run.team_id),
-                received_at=run.received_at,
-                scored_at=run.scored_at,
-                chosen_at=run.chosen_at,
-                missing=len(missing),
-                figures=figures.get(scoring_id, {}),
-            )
-        )
+        shown = label if named else anonymous(label, secret)
+        own, tag = actor.is_in(run.team_id), run.label if named else ""
+        more = (shown, tag, run.designation, own, len(missing), figures.get(scoring_id, {}))
+        entries.append(Entry(*[*scored, *more]))
     return entries
 
 

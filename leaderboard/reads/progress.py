@@ -5,21 +5,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_campaign
-from leaderboard.models import Campaign, Evaluation, ScoringSet
+from leaderboard.lookup import current_sets, find_campaign
+from leaderboard.models import Campaign, Evaluation
 from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms
 from leaderboard.reads.standings import Show, choose, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
-from leaderboard.rules.states import SetState
 
 __all__ = ["Line", "Period", "Point", "ProgressPage", "progress"]
 
@@ -46,13 +44,16 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A line in one period. rank: of the run on the board; best: whether its rank is 1."""
+    """A line in one period. rank: of the run on the board."""
 
     period: Period
     entry: Entry
     figure: Figure
     rank: int | None
-    best: bool
+
+    @property
+    def best(self) -> bool:
+        return self.rank == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def progress(
     ordered = tuple(periods[one.id] for one in here if one.id in periods)
     found = _points(entries, ordered, by, shown)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
-    field = [point for point in found if not point.entry.system.is_baseline]
+    competing = [point for point in found if not point.entry.is_baseline]
     return ProgressPage(
         campaign=campaign_heading(campaign),
         conditions=conditions,
@@ -142,9 +143,9 @@ def progress(
         columns=columns,
         column=by,
         periods=ordered,
-        systems=_system_lines(field, numbers),
-        teams=_team_lines(field, by, numbers),
-        baselines=_system_lines([point for point in found if point.entry.system.is_baseline], numbers),
+        systems=_system_lines(competing, numbers),
+        teams=_team_lines(competing, by, numbers),
+        baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers),
         held_back=tuple(one.period for one in here if one not in seen),
         differing=_differing([period.terms for period in ordered]),
     )
@@ -160,13 +161,7 @@ def _periods(
     session: Session, actor: Actor, campaign: Campaign, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
-    sets = session.scalars(
-        sa.select(ScoringSet)
-        .join(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.evaluation_id.in_([one.id for one in evaluations]), ScoringSet.state == SetState.CURRENT)
-    )
-    by_evaluation = {one.evaluation_id: one for one in sets}
+    by_evaluation = current_sets(session, [one.id for one in evaluations])
     several = Counter((one.condition, one.period) for one in evaluations)
     periods = {}
     for one in evaluations:
@@ -207,9 +202,8 @@ def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, sho
         places = ranks(chosen, here)
         for entry in chosen:
             figure = entry.figure(here.name)
-            rank = places.get(entry.submission_id)
             if figure.mean is not None:
-                found.append(Point(period, entry, figure, rank, rank == 1))
+                found.append(Point(period, entry, figure, places.get(entry.submission_id)))
     return found
 
 

@@ -15,7 +15,7 @@ from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_values import load_slices, load_vectors, spread_of
+from leaderboard.reads.query_values import load_slices, load_vectors, spread_of, value_in
 from leaderboard.reads.standings import Show, choose, known_order, show_of
 from leaderboard.rules.settings import Split, Subset
 
@@ -171,8 +171,7 @@ def query(
     by = pick(columns, (sort or "").removeprefix("-"))
     rows.sort(key=lambda row: (row.entry.system.name.casefold(), row.entry.submission_id))
     place = columns.index(by)
-    rows.sort(key=lambda row: by.key(row.values[place])[1], reverse=(sort or "").startswith("-"))
-    rows.sort(key=lambda row: row.values[place] is None)
+    rows = by.sort(rows, lambda row: row.values[place], (sort or "").startswith("-"))
     relevant = relevant_documents(session, scoring_set, found.id)
     previous, following = neighbours(session, found)
     return QueryPage(
@@ -199,16 +198,14 @@ def _summaries(
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
     keys = {(entry.scoring_id, chosen.name): entry for entry in entries if (entry.scoring_id, chosen.name) in vectors}
     names = [entry.system.name for entry in keys.values()]
-    field = spread_of([vectors[key] for key in keys], chosen)
+    spread = spread_of([vectors[key] for key in keys], chosen)
     rows = []
     for found in queries:
         held_back = found.split == Split.HIDDEN and subset == Subset.SHOWN
         heading = query_heading(found, None if held_back else relevant.get(found.id, 0))
-        if field is None or not field.has(found.position):
-            rows.append(QuerySummary(heading, None, None, None, ""))
-            continue
-        median, best, worst = (float(each[found.position]) for each in (field.median, field.best, field.worst))
-        rows.append(QuerySummary(heading, median, best, worst, names[field.first[found.position]]))
+        median, best, worst = (value_in(each, found.position) for each in (spread.median, spread.best, spread.worst))
+        first = names[spread.first[found.position]] if best is not None else ""
+        rows.append(QuerySummary(heading, median, best, worst, first))
     return rows
 
 
@@ -216,8 +213,7 @@ def _sorted(rows: list[QuerySummary], chosen: Column, sort: str) -> tuple[QueryS
     """By position; or by median, best or relevant, with "-" the other way; undefined last either way."""
     wanted, backwards = known_order(sort, ("position", "median", "best", "relevant"))
     if wanted in {"median", "best"}:
-        rows.sort(key=lambda row: chosen.key(getattr(row, wanted))[1], reverse=backwards)
-        rows.sort(key=lambda row: getattr(row, wanted) is None)
+        rows = chosen.sort(rows, lambda row: getattr(row, wanted), backwards)
     elif wanted == "relevant":
         rows.sort(key=lambda row: row.query.relevant or 0, reverse=not backwards)
     return tuple(rows)

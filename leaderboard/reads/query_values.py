@@ -16,7 +16,7 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Figure
 from leaderboard.rules.settings import NoRelevant, Subset
 
-__all__ = ["QuerySpread", "figures_over", "load_slices", "load_vectors", "spread_of"]
+__all__ = ["QuerySpread", "figures_over", "load_slices", "load_vectors", "spread_of", "value_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class QuerySpread:
 
     median, best, worst  float64[positions], NaN where no system has a value
     first                int64[positions], the index of the system with the best value
+
+    There are no positions where there is no system.
     """
 
     median: Floats
@@ -32,8 +34,12 @@ class QuerySpread:
     worst: Floats
     first: Ints
 
-    def has(self, position: int) -> bool:
-        return position < len(self.median) and not np.isnan(self.median[position])
+
+def value_in(values: Floats | None, position: int) -> float | None:
+    """The value at a position; None where it is undefined, and for a query that came after the values were computed."""
+    if values is None or position >= len(values) or np.isnan(values[position]):
+        return None
+    return float(values[position])
 
 
 def load_vectors(
@@ -59,9 +65,7 @@ def load_slices(
     )
     found: dict[tuple[int, str], float | None] = {}
     for scoring, measure, values in rows:
-        # A query that came after the set was made has no place in its vectors.
-        value = float(values[0]) if len(values) else np.nan
-        found[scoring, measure] = None if np.isnan(value) else value
+        found[scoring, measure] = value_in(values, 0)
     return found
 
 
@@ -89,10 +93,11 @@ def figures_over(
     return figures
 
 
-def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread | None:
-    """The spread over systems, given each system's float64[positions]; None without a system."""
+def spread_of(vectors: Sequence[Floats], column: Column) -> QuerySpread:
+    """The spread over systems, given each system's float64[positions]."""
     if not vectors:
-        return None
+        nothing = np.empty(0)
+        return QuerySpread(nothing, nothing, nothing, nothing.astype(np.int64))
     table = np.vstack(vectors)
     known = ~np.isnan(table).all(axis=0)
     median, low, high = (np.full(table.shape[1], np.nan) for _ in range(3))

@@ -1,32 +1,27 @@
 """What one run scored: its means, its rank, and its values query by query beside the median of all systems."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set
-from leaderboard.metrics.ranking import Floats
 from leaderboard.models import Query, Scoring, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.query_values import load_vectors, spread_of
+from leaderboard.reads.query_values import load_vectors, spread_of, value_in
 from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
 
 __all__ = ["QueryValues", "SubmissionResults", "results"]
-
-K = TypeVar("K")
 
 PAGE = 500  # queries
 
@@ -56,7 +51,7 @@ class SubmissionResults:
     queries, shown   all of them as sorted, and those of this page
     rank     on the board by the primary measure; None when another run stands for its system, or it is not ranked
     ranked   how many runs are ranked
-    field_systems  how many systems the medians are over; 0 where other runs may not be seen
+    compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
     """
 
     id: int
@@ -76,7 +71,7 @@ class SubmissionResults:
     shown: tuple[QueryValues, ...]
     paging: Paging
     missing: tuple[str, ...]
-    field_systems: int
+    compared_with: int
 
 
 def results(
@@ -102,13 +97,13 @@ def results(
     column = pick(value_columns, measure)
     entries = load_entries(session, actor, [evaluation], now)
     figures = next((one.figures for one in entries if one.submission_id == run.id), {})
-    field = choose(entries, show_of(None, evaluation.campaign.run_choice), held.primary)
+    on_board = choose(entries, show_of(None, evaluation.campaign.run_choice), held.primary)
     public = may_see(actor, evaluation, Sight.RESULTS, now)
-    places = ranks(field, held.primary) if public else {}
+    places = ranks(on_board, held.primary) if public else {}
     details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     rows: tuple[QueryValues, ...] = ()
     if details:
-        rows = _values(session, run, scoring, field if public else (), value_columns, column, subset)
+        rows = _values(session, run, scoring, on_board if public else (), value_columns, column, subset)
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
     return SubmissionResults(
@@ -129,7 +124,7 @@ def results(
         shown=shown,
         paging=paging,
         missing=tuple(scoring.missing),
-        field_systems=len(field) if public else 0,
+        compared_with=len(on_board) if public else 0,
     )
 
 
@@ -137,7 +132,7 @@ def _values(
     session: Session,
     run: Submission,
     scoring: Scoring,
-    field: Sequence[Entry],
+    on_board: Sequence[Entry],
     columns: Sequence[Column],
     column: Column,
     subset: Subset,
@@ -146,8 +141,8 @@ def _values(
         sa.select(Query).where(Query.evaluation_id == run.evaluation_id).order_by(Query.position)
     ).all()
     own = load_vectors(session, [scoring.id], [one.name for one in columns], subset)
-    others = load_vectors(session, [entry.scoring_id for entry in field], [column.name], subset)
-    field_values = spread_of(list(others.values()), column)
+    others = load_vectors(session, [entry.scoring_id for entry in on_board], [column.name], subset)
+    medians = spread_of(list(others.values()), column).median
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
     return tuple(
         QueryValues(
@@ -157,18 +152,11 @@ def _values(
             position=query.position,
             missing=query.external_id in missing,
             counted=query.excluded_at is None and query.external_id not in unjudged,
-            values=tuple(_at(own, (scoring.id, one.name), query.position) for one in columns),
-            median=_at({"": field_values.median} if field_values else {}, "", query.position),
+            values=tuple(value_in(own.get((scoring.id, one.name)), query.position) for one in columns),
+            median=value_in(medians, query.position),
         )
         for query in queries
     )
-
-
-def _at(vectors: Mapping[K, Floats], key: K, position: int) -> float | None:
-    values = vectors.get(key)
-    if values is None or position >= len(values) or np.isnan(values[position]):
-        return None
-    return float(values[position])
 
 
 def _sorted(
@@ -178,16 +166,13 @@ def _sorted(
     wanted, backwards = known_order(sort, ("position", *(one.name for one in columns), "difference"))
     by = next((one for one in columns if one.name == wanted), None)
     place = columns.index(by or column)
-    ordered = list(rows)
     if by is not None:
-        ordered.sort(key=lambda row: by.key(row.values[place])[1], reverse=backwards)
-        ordered.sort(key=lambda row: row.values[place] is None)
-    elif wanted == "difference":
-        sign = -1.0 if column.direction == "lower" else 1.0
-        ordered.sort(key=lambda row: -sign * _difference(row, place), reverse=backwards)
-        ordered.sort(key=lambda row: row.values[place] is None or row.median is None)
-    return tuple(ordered)
+        return tuple(by.sort(rows, lambda row: row.values[place], backwards))
+    if wanted == "difference":
+        return tuple(column.sort(rows, lambda row: _difference(row, place), backwards))
+    return tuple(rows)
 
 
-def _difference(row: QueryValues, place: int) -> float:
-    return (row.values[place] or 0.0) - (row.median or 0.0)
+def _difference(row: QueryValues, place: int) -> float | None:
+    value = row.values[place]
+    return None if value is None or row.median is None else value - row.median

@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
-import numpy as np
-
 from leaderboard.errors import BadInput
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry
 from leaderboard.rules.standings import RunChoice, arrival, is_ranked, standing_runs
-from leaderboard.statistics import competition_ranks
 
 __all__ = ["Show", "choose", "known_order", "ranks", "show_of", "sort_entries"]
 
@@ -53,7 +50,7 @@ def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
 
 
 def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
-    """Submission -> rank among the runs that are ranked; `statistics.competition_ranks` says what a tie is.
+    """Submission -> rank among the runs that are ranked.
 
     Without a rank are baselines, late runs and undefined means, and all runs under a measure without a better end.
     """
@@ -64,15 +61,14 @@ def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:
         for entry in entries
         if is_ranked(entry) and (mean := entry.figure(column.name).mean) is not None
     }
-    places = competition_ranks(np.array(list(means.values())), column.direction)
-    return dict(zip(means, places.tolist(), strict=True))
+    return dict(zip(means, column.places(list(means.values())), strict=True))
 
 
 def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Column], sort: str = "") -> list[Entry]:
     """Best first by `column`; or by `sort`: system, team, kind, date or one of the columns, with "-" the other way.
 
-    Raises BadInput for anything else. Undefined means and late runs stay last either way.
-    Equal ones stand by name, then by arrival.
+    Raises BadInput for anything else. Undefined means and late runs are last either way. Those that tie, and so share
+    a rank, are sorted by name, then by arrival.
     """
     by_name: dict[str, Column] = {other.name: other for other in columns}
     keys: dict[str, Callable[[Entry], Any]] = {
@@ -87,8 +83,7 @@ def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Col
         ordered.sort(key=keys[wanted], reverse=backwards)
         return ordered
     by = by_name.get(wanted, column)
-    ordered.sort(key=lambda entry: by.key(entry.figure(by.name).mean)[1], reverse=backwards)
-    ordered.sort(key=lambda entry: entry.figure(by.name).mean is None)
+    ordered = by.sort(ordered, lambda entry: entry.figure(by.name).mean, backwards)
     if wanted not in by_name:
         ordered.sort(key=lambda entry: entry.late)
     return ordered

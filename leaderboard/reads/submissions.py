@@ -8,12 +8,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
+from leaderboard.lookup import with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.entries import SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation
-from leaderboard.rules.states import UNFINISHED, SetState, State, shown_state
+from leaderboard.rules.states import UNFINISHED, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
 
@@ -58,8 +59,6 @@ class SubmissionStatus:
     waiting: bool
     ahead: int
     attempt: int
-    queued_at: dt.datetime | None
-    started_at: dt.datetime | None
     finished_at: dt.datetime | None
     seconds: float | None
     problems: tuple[tuple[int | None, str], ...]
@@ -105,8 +104,6 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         waiting=scoring is None,
         ahead=_ahead(session, scoring),
         attempt=scoring.attempt if scoring else 0,
-        queued_at=scoring.queued_at if scoring else None,
-        started_at=scoring.started_at if scoring else None,
         finished_at=scoring.finished_at if scoring else None,
         seconds=scoring.seconds if scoring else None,
         problems=tuple((line, message) for line, message in run.problems) if inside else (),
@@ -127,9 +124,7 @@ def find_submission(
     Raises NotFound for readers outside its team unless it stands on a board that they may see.
     """
     found = session.execute(
-        sa.select(Submission, Scoring)
-        .outerjoin(ScoringSet, _current(Submission.evaluation_id))
-        .outerjoin(Scoring, sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id))
+        with_current_scoring(sa.select(Submission, Scoring))
         .where(Submission.id == submission_id)
         .options(
             sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
@@ -159,10 +154,6 @@ def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.is_in(run.team_id) or actor.may_organise(run.evaluation.campaign_id)
-
-
-def _current(evaluation_id: sa.ColumnElement[int] | sa.orm.InstrumentedAttribute[int]) -> sa.ColumnElement[bool]:
-    return sa.and_(ScoringSet.evaluation_id == evaluation_id, ScoringSet.state == SetState.CURRENT)
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:

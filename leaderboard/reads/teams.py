@@ -1,15 +1,15 @@
 """A team's page: its members, its systems with their ranks, and, for members, every run."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
-from leaderboard.lookup import find_team
-from leaderboard.models import Evaluation, Membership, Scoring, ScoringSet, Submission, System, Team, User
+from leaderboard.lookup import find_team, with_current_scoring
+from leaderboard.models import Evaluation, Membership, Scoring, Submission, System, Team, User
 from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, load_entries
@@ -17,9 +17,9 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
 from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind
-from leaderboard.rules.states import SetState, shown_state
+from leaderboard.rules.states import shown_state
 
-__all__ = ["Member", "TeamPage", "TeamPlace", "TeamRun", "TeamSystem", "team_page"]
+__all__ = ["Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,22 @@ class TeamSystem:
 
 
 @dataclass(frozen=True, slots=True)
-class TeamRun:
-    """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn."""
+class OwnRun:
+    """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn.
+
+    is_primary, column, mean  False, None and None for a run that is not scored
+    """
 
     id: int
-    evaluation: EvaluationHeading
-    system: str
-    system_slug: str
     label: str
+    evaluation: str
+    campaign: str
+    system: str
+    team: str
     state: str
     late: bool
-    is_primary: bool
     received_at: dt.datetime
+    is_primary: bool
     column: Column | None
     mean: float | None
 
@@ -85,7 +89,7 @@ class TeamPage:
     size: int
     members: tuple[Member, ...]
     systems: tuple[TeamSystem, ...]
-    runs: tuple[TeamRun, ...]
+    runs: tuple[OwnRun, ...]
 
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
@@ -112,7 +116,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
         size=len(members),
         members=members if inside else (),
         systems=tuple(one for one in systems if one.places or inside),
-        runs=_runs(session, team, evaluations, columns, entries, now) if inside else (),
+        runs=own_runs(session, [team.id], entries=entries, columns=columns) if inside else (),
     )
 
 
@@ -168,42 +172,46 @@ def _places(
     return places
 
 
-def _runs(
+def own_runs(
     session: Session,
-    team: Team,
-    evaluations: Sequence[Evaluation],
-    columns: dict[int, Column],
-    entries: Sequence[Entry],
-    now: dt.datetime,
-) -> tuple[TeamRun, ...]:
-    """Every run of the team, the newest first."""
-    headings = {one.id: evaluation_heading(one, now) for one in evaluations}
+    teams: Collection[int],
+    *,
+    limit: int | None = None,
+    entries: Sequence[Entry] = (),
+    columns: Mapping[int, Column] | None = None,
+) -> tuple[OwnRun, ...]:
+    """The runs of these teams, the newest first; `limit`: at most so many.
+
+    entries, columns  the scored runs, and evaluation -> the column of the figure that is listed; none for no figures
+    """
     by_run = {entry.submission_id: entry for entry in entries}
     rows = session.execute(
-        sa.select(Submission, System, Scoring.state)
-        .join(System, System.id == Submission.system_id)
-        .outerjoin(
-            ScoringSet,
-            sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT),
+        with_current_scoring(sa.select(Submission, Scoring.state))
+        .where(Submission.team_id.in_(teams))
+        .options(
+            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
+            sa.orm.joinedload(Submission.team),
+            sa.orm.joinedload(Submission.system),
         )
-        .outerjoin(Scoring, sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id))
-        .where(Submission.team_id == team.id)
         .order_by(Submission.received_at.desc(), Submission.id.desc())
+        .limit(limit)
     )
     runs = []
-    for run, system, state in rows:
-        entry, column = by_run.get(run.id), columns.get(run.evaluation_id)
+    for run, state in rows:
+        entry = by_run.get(run.id)
+        column = columns.get(run.evaluation_id) if columns and entry else None
         runs.append(
-            TeamRun(
+            OwnRun(
                 id=run.id,
-                evaluation=headings[run.evaluation_id],
-                system=system.name,
-                system_slug=system.slug,
                 label=run.label,
+                evaluation=run.evaluation.title,
+                campaign=run.evaluation.campaign.title,
+                system=run.system.name,
+                team=run.team.name,
                 state=shown_state(state, run.withdrawn_at),
                 late=run.late,
-                is_primary=entry is not None and entry.is_primary,
                 received_at=run.received_at,
+                is_primary=entry is not None and entry.is_primary,
                 column=column,
                 mean=entry.figure(column.name).mean if entry and column else None,
             )

@@ -10,7 +10,7 @@ from leaderboard.models import User
 from leaderboard.reads import accounts
 from leaderboard.services import people
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
-from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import sign_in, signed_in
 
 blueprint = Blueprint("account", __name__, url_prefix="/account")
@@ -36,25 +36,19 @@ def show() -> ResponseReturnValue:
     return render_template("account/show.html", account=account)
 
 
-@blueprint.get("/password")
+@blueprint.route("/password", methods=["GET", "POST"])
 @signed_in
 def password() -> ResponseReturnValue:
-    return render_template("account/password.html", form=PasswordForm())
-
-
-@blueprint.post("/password")
-@signed_in
-def password_send() -> ResponseReturnValue:
     form = PasswordForm()
-    if not form.validate():
-        return again("account/password.html", form)
+    if not form.validate_on_submit():
+        return form_page("account/password.html", form)
     try:
         _prove(form.text("current"))
         with writing() as session:
             user = session.get_one(User, current_user.id)
             people.set_password(session, actor(), user, form.text("password"))
     except (BadInput, NotAllowed) as error:
-        return again("account/password.html", form, error)
+        return form_page("account/password.html", form, error)
     sign_in(user)
     flash("Your password is changed.")
     return redirect(url_for("account.show"))

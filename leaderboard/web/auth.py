@@ -1,13 +1,13 @@
 """Logging in and out, and registering."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, PasswordField, StringField
 
 from leaderboard.errors import BadInput, NotAllowed
 from leaderboard.services import people
 from leaderboard.web.context import client_address, database, now, writing
-from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import local, sign_in, sign_out
 
 blueprint = Blueprint("auth", __name__)
@@ -42,41 +42,29 @@ class RegisterForm(Form):
     next = HiddenField()
 
 
-@blueprint.get("/login")
+@blueprint.route("/login", methods=["GET", "POST"])
 def log_in() -> ResponseReturnValue:
     form = LogInForm(data={"next": request.args.get("next", "")})
-    return render_template("auth/log_in.html", form=form)
-
-
-@blueprint.post("/login")
-def log_in_send() -> ResponseReturnValue:
-    form = LogInForm()
-    if not form.validate():
-        return again("auth/log_in.html", form)
+    if not form.validate_on_submit():
+        return form_page("auth/log_in.html", form)
     try:
         user = people.authenticate(database(), form.text("name"), form.text("password"), client_address(), now())
     except (BadInput, NotAllowed) as error:
-        return again("auth/log_in.html", form, error)
+        return form_page("auth/log_in.html", form, error)
     sign_in(user)
     return redirect(local(form.text("next"), url_for("account.show")))
 
 
-@blueprint.get("/register")
+@blueprint.route("/register", methods=["GET", "POST"])
 def register() -> ResponseReturnValue:
     form = RegisterForm(data={"next": request.args.get("next", "")})
-    return render_template("auth/register.html", form=form)
-
-
-@blueprint.post("/register")
-def register_send() -> ResponseReturnValue:
-    form = RegisterForm()
-    if not form.validate():
-        return again("auth/register.html", form)
+    if not form.validate_on_submit():
+        return form_page("auth/register.html", form)
     try:
         with writing() as session:
             user = people.register(session, form.text("name"), form.text("email"), form.text("password"))
     except BadInput as error:
-        return again("auth/register.html", form, error)
+        return form_page("auth/register.html", form, error)
     sign_in(user)
     flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
     return redirect(local(form.text("next"), url_for("account.show")))

@@ -55,8 +55,12 @@ def board_file(campaign: str, evaluation: str) -> Table:
         "show": page.show.value,
         "tag": page.tag or None,
         "waiting": page.waiting,
-        "statistics": page.derived
-        and {"confidence": page.derived.confidence, "resamples": page.derived.resamples, "seed": page.derived.seed},
+        "statistics": page.statistics
+        and {
+            "confidence": page.statistics.confidence,
+            "resamples": page.statistics.resamples,
+            "seed": page.statistics.seed,
+        },
         "measures": [column_facts(column) for column in page.columns],
     }
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"

@@ -4,13 +4,12 @@ A file holds what the page shows its reader and nothing else: both are made from
 """
 
 import csv
-import dataclasses
 import datetime as dt
-import enum
 import io
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 from flask import Blueprint, Response
@@ -40,7 +39,7 @@ Cell = str | int | float | bool | dt.datetime | None
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table to export. name: of the file, without its ending; facts: the settings behind the rows, in JSON only."""
 
@@ -50,7 +49,7 @@ class Table:
     facts: Mapping[str, Any]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """A file format that tables are exported in. `write` gives the whole file."""
 
@@ -106,17 +105,10 @@ def _cell(value: Cell) -> str | int | float:
 
 
 def _json(table: Table) -> str:
-    return json.dumps({**table.facts, "rows": table.rows}, default=_plain, ensure_ascii=False, indent=1) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dt.datetime):
-        return value.isoformat()
-    if isinstance(value, enum.Enum):
-        return value.value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return (
+        json.dumps({**table.facts, "rows": table.rows}, default=dt.datetime.isoformat, ensure_ascii=False, indent=1)
+        + "\n"
+    )
 
 
 # Ending -> format. One more here is offered on every page with a table, and answers at every address of one.

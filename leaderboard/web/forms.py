@@ -11,7 +11,7 @@ from wtforms.validators import ValidationError
 
 from leaderboard.errors import InvalidFields, LeaderboardError
 
-__all__ = ["Form", "Given", "again"]
+__all__ = ["Form", "Given", "form_page"]
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -50,10 +50,12 @@ class Given:
             raise ValidationError(self.message)
 
 
-def again(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
-    """The form again, filled in as it was, with what is wrong; its status is 400, or the error's own."""
+def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:
+    """The page of a form; after a POST, filled in as it was sent, with what is wrong and status 400 or the error's."""
     if isinstance(error, InvalidFields):
         form.refuse(error.fields)
     elif error is not None:
         form.refuse({"": [error.message]})
-    return render_template(template, form=form, **context), error.status if error else 400
+    return render_template(
+        template, form=form, **context
+    ), error.status if error else 400 if form.is_submitted() else 200

@@ -1,9 +1,6 @@
-"""The site's blueprints, the navigation over them, and links made from the address of the page at hand."""
-
-from dataclasses import dataclass
+"""The site's blueprints, and links made from the address of the page at hand."""
 
 from flask import Flask, request, url_for
-from flask_login import current_user
 from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard.web import (
@@ -39,43 +36,12 @@ FAMILIES = (
     health,
 )
 
-# (endpoint, text); what is not for all stands apart, at the right.
-FOR_ALL = (("campaigns.front", "Campaigns"), ("measures.index", "Measures"))
-FOR_VISITORS = (("auth.log_in", "Log in"), ("auth.register", "Register"))
-FOR_ACCOUNTS = (("account.show", "Account"),)
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link in the head of every page. here: for aria-current; empty when the page is not under it."""
-
-    address: str
-    text: str
-    here: str
-    apart: bool
-
 
 def init_app(app: Flask) -> None:
     app.url_map.converters["int"] = RowNumber  # before the families' addresses, which are made of it
     for family in FAMILIES:
         app.register_blueprint(family.blueprint)
-    app.jinja_env.globals.update(navigation=navigation, here=here, download=download, export_formats=FORMATS, pairs=zip)
-
-
-def navigation() -> list[Link]:
-    own = FOR_ACCOUNTS if current_user.is_authenticated else FOR_VISITORS
-    return [
-        Link(url_for(endpoint), text, _here(endpoint), apart=(endpoint, text) == own[0])
-        for endpoint, text in FOR_ALL + own
-    ]
-
-
-def _here(endpoint: str) -> str:
-    if request.endpoint == endpoint:
-        return "page"
-    # Logging in and registering are one family, but two links.
-    below = request.blueprint == endpoint.partition(".")[0] and request.blueprint != auth.blueprint.name
-    return "true" if below else ""
+    app.jinja_env.globals.update(here=here, download=download, export_formats=FORMATS, pairs=zip)
 
 
 GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range

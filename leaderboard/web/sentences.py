@@ -121,12 +121,12 @@ def _significance(page: BoardPage) -> list[str]:
         return ["One query says nothing of other queries: another one may turn this order round."]
     if page.tag:
         return ["Whether the differences are significant is worked out over all queries only."]
-    derived = page.derived
-    if derived is None or not derived.ranks:
+    statistics = page.statistics
+    if statistics is None or not statistics.ranks:
         return [f"Whether the differences between these {_noun(page)}s are significant has not been worked out."]
-    if not derived.permutations:
+    if not statistics.permutations:
         return [f"Which differences in {page.ranked_by.name if page.ranked_by else ''} are significant was not tested."]
-    level = f"{number(derived.confidence * 100)}\N{NO-BREAK SPACE}%"
+    level = f"{number(statistics.confidence * 100)}\N{NO-BREAK SPACE}%"
     others = [_name(page, row) for row in page.ranked if row.leads and row.rank != 1]
     if not others:
         if len(first) > 1:

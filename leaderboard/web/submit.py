@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from flask import Blueprint, redirect, render_template, url_for
+from flask import Blueprint, redirect, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
@@ -27,7 +27,7 @@ from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, config, now, read, writing
 from leaderboard.web.formatting import size
-from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -123,7 +123,7 @@ class SubmitForm(Form):
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
-    return render_template("submit/new.html", page=page, form=SubmitForm.on(page), upload=None)
+    return form_page("submit/new.html", SubmitForm.on(page), page=page, upload=None)
 
 
 @blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
@@ -136,12 +136,12 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     form.kept.data = uploads.keep(upload)
     good = form.check(upload, posted.refused)
     if upload is None or not good:
-        return again("submit/new.html", form, page=page, upload=upload)
+        return form_page("submit/new.html", form, page=page, upload=upload)
     try:
         with writing() as session:
             run = _submit(session, page.evaluation.id, form, upload)
     except LeaderboardError as error:
-        return again("submit/new.html", form, error, page=page, upload=upload)
+        return form_page("submit/new.html", form, error, page=page, upload=upload)
     return redirect(url_for("submissions.show", submission=run.id))
 
 

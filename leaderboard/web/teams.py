@@ -11,7 +11,7 @@ from leaderboard.reads import accounts
 from leaderboard.reads import teams as pages
 from leaderboard.services import teams
 from leaderboard.web.context import actor, now, reading, writing
-from leaderboard.web.forms import Form, Given, again
+from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("teams", __name__)
@@ -28,23 +28,17 @@ class TeamForm(Form):
     )
 
 
-@blueprint.get("/account/teams/new")
+@blueprint.route("/account/teams/new", methods=["GET", "POST"])
 @signed_in
 def new() -> ResponseReturnValue:
-    return render_template("teams/new.html", form=TeamForm())
-
-
-@blueprint.post("/account/teams/new")
-@signed_in
-def create() -> ResponseReturnValue:
     form = TeamForm()
-    if not form.validate():
-        return again("teams/new.html", form)
+    if not form.validate_on_submit():
+        return form_page("teams/new.html", form)
     try:
         with writing() as session:
             team = teams.create_team(session, actor(), form.text("name"), description=form.text("description"))
     except BadInput as error:
-        return again("teams/new.html", form, error)
+        return form_page("teams/new.html", form, error)
     flash(f"{team.name} is there. Invite the others, or submit a run.")
     return redirect(url_for("teams.show", team=team.slug))
 

@@ -7,7 +7,8 @@ import pytest
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.errors import NotAllowed
 from leaderboard.models import Team, User
-from leaderboard.reads.accounts import account, open_invitations, own_submissions
+from leaderboard.reads.accounts import account, open_invitations
+from leaderboard.reads.teams import own_runs
 from leaderboard.rules.roles import Role
 from leaderboard.services import submissions, teams
 from leaderboard.services.events import present
@@ -36,8 +37,9 @@ def test_runs_come_newest_first_with_the_state_that_their_page_has(world: World)
     with world.database.write() as session:
         submissions.withdraw(session, world.ada, session.get_one(submissions.Submission, third))
     with world.database.read() as session:
-        found = own_submissions(session, world.ada)
-        assert own_submissions(session, world.eve) == ()
+        found = own_runs(session, world.ada.teams)
+        assert own_runs(session, world.eve.teams) == ()
+        assert [run.id for run in own_runs(session, world.ada.teams, limit=2)] == [third, second]
     assert [(run.id, run.label, run.state) for run in found] == [
         (third, "third", "withdrawn"),
         (second, "second", "queued"),

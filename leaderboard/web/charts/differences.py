@@ -27,9 +27,9 @@ def differences(results: SubmissionResults) -> list[tuple[str, float]]:
 
 
 def differences_chart(results: SubmissionResults) -> Chart | None:
-    """None when there is no field to compare with, or no query of which both have a value."""
+    """None when there is no other system to compare with, or no query of which both have a value."""
     rows = differences(results)
-    if results.field_systems < 2 or not rows:
+    if results.compared_with < 2 or not rows:
         return None
     sentence = _finding(results, rows)
     kind = "Bars" if len(rows) <= SINGLE else "Histogram"
@@ -45,7 +45,7 @@ def _finding(results: SubmissionResults, rows: Sequence[tuple[str, float]]) -> s
     below = sum(difference < 0 for _, difference in rows)
     level = len(rows) - above - below
     words = (
-        f"Above the median of {results.field_systems} systems on {above} of {counted(len(rows), 'query', 'queries')}"
+        f"Above the median of {results.compared_with} systems on {above} of {counted(len(rows), 'query', 'queries')}"
     )
     words += f", below on {below}" + (f", level on {level}" if level else "")
     (best, gain), (worst, loss) = rows[0], rows[-1]
