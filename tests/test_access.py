@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, may_see, require, subset_seen
+from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, may_see, require, require_organiser, subset_seen
 from leaderboard.errors import NotAllowed
 from leaderboard.models import Evaluation
 from leaderboard.rules.phases import Opening
@@ -78,3 +78,11 @@ def test_what_is_not_allowed_is_refused_with_the_reason() -> None:
     require(True, "never said")
     with pytest.raises(NotAllowed, match="Only members submit"):
         require(False, "Only members submit.")
+
+
+def test_only_who_organises_this_campaign_and_admins_pass_as_organisers() -> None:
+    for actor in (ORGANISER, CONSOLE):
+        require_organiser(actor, 5)
+    for actor in (VISITOR, MEMBER, OTHER, ELSEWHERE):
+        with pytest.raises(NotAllowed, match="Only organisers of the campaign"):
+            require_organiser(actor, 5)

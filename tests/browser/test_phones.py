@@ -4,10 +4,14 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 
 import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Page
 
+from leaderboard.access import CONSOLE
 from leaderboard.db import Database
+from leaderboard.models import Team
 from leaderboard.rules.standings import SystemKind
+from leaderboard.services import people, teams
 from tests.support.browser import assert_accessible
 from tests.support.field import Field
 from tests.support.site import Site
@@ -72,6 +76,32 @@ def test_the_ranking_measure_and_another_are_seen_on_a_board_without_scrolling(n
     phone.goto(news + BOARD)
     heads = phone.locator("thead th").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
     assert heads[2] <= heads[3] <= 375
+
+
+def test_the_team_of_a_baseline_has_as_much_room_on_a_board_as_any_other(news: str, phone: Page) -> None:
+    phone.goto(news + BOARD)
+    names = phone.locator(".board tbody th .under > a")
+    assert len({box["x"] for one in names.all() if (box := one.bounding_box()) is not None}) == 1
+    rank = phone.locator(".board .baselines .rank .under")
+    assert rank.inner_text() == "baseline"
+    assert rank.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_a_run_on_the_account_page_takes_two_lines(site: Site, news: str, phone: Page) -> None:
+    database = Database.connect(site.environment["LEADERBOARD_DATABASE_URL"])
+    with database.write() as session:
+        user = people.register(session, "Ada of the phones", "", "correct horse battery")
+        team = session.scalars(sa.select(Team).where(Team.slug == "the-long-team")).one()
+        teams.add_member(session, CONSOLE, team, user)
+    database.close()
+    phone.goto(f"{news}/login")
+    phone.get_by_label("Name or e-mail address").fill("Ada of the phones")
+    phone.get_by_label("Password").fill("correct horse battery")
+    phone.get_by_role("main").get_by_role("button", name="Log in").click()
+    rows = phone.get_by_role("group", name="Latest runs of your teams").locator("tbody tr")
+    heights = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    assert len(heights) == 4
+    assert max(heights) <= 2 * LINE + 20
 
 
 def test_the_median_and_the_best_are_seen_on_the_queries_page_without_scrolling(news: str, phone: Page) -> None:

@@ -44,6 +44,21 @@ def test_means_that_differ_by_rounding_only_share_a_rank_as_in_their_rank_ranges
     assert standing(read(field)) == [(1, "Alder"), (1, "Birch"), (3, "Cedar")]
 
 
+def test_those_who_share_a_rank_are_sorted_by_name_and_not_by_the_last_bit_of_the_mean(field: Field) -> None:
+    field.run("Birch", means={"AP": 0.1 + 0.2, "P@5": 0.2}, values={"AP": [0.3] * 4, "P@5": [0.2] * 4})
+    field.run("Alder", means={"AP": 0.3, "P@5": 0.2}, values={"AP": [0.3] * 4, "P@5": [0.2] * 4})
+    field.run("Cedar", means={"AP": 0.1, "P@5": 0.9}, values={"AP": [0.1] * 4, "P@5": [0.9] * 4})
+    assert standing(read(field)) == [(1, "Alder"), (1, "Birch"), (3, "Cedar")]
+    assert standing(read(field, sort="-AP")) == [(3, "Cedar"), (1, "Alder"), (1, "Birch")]
+
+
+def test_a_run_that_ties_with_the_best_baseline_is_not_ahead_of_it(field: Field) -> None:
+    field.run("Term matching", means={"AP": 0.3}, values={"AP": [0.3] * 4}, kind=SystemKind.BASELINE)
+    field.run("Alder", means={"AP": 0.1 + 0.2}, values={"AP": [0.3] * 4})
+    field.run("Birch", {"AP": [0.4] * 4})
+    assert read(field).beaten == 1
+
+
 def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
     field.run("Alder", {"AP": [NAN] * 4})
     field.run("Birch", {"AP": [-0.5] * 4})

@@ -299,6 +299,18 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     assert len(submissions(world)) == 2
 
 
+def test_a_quota_that_is_used_up_for_good_is_not_said_to_start_again(world: World, participant: Reader) -> None:
+    world.change(daily_quota=2, total_quota=1)
+    participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
+    page = participant.get(FORM)
+    assert "No submission is left<" in page
+    assert "All 1 submissions of your team to this evaluation are used." in page
+    assert "starts again" not in page
+    answer = participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
+    assert answer.status_code == 429
+    assert "starts again" not in answer.text
+
+
 def test_rejected_files_are_counted_on_the_form_before_they_stop_a_team(world: World, participant: Reader) -> None:
     assert "rejected files today" not in participant.get(FORM)
     with world.database.write() as session:
