@@ -26,7 +26,7 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
-from leaderboard.rules.settings import Split, Subset
+from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import UNFINISHED, SetState
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
@@ -307,7 +307,7 @@ def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset)
     )
     positions: dict[str, dict[str, int]] = {}
     for position, tags, external_id, split in rows:
-        if external_id in excluded or (split == Split.HIDDEN and subset == Subset.SHOWN):
+        if external_id in excluded or subset.leaves_out(split):
             continue
         for tag in tags:
             positions.setdefault(tag, {})[external_id] = position

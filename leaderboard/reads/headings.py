@@ -10,7 +10,7 @@ from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision,
 from leaderboard.reads.columns import Column, column
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, phase_of
-from leaderboard.rules.settings import Judging, ScoringSettings, Split, Subset
+from leaderboard.rules.settings import Judging, ScoringSettings, Subset
 
 __all__ = [
     "CampaignHeading",
@@ -137,8 +137,8 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
         )
     ).all()
     left = [row for row in rows if row[0] not in excluded]
-    hidden = [row for row in left if row[1] == Split.HIDDEN and subset == Subset.SHOWN]
-    seen = [row for row in left if not (row[1] == Split.HIDDEN and subset == Subset.SHOWN)]
+    hidden = [row for row in left if subset.leaves_out(row[1])]
+    seen = [row for row in left if not subset.leaves_out(row[1])]
     counted = [row for row in seen if row[2] or settings.judging is Judging.COMPLETE]
     return Terms(
         settings=settings,

@@ -17,7 +17,7 @@ from leaderboard.reads.headings import EvaluationHeading, closed_details, evalua
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_slices, load_vectors, spread_of, value_in
 from leaderboard.reads.standings import Show, choose, known_order, show_of
-from leaderboard.rules.settings import Split, Subset
+from leaderboard.rules.settings import Subset
 
 __all__ = [
     "PAGE",
@@ -159,7 +159,7 @@ def query(
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     scoring_set = current_set(session, evaluation.id)
     subset = subset_seen(actor, evaluation, now)
-    if scoring_set is None or (found.split == Split.HIDDEN and subset == Subset.SHOWN):
+    if scoring_set is None or subset.leaves_out(found.split):
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
     primary = column(scoring_set.settings.measures[0])
@@ -201,8 +201,7 @@ def _summaries(
     spread = spread_of([vectors[key] for key in keys], chosen)
     rows = []
     for found in queries:
-        held_back = found.split == Split.HIDDEN and subset == Subset.SHOWN
-        heading = query_heading(found, None if held_back else relevant.get(found.id, 0))
+        heading = query_heading(found, None if subset.leaves_out(found.split) else relevant.get(found.id, 0))
         median, best, worst = (value_in(each, found.position) for each in (spread.median, spread.best, spread.worst))
         first = names[spread.first[found.position]] if best is not None else ""
         rows.append(QuerySummary(heading, median, best, worst, first))

@@ -18,7 +18,7 @@ from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.queries import QueryHeading, neighbours, query_heading
 from leaderboard.reads.query_values import load_slices
 from leaderboard.reads.submissions import find_submission, label_of
-from leaderboard.rules.settings import Judging, Split, Subset
+from leaderboard.rules.settings import Judging
 from leaderboard.rules.states import State
 from leaderboard.scoring import ReturnedBy, returned, returned_by
 from leaderboard.store import RankedList, RunStore
@@ -101,7 +101,7 @@ def ranked_list(
         raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
     require(may_see(actor, evaluation, Sight.DETAILS, now, run.team_id), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
-    if found.split == Split.HIDDEN and subset == Subset.SHOWN:
+    if subset.leaves_out(found.split):
         raise NotFound(f"nothing is known of query {external_id} yet")
     level = scoring_set.settings.relevance_level
     grades = _grades(session, scoring_set, found)

@@ -51,6 +51,10 @@ class Subset(StrEnum):
     SHOWN = "shown"
     ALL = "all"
 
+    def leaves_out(self, split: Split) -> bool:
+        """Whether queries of this split are not in the subset, and not to be known to whoever sees only this subset."""
+        return self is Subset.SHOWN and split is Split.HIDDEN
+
 
 def lacks(measure: Measure, *, documents: int | None, beta: float | None, known: bool) -> tuple[Need, ...]:
     """What a measure needs and an evaluation does not have; empty when the measure can be computed.

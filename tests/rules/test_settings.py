@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 import pytest
 
 from leaderboard.metrics import Setting, parse
-from leaderboard.rules.settings import Judging, NoRelevant, ScoringSettings, Subset, lacks
+from leaderboard.rules.settings import Judging, NoRelevant, ScoringSettings, Split, Subset, lacks
 
 SETTINGS = ScoringSettings(
     beta=20.0,
@@ -76,3 +76,8 @@ def test_without_hidden_queries_there_is_one_subset() -> None:
 )
 def test_a_measure_says_what_it_lacks(measure: str, given: dict[str, object], missing: tuple[str, ...]) -> None:
     assert lacks(parse(measure), **given) == missing
+
+
+def test_only_the_shown_subset_leaves_hidden_queries_out() -> None:
+    left_out = {(subset, split) for subset in Subset for split in Split if subset.leaves_out(split)}
+    assert left_out == {(Subset.SHOWN, Split.HIDDEN)}
