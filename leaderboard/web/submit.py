@@ -100,8 +100,9 @@ class SubmitForm(Form):
         if primary:
             form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
         form.run.description = (
-            "A TREC run (query Q0 document rank score tag) or a decision list (query, document, Y or N, score; tabs), "
-            f"plain or gzip, at most {size(config().upload_bytes)}."
+            "A TREC run (query Q0 document rank score tag); decisions (query document Y|N score); CSV or JSON lines "
+            "with query, document, score and perhaps decision; or a .tgz with one file of decisions for each query. "
+            f"Plain or gzipped, at most {size(config().upload_bytes)}."
         )
         return form
 

@@ -349,3 +349,9 @@ def test_a_late_run_is_taken_where_that_is_allowed_and_marked(world: World, part
     participant.send(FORM, RUN, system=str(world.system.id), designation="primary")
     [run] = submissions(world)
     assert run.late
+
+
+def test_the_form_names_every_format_that_a_run_may_have(participant: Reader) -> None:
+    words = participant.get(FORM)
+    for named in ("TREC run", "decisions", "CSV", "JSON lines", ".tgz"):
+        assert named in words
