@@ -457,3 +457,6 @@ OBVIOUS: dict[str, Value] = {
     "NumRelRet": outcome(0),
     "NumNonrelJudgedRet": nonrelevant_judged,
 }
+
+# Measures that are defined on the relevant documents that a list holds: ir_measures has Accuracy so.
+UNDEFINED_WHERE_NOTHING_IS_FOUND = {"Accuracy"}

@@ -9,7 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics import Measure, Setting, families, parse, parse_all
-from tests.metrics.obvious import OBVIOUS, best_threshold_for_all, best_threshold_for_each
+from tests.metrics.obvious import (
+    OBVIOUS,
+    UNDEFINED_WHERE_NOTHING_IS_FOUND,
+    best_threshold_for_all,
+    best_threshold_for_each,
+)
 from tests.metrics.rankings import Line, Query, of_grades, ranking_of
 
 quick = settings(deadline=None, max_examples=50)
@@ -242,10 +247,6 @@ def test_weights_count_a_query_as_often_as_they_say(weighted, setting):
             combine = measure.family.aggregation.combine
             assert same(combine(columns, weights), measure.evaluate(other).mean), str(measure)
             assert same(combine(columns, np.ones(len(queries))), measure.aggregate(columns)), str(measure)
-
-
-# ir_measures defines it on the relevant documents that a list holds.
-UNDEFINED_WHERE_NOTHING_IS_FOUND = {"Accuracy"}
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=str)

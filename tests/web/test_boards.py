@@ -23,6 +23,7 @@ from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, people, teams
 from leaderboard.store import RankedList
+from leaderboard.web.exports import FORMATS
 from tests.support.field import DAY, NAN, NOW, Field
 
 Client = Callable[[str], FlaskClient]
@@ -132,7 +133,7 @@ def test_the_board_as_json_says_what_its_figures_rest_on(client: Client, field: 
     assert (found["rows"][0]["AP"], found["rows"][0]["P@5"], found["rows"][0]["rank"]) == (0.5, None, None)
 
 
-@pytest.mark.parametrize("kind", ["csv", "json"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_files_hide_what_the_page_hides(client: Client, field: Field, kind: str) -> None:
     field.run("Alder", {"AP": [0.6] * 4}, team="Thicket", label="secret-1")
     field.change(anonymous_until=NOW + 3650 * DAY)
@@ -203,7 +204,7 @@ ONE_LINE = [(0, RankedList(("d1",), np.array([0.5])))]  # a run of one line on q
 
 
 @pytest.mark.parametrize("address", [address for name, address in ADDRESSES.items() if name != "front"])
-@pytest.mark.parametrize("kind", ["csv", "json"])
+@pytest.mark.parametrize("kind", FORMATS)
 def test_every_table_is_a_file_at_the_same_address(client: Client, field: Field, address: str, kind: str) -> None:
     run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
     client("").application.extensions["store"].keep_ranked_lists(run, 10, 1, ONE_LINE)
@@ -213,7 +214,7 @@ def test_every_table_is_a_file_at_the_same_address(client: Client, field: Field,
     if kind == "json":
         assert json.loads(answer.text)["rows"]
     else:
-        assert len(rows_of(answer)) >= 1
+        assert len(answer.text.splitlines()) > 1  # more than the names of the columns
 
 
 def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> None:
