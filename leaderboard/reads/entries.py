@@ -6,7 +6,7 @@ Two SQL statements load all of them, however many runs, systems and evaluations 
 import datetime as dt
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,7 +18,7 @@ from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind
 from leaderboard.rules.states import SetState
 
-__all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "anonymous", "load_entries"]
+__all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "system_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,14 @@ NO_FIGURE = Figure(None)
 
 @dataclass(frozen=True, slots=True)
 class SystemLabel:
-    """A system as a page names it. `slug`, `team` and `team_slug` are empty in an anonymous period."""
+    """A system as a page names it; in an anonymous period with no more than its made-up name and its kind."""
 
     id: int
     name: str
-    slug: str
-    team: str
-    team_slug: str
     kind: SystemKind
+    slug: str = ""
+    team: str = ""
+    team_slug: str = ""
 
     @property
     def is_anonymous(self) -> bool:
@@ -102,22 +102,27 @@ def load_entries(
         secret = first_runs.setdefault((run.evaluation_id, run.system_id), run.sha256)
         if not may_see(actor, evaluation, Sight.RESULTS, now, run.team_id):
             continue
-        label = SystemLabel(system.id, system.name, system.slug, team.name, team.slug, system.kind)
+        label = system_label(system, team)
         named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id) or label.is_baseline
-        shown = label if named else anonymous(label, secret)
+        shown = label if named else anonymous(system, secret)
         own, tag = actor.is_in(run.team_id), run.label if named else ""
         more = (shown, tag, run.designation, own, len(missing), figures.get(scoring_id, {}))
         entries.append(Entry(*[*scored, *more]))
     return entries
 
 
-def anonymous(label: SystemLabel, secret: str) -> SystemLabel:
+def system_label(system: System, team: Team) -> SystemLabel:
+    """The system under its own name, with its team."""
+    return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
+
+
+def anonymous(system: System, secret: str) -> SystemLabel:
     """The system under a made-up name, the same on every page of the evaluation.
 
     secret: the hash of its first run's file, which only its team knows; a hash of anything public could be guessed.
     """
     digest = hashlib.sha256(secret.encode()).hexdigest()
-    return replace(label, name=f"Anonymous {digest[:4]}", slug="", team="", team_slug="")
+    return SystemLabel(system.id, f"Anonymous {digest[:4]}", system.kind)
 
 
 def _figures(

@@ -10,7 +10,7 @@ from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
-from leaderboard.reads.entries import SystemLabel, load_entries
+from leaderboard.reads.entries import SystemLabel, load_entries, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation
@@ -148,8 +148,7 @@ def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) 
         for entry in load_entries(session, actor, [run.evaluation], now, []):
             if entry.submission_id == run.id:
                 return entry.system
-    system, team = run.system, run.team
-    return SystemLabel(system.id, system.name, system.slug, team.name, team.slug, system.kind)
+    return system_label(run.system, run.team)
 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
