@@ -23,8 +23,9 @@ from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import unfinished
 from leaderboard.services.scoring_sets import make_set
-from leaderboard.services.submissions import NewSystem, retry_failed
+from leaderboard.services.submissions import retry_failed
 from leaderboard.services.submissions import submit as submit_run
+from leaderboard.services.systems import NewSystem
 from leaderboard.store import Caps, RunStore
 
 __all__ = ["rescore", "submit"]

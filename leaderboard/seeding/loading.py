@@ -22,7 +22,7 @@ from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
 from leaderboard.services.submissions import submit
-from leaderboard.services.systems import create_system
+from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
 from leaderboard.store import RunStore
 
@@ -68,7 +68,7 @@ def _load_team(session: Session, plan: TeamPlan) -> None:
     there = set(session.scalars(sa.select(System.slug).where(System.team_id == team.id)))
     for system in plan.systems:
         if system.slug not in there:
-            create_system(session, CONSOLE, team, system.name, **_typed(system.settings))
+            create_system(session, CONSOLE, team, NewSystem(system.name, **_typed(system.settings)))
 
 
 def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan) -> None:

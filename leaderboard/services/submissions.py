@@ -2,7 +2,6 @@
 
 import datetime as dt
 import math
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,30 +10,19 @@ from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import is_late, refusal
-from leaderboard.rules.standings import Designation, RunChoice, SystemKind
+from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import enqueue, live_sets
-from leaderboard.services.systems import change_system, create_system, unused_system
+from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
 from leaderboard.store import Received
 
-__all__ = ["NewSystem", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
+__all__ = ["let_stand", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
-
-
-@dataclass(frozen=True, slots=True)
-class NewSystem:
-    """A system that is made together with its first run."""
-
-    name: str
-    kind: SystemKind = SystemKind.AUTOMATIC
-    description: str = ""
-    code_url: str = ""
-    paper_url: str = ""
 
 
 def submit(
@@ -218,9 +206,9 @@ def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> S
     try:
         left_behind = unused_system(session, team, new.name, new.kind)
         if left_behind is not None:
-            change_system(session, actor, left_behind, new.description, new.code_url, new.paper_url)
+            change_system(session, actor, left_behind, new)
             return left_behind
-        return create_system(session, actor, team, new.name, new.kind, new.description, new.code_url, new.paper_url)
+        return create_system(session, actor, team, new)
     except InvalidFields as error:
         # On the form of a run, "name" would be anything's.
         fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}

@@ -1,5 +1,6 @@
 """Systems: what a team works on, kept over the years."""
 
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import sqlalchemy as sa
@@ -13,28 +14,30 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse
 from leaderboard.services.names import checked_name, name_key, slug_of
 
-__all__ = ["change_system", "create_system", "unused_system"]
+__all__ = ["NewSystem", "change_system", "create_system", "unused_system"]
 
 LONGEST_DESCRIPTION = 4000  # characters
 LONGEST_URL = 500
 
 
-def create_system(
-    session: Session,
-    actor: Actor,
-    team: Team,
-    name: str,
-    kind: SystemKind = SystemKind.AUTOMATIC,
-    description: str = "",
-    code_url: str = "",
-    paper_url: str = "",
-) -> System:
+@dataclass(frozen=True, slots=True)
+class NewSystem:
+    """What a team says about a system that it makes."""
+
+    name: str
+    kind: SystemKind = SystemKind.AUTOMATIC
+    description: str = ""
+    code_url: str = ""
+    paper_url: str = ""
+
+
+def create_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:
     """A system of the team. Its name is its own within the team; a baseline is made by organisers only."""
-    _require_right(actor, team.id, kind)
-    fields = _problems(description, code_url, paper_url)
-    shown, key = name, ""
+    _require_right(actor, team.id, new.kind)
+    fields = _problems(new)
+    shown, key = new.name, ""
     try:
-        shown, key = checked_name(name)
+        shown, key = checked_name(new.name)
         other = session.scalar(sa.select(System.name).where(System.team_id == team.id, System.name_key == key))
         if other is not None:
             fields["name"] = [f"{team.name} has a system {other!r}; choose it, or give another name"]
@@ -47,28 +50,26 @@ def create_system(
         slug=_free_slug(session, team.id, shown),
         name=shown,
         name_key=key,
-        description=description.strip(),
-        kind=kind,
-        code_url=code_url.strip(),
-        paper_url=paper_url.strip(),
+        description=new.description.strip(),
+        kind=new.kind,
+        code_url=new.code_url.strip(),
+        paper_url=new.paper_url.strip(),
         created_at=present(),
     )
     add_or_refuse(session, system, InvalidFields({"name": ["somebody of your team just made this system"]}))
-    record(session, actor, "create", system, name=system.name, team=team.id, kind=kind.value)
+    record(session, actor, "create", system, name=system.name, team=team.id, kind=new.kind.value)
     return system
 
 
-def change_system(
-    session: Session, actor: Actor, system: System, description: str, code_url: str = "", paper_url: str = ""
-) -> None:
-    """What the team says about a system. Its name and kind stay: boards of past years show them."""
+def change_system(session: Session, actor: Actor, system: System, new: NewSystem) -> None:
+    """Takes over what the team says about a system. Its name and kind stay: boards of past years show them."""
     _require_right(actor, system.team_id, system.kind)
-    fields = _problems(description, code_url, paper_url)
+    fields = _problems(new)
     if fields:
         raise InvalidFields(fields)
-    system.description = description.strip()
-    system.code_url = code_url.strip()
-    system.paper_url = paper_url.strip()
+    system.description = new.description.strip()
+    system.code_url = new.code_url.strip()
+    system.paper_url = new.paper_url.strip()
     record(session, actor, "change", system)
 
 
@@ -88,11 +89,11 @@ def _require_right(actor: Actor, team_id: int, kind: SystemKind) -> None:
     require(kind is not SystemKind.BASELINE or organiser, "Only organisers make baselines.")
 
 
-def _problems(description: str, code_url: str, paper_url: str) -> dict[str, list[str]]:
+def _problems(new: NewSystem) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
-    if len(description) > LONGEST_DESCRIPTION:
+    if len(new.description) > LONGEST_DESCRIPTION:
         fields["description"] = [f"use at most {LONGEST_DESCRIPTION:,} characters"]
-    for field, url in (("code_url", code_url), ("paper_url", paper_url)):
+    for field, url in (("code_url", new.code_url), ("paper_url", new.paper_url)):
         if url.strip() and not _is_web_address(url.strip()):
             fields[field] = ["give a whole address, starting with https://"]
     return fields

@@ -23,6 +23,7 @@ from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.services import submissions
+from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, config, now, read, writing
@@ -167,12 +168,12 @@ def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Rece
     )
 
 
-def _chosen(session: Session, form: SubmitForm) -> tuple[Team, System | submissions.NewSystem]:
+def _chosen(session: Session, form: SubmitForm) -> tuple[Team, System | NewSystem]:
     """The system that the form names, one that exists or a new one, and its team."""
     choice = form.text("system")
     if choice.startswith(NEW):
         team = _row(session, Team, choice.removeprefix(NEW))
-        return team, submissions.NewSystem(form.text("system_name"))
+        return team, NewSystem(form.text("system_name"))
     system = _row(session, System, choice)
     return system.team, system
 

@@ -31,9 +31,9 @@ def test_there_is_none_without_an_evaluation(world: World) -> None:
 def test_it_offers_the_systems_of_one_s_teams_and_no_baseline(world: World) -> None:
     with world.database.write() as session:
         team = session.get_one(Team, world.team)
-        systems.create_system(session, CONSOLE, team, "Zebra")
-        systems.create_system(session, CONSOLE, team, "Aardvark")
-        systems.create_system(session, CONSOLE, team, "Reference", SystemKind.BASELINE)
+        systems.create_system(session, CONSOLE, team, systems.NewSystem("Zebra"))
+        systems.create_system(session, CONSOLE, team, systems.NewSystem("Aardvark"))
+        systems.create_system(session, CONSOLE, team, systems.NewSystem("Reference", SystemKind.BASELINE))
     [team_part] = form(world).teams
     assert [system.name for system in team_part.systems] == ["Aardvark", "Zebra"]
     with world.database.read() as session:

@@ -82,7 +82,7 @@ def site(database_url: str, shared_data: Path, tmp_path: Path) -> Iterator[Flask
             judgments.import_judgments(session, CONSOLE, made, judged)
         actor = actor_of(session, user.id)
         for run in {run.name for number in ROUNDS for run in runs_of(shared_data / "trec-covid" / f"round{number}")}:
-            systems.create_system(session, actor, team, run.removesuffix(".gz"))
+            systems.create_system(session, actor, team, systems.NewSystem(run.removesuffix(".gz")))
         signed_in = f"{user.id}.{user.session_version}"
     client = app.test_client()
     with client.session_transaction() as cookie:

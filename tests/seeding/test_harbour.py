@@ -18,7 +18,8 @@ from leaderboard.models import Campaign, Evaluation, Participation, Submission, 
 from leaderboard.reads.boards import BoardPage, BoardRow, board
 from leaderboard.seeding.loading import load_campaign
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan
-from leaderboard.services.submissions import NewSystem, submit
+from leaderboard.services.submissions import submit
+from leaderboard.services.systems import NewSystem
 from leaderboard.store import RunStore
 from leaderboard.worker import drain
 from tests.seeding.conftest import LOADED, Installation

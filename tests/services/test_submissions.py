@@ -14,7 +14,7 @@ from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
 from leaderboard.rules.standings import Designation, RunChoice, standing_run
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, submissions, teams
-from leaderboard.services.submissions import NewSystem
+from leaderboard.services.systems import NewSystem
 from tests.support.world import RUN, World, run_text
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)

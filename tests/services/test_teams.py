@@ -124,12 +124,15 @@ def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
 
 def test_a_team_has_one_system_of_a_name(world: World) -> None:
     with world.database.write() as session:
-        first = systems.create_system(session, world.ada, _team(session, world), "Dense One")
-        second = systems.create_system(session, world.ada, _team(session, world), "Dense-One")
+        first = systems.create_system(session, world.ada, _team(session, world), systems.NewSystem("Dense One"))
+        second = systems.create_system(session, world.ada, _team(session, world), systems.NewSystem("Dense-One"))
         assert (first.slug, second.slug) == ("dense-one", "dense-one-2")
     with world.database.write() as session, pytest.raises(InvalidFields) as caught:
         systems.create_system(
-            session, world.ada, _team(session, world), "DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x"
+            session,
+            world.ada,
+            _team(session, world),
+            systems.NewSystem("DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x"),
         )
     assert set(caught.value.fields) == {"name", "code_url", "paper_url"}
 
@@ -137,6 +140,8 @@ def test_a_team_has_one_system_of_a_name(world: World) -> None:
 def test_a_participant_makes_no_baseline_and_nothing_for_other_teams(world: World) -> None:
     with world.database.write() as session:
         with pytest.raises(NotAllowed, match="baselines"):
-            systems.create_system(session, world.ada, _team(session, world), "BM25", SystemKind.BASELINE)
+            systems.create_system(
+                session, world.ada, _team(session, world), systems.NewSystem("BM25", SystemKind.BASELINE)
+            )
         with pytest.raises(NotAllowed, match="members"):
-            systems.create_system(session, world.eve, _team(session, world), "BM25")
+            systems.create_system(session, world.eve, _team(session, world), systems.NewSystem("BM25"))

@@ -143,7 +143,7 @@ class Field:
 
     def _system(self, session: Session, team: Team, name: str, kind: SystemKind) -> System:
         if name not in self.systems:
-            self.systems[name] = systems.create_system(session, CONSOLE, team, name, kind).id
+            self.systems[name] = systems.create_system(session, CONSOLE, team, systems.NewSystem(name, kind)).id
         return session.get_one(System, self.systems[name])
 
     def _record(

@@ -21,7 +21,7 @@ from leaderboard.formats import Judgments, QueryRow, read_judgments
 from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team
 from leaderboard.rules.states import SetState
 from leaderboard.services import campaigns, evaluations, judgments, people, queries, submissions, teams
-from leaderboard.services.submissions import NewSystem
+from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received, RunStore
 from leaderboard.worker import Worker
 

@@ -133,7 +133,7 @@ def world(app: Flask, tmp_path: Path) -> World:
         judgments.import_judgments(
             session, CONSOLE, world.evaluation, read_judgments(_file(tmp_path, "judgments", JUDGMENTS))
         )
-        world.system = systems.create_system(session, CONSOLE, alpha, "Searcher")
+        world.system = systems.create_system(session, CONSOLE, alpha, systems.NewSystem("Searcher"))
     return world
 
 
