@@ -72,7 +72,7 @@ class Readers:
 def trial(engine: str, seconds: float, readers: int, seed: int) -> Sequence[str]:
     """Everything that is wrong; prints what the pages took."""
     with installation(engine) as here:
-        store = RunStore.open(here.site.environment["LEADERBOARD_STORE_URL"])
+        store = RunStore(here.site.environment["LEADERBOARD_STORE_URL"])
         seeded = seeding.load(here.database, store, dt.datetime.now(dt.UTC))
         with here.database.read() as session:
             by_year = sa.select(Evaluation.slug).join(Campaign).order_by(Evaluation.period_key)

@@ -168,7 +168,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
         migrate.upgrade(database)
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
-            seeded = seeding.load(database, RunStore.open(config.store_url), dt.datetime.now(dt.UTC))
+            seeded = seeding.load(database, RunStore(config.store_url), dt.datetime.now(dt.UTC))
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
             _wait_for_site(address, look_after)

@@ -91,7 +91,7 @@ def submit(
         with database.read() as session:
             find_evaluation(session, *evaluation)
             _find_system(session, team, system, new_system)
-        store = RunStore.open(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+        store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with file.open("rb") as stream:
             upload = store.receive(stream, file.name)
         with database.write() as session:

@@ -2,13 +2,14 @@
 
 bytes   plain_text (decompression, limits), pieces (whole lines, several pieces at once)
 fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
-table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file), reading
+table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file)
 files   runs, judgments, queries; problems and guessing say what is wrong with one
 """
 
+from leaderboard.formats.checks import GRADE_LIMIT
 from leaderboard.formats.ids import Ids, Keys, Texts, keys, pair_keys, rising_words
 from leaderboard.formats.judgments import Judgments, read_judgments
-from leaderboard.formats.plain_text import GRADE_LIMIT, ByteSource, Limits, open_plain
+from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
 from leaderboard.formats.runs import RUN_WRITERS, Run, RunFormat, RunLine, read_run
 

@@ -3,10 +3,11 @@
 import math
 import re
 
-from leaderboard.formats.plain_text import GRADE_LIMIT
 from leaderboard.formats.problems import Wrong, shown
 
-__all__ = ["ODD_IN_ID", "decision", "grade", "identifier", "is_number", "not_utf8", "score"]
+__all__ = ["GRADE_LIMIT", "ODD_IN_ID", "decision", "grade", "identifier", "is_number", "not_utf8", "score"]
+
+GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)

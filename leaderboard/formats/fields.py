@@ -34,16 +34,13 @@ def find_fields(codes: Codes, width: int, wanted: Sequence[int]) -> list[Field] 
     lines, rest = divmod(len(ends), width)
     if rest or (codes[ends[width - 1 :: width]] != NEWLINE).any():
         return None
-    if np.count_nonzero(codes == BLANK) != len(ends) - lines and not _are_blanks(codes[ends], lines):
-        return None
+    if np.count_nonzero(codes == BLANK) != len(ends) - lines:
+        kinds = codes[ends]  # tabs perhaps, or a control character, or a newline within a line
+        if not ALLOWED.take(kinds).all() or np.count_nonzero(kinds == NEWLINE) != lines:
+            return None
     end = ends.reshape(lines, width)
     starts = [_behind_the_last(end, end[:, -1], place) for place in wanted]
     return [(start, end[:, place] - start) for start, place in zip(starts, wanted, strict=True)]
-
-
-def _are_blanks(kinds: Codes, lines: int) -> bool:
-    """Whether all of these characters are blanks, and as many of them newlines as there are lines."""
-    return bool(ALLOWED.take(kinds).all()) and np.count_nonzero(kinds == NEWLINE) == lines
 
 
 def _split_at_ends(codes: Codes, low: NDArray[np.bool_], width: int, wanted: Sequence[int]) -> list[Field] | None:

@@ -3,8 +3,9 @@
 from leaderboard.formats.checks import is_number
 from leaderboard.formats.tables import our_name
 
-__all__ = ["guess_content"]
+__all__ = ["HEAD_BYTES", "guess_content"]
 
+HEAD_BYTES = 4096  # what tells one format from another
 RUN = "a run (query Q0 document rank score tag)"
 JUDGMENTS = "judgments (query iteration document grade)"
 QUERIES = "queries (id TAB text TAB tags)"

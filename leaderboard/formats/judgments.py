@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.ids import Ids
 from leaderboard.formats.plain_text import ByteSource, Limits
-from leaderboard.formats.reading import Schemas, read_rows
-from leaderboard.formats.rows import repeated_rows
-from leaderboard.formats.tables import Column, Schema
+from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
+from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 __all__ = ["Judgments", "read_judgments"]
 
-QUERY = Column("query", "id")
-DOCUMENT = Column("document", "id")
 GRADE = Column("grade", "grade")
 
 QRELS = Schema((QUERY, Column("iteration"), DOCUMENT, GRADE))

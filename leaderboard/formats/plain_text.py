@@ -11,22 +11,9 @@ from typing import Any, Protocol, TypeVar
 
 from leaderboard.errors import FileRejected, Problem
 
-__all__ = [
-    "ARCHIVE_START",
-    "GRADE_LIMIT",
-    "MIB",
-    "ByteSource",
-    "CappedReader",
-    "Limits",
-    "foreign_start",
-    "is_archive",
-    "open_plain",
-    "rejection",
-    "source_name",
-]
+__all__ = ["MIB", "ByteSource", "CappedReader", "Limits", "foreign_start", "open_plain", "rejection", "source_name"]
 
 MIB = 1024 * 1024
-GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -46,8 +33,6 @@ FOREIGN_STARTS = {
 }
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
-TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
-ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
 
 A = TypeVar("A")
 T = TypeVar("T")
@@ -172,16 +157,6 @@ def open_plain(
 def foreign_start(start: bytes) -> str:
     """What is wrong with a file that starts so: another compression, another encoding; "" when nothing is."""
     return next((message for magic, message in FOREIGN_STARTS.items() if start.startswith(magic)), "")
-
-
-def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs.
-
-    Its first header has the magic and, unlike any text, NULs before it.
-    """
-    before = start[:TAR_MAGIC_AT]
-    empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
-    return empty or (b"\0" in before and start[TAR_MAGIC_AT:].startswith(TAR_MAGIC))
 
 
 def _text(stream: ByteSource, limits: Limits, name: str) -> CappedReader:

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leaderboard.formats.checks import identifier
-from leaderboard.formats.guessing import guess_content
+from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain, source_name
 from leaderboard.formats.problems import Problems, Wrong, shown
-from leaderboard.formats.reading import HEAD_BYTES
 
 __all__ = ["QueryRow", "read_queries"]
 

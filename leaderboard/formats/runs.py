@@ -10,16 +10,13 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.ids import Ids, Keys
 from leaderboard.formats.plain_text import ByteSource, Limits
-from leaderboard.formats.reading import Schemas, read_rows
-from leaderboard.formats.rows import repeated_rows
-from leaderboard.formats.tables import Column, Schema
+from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
+from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 __all__ = ["RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 
-QUERY = Column("query", "id")
-DOCUMENT = Column("document", "id")
 SCORE = Column("score", "score")
 DECISION = Column("decision", "decision")
 
@@ -29,10 +26,11 @@ DECISIONS = Schema((QUERY, DOCUMENT, DECISION, SCORE))
 SCORES = Schema((QUERY, DOCUMENT, SCORE))  # by name only: CSV and JSON lines
 OF_ONE_QUERY = (Schema((DOCUMENT, DECISION, SCORE)), Schema((DOCUMENT, SCORE)))
 BY_NAME = (DECISIONS, SCORES)
+WITHOUT_COLUMNS: Schemas = {"csv": BY_NAME, "json": BY_NAME, "archive": OF_ONE_QUERY}
 FORMATS: Mapping[RunFormat, Schemas] = {
-    "auto": {"columns": (DECISIONS, TREC), "csv": BY_NAME, "json": BY_NAME, "archive": OF_ONE_QUERY},
+    "auto": {**WITHOUT_COLUMNS, "columns": (DECISIONS, TREC)},
     "trec": {"columns": (TREC,)},
-    "trec_eval": {"columns": (TREC_EVAL,), "csv": BY_NAME, "json": BY_NAME, "archive": OF_ONE_QUERY},
+    "trec_eval": {**WITHOUT_COLUMNS, "columns": (TREC_EVAL,)},
     "decisions": {"columns": (DECISIONS,)},
 }
 

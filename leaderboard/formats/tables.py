@@ -14,10 +14,9 @@ from leaderboard.formats.ids import as_texts, keys
 from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
-__all__ = ["CheckedRows", "Column", "Kind", "Schema", "Table", "Values", "our_name", "schema_of_width"]
+__all__ = ["DOCUMENT", "QUERY", "CheckedRows", "Column", "Kind", "Schema", "Table", "our_name", "schema_of_width"]
 
 Kind = Literal["id", "score", "grade", "decision"]
-Values = NDArray[Any]
 
 # By what a column holds beside ids: the type of its array, and the check of one value.
 HOLDS: Mapping[Kind | None, tuple[type[np.generic], Callable[[str], Any]]] = {
@@ -39,6 +38,9 @@ class Column:
 
     name: str
     kind: Kind | None = None
+
+
+QUERY, DOCUMENT = Column("query", "id"), Column("document", "id")
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ class Table:
     """
 
     schema: Schema
-    columns: Mapping[str, Values]
+    columns: Mapping[str, NDArray[Any]]
     numbers: Sequence[int]
     part: Part = WHOLE
     wrong: Sequence[WrongLine] = ()

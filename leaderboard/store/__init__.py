@@ -20,18 +20,14 @@ ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has die
 class RunStore:
     """What an installation keeps of its runs. Any number of processes may use one place at the same time."""
 
-    def __init__(self, folder: Folder, url: str, caps: Caps | None = None) -> None:
-        self._folder = folder
+    def __init__(self, url: str, caps: Caps | None = None) -> None:
+        """The store in a folder, which is made when it is not there; `caps` bound what `receive` takes."""
         self.url = url  # what another process opens it with
         self.caps = caps or Caps()
-
-    @classmethod
-    def open(cls, url: str, caps: Caps | None = None) -> "RunStore":
-        """The store in a folder, which is made when it is not there; `caps` bound what `receive` takes."""
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         try:
-            return cls(Folder(Path(url.removeprefix("file://"))), url, caps)
+            self._folder = Folder(Path(url.removeprefix("file://")))
         except OSError as error:
             raise Unavailable(f"The run store can't be opened: {error}.") from error
 

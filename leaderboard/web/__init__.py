@@ -42,7 +42,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     )
     app.extensions["config"] = config
     app.extensions["database"] = Database.connect(config.database_url)
-    app.extensions["store"] = RunStore.open(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    app.extensions["store"] = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

@@ -29,7 +29,7 @@ log = logging.getLogger("leaderboard.worker")
 def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
     """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
     database = Database.connect(config.database_url)
-    store = RunStore.open(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     worker = Worker(database, store, config)
     with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
         log.info("worker %s is waiting for work", worker.name)

@@ -41,7 +41,7 @@ def main() -> None:
     _bound_memory(settings.job_bytes)
     run_scorer = RunScorer(
         Database.connect(settings.database_url),
-        RunStore.open(settings.store_url),
+        RunStore(settings.store_url),
         Limits(expanded_bytes=settings.text_bytes),
     )
     _say(replies, READY)

@@ -40,7 +40,7 @@ def installation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         postgres: Postgres = request.getfixturevalue("postgres")
         url = postgres.create(request.getfixturevalue("migrated_postgres"))
     database = Database.connect(url)
-    store = RunStore.open(str(folder / "store"))
+    store = RunStore(str(folder / "store"))
     config = Config(database_url=url, store_url=str(folder / "store"))
     installation = Installation(database, store, config, seeding.load(database, store, LOADED))
     installation.score()
@@ -51,4 +51,4 @@ def installation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 @pytest.fixture
 def store(tmp_path: Path) -> RunStore:
     """An empty one."""
-    return RunStore.open(str(tmp_path / "store"))
+    return RunStore(str(tmp_path / "store"))

@@ -21,9 +21,9 @@ def _files(store: RunStore) -> list[Path]:
 def test_a_store_that_can_not_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(Unavailable, match="can't be opened"):
-        RunStore.open(str(tmp_path / "file" / "store"))
+        RunStore(str(tmp_path / "file" / "store"))
     with pytest.raises(BadInput, match="ftp is no kind of run store"):
-        RunStore.open("ftp://example.org/runs")
+        RunStore("ftp://example.org/runs")
 
 
 def test_a_file_that_is_not_there_is_not_found(store: RunStore) -> None:

@@ -119,7 +119,7 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
         store_url=str(folder / "store"),
         **settings,
     )
-    store = RunStore.open(config.store_url)
+    store = RunStore(config.store_url)
     with database.write() as session:
         ada = people.create_user(session, CONSOLE, "Ada", PASSWORD, "ada@example.org").id
         eve = people.create_user(session, CONSOLE, "Eve", PASSWORD).id

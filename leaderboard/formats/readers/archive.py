@@ -10,17 +10,29 @@ from pathlib import PurePosixPath
 
 from leaderboard.formats.checks import identifier, is_number
 from leaderboard.formats.pieces import Piece, cut
-from leaderboard.formats.plain_text import ARCHIVE_START, MIB, CappedReader, foreign_start, is_archive, rejection
+from leaderboard.formats.plain_text import MIB, CappedReader, foreign_start, rejection
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, shown, unknown_query
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.tables import CheckedRows, Schema, Table, schema_of_width
 
-__all__ = ["read_archive"]
+__all__ = ["is_archive", "read_archive"]
 
+TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
+ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
 LONGEST_HEADER = MIB  # bytes of one entry's extended header
 HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
+
+
+def is_archive(start: bytes) -> bool:
+    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs.
+
+    Its first header has the magic and, unlike any text, NULs before it.
+    """
+    before = start[:TAR_MAGIC_AT]
+    empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
+    return empty or (b"\0" in before and start[TAR_MAGIC_AT:].startswith(TAR_MAGIC))
 
 
 class _Entry(tarfile.TarInfo):

@@ -6,17 +6,19 @@ and every number is a number. The slow reader then reads the piece line by line 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.formats import checks
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
 from leaderboard.formats.ids import Codes, Places, cut_out, keys
 from leaderboard.formats.pieces import Piece, cut, side_by_side
-from leaderboard.formats.plain_text import GRADE_LIMIT, CappedReader, Limits
+from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong
-from leaderboard.formats.tables import CheckedRows, Kind, Schema, Table, Values, schema_of_width
+from leaderboard.formats.tables import CheckedRows, Kind, Schema, Table, schema_of_width
 
 __all__ = ["read_columns", "read_piece"]
 
@@ -68,7 +70,12 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     if fields is None or (codes[fields[0][0]] == COMMENT).any():
         raise Doubt
     if codes.max() >= DELETE:
-        _require_sound(piece.text)
+        try:
+            odd = checks.ODD_IN_ID.search(piece.text.decode())
+        except UnicodeDecodeError:
+            raise Doubt from None
+        if odd:
+            raise Doubt
     columns = {
         column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
         for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True)
@@ -77,22 +84,13 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
 
 
-def _require_sound(text: bytes) -> None:
-    try:
-        odd = checks.ODD_IN_ID.search(text.decode())
-    except UnicodeDecodeError:
-        raise Doubt from None
-    if odd:
-        raise Doubt
-
-
-def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> Values:
+def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArray[Any]:
     if length.max() > limits.id_bytes:
         raise Doubt
     return cut_out(codes, start, length)
 
 
-def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> Values:
+def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     score, sure = floats(codes, start, length)
     for row in np.flatnonzero(~sure).tolist():
         try:
@@ -102,22 +100,22 @@ def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> Val
     return score
 
 
-def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> Values:
+def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     grade, sure = integers(codes, start, length)
-    if not sure.all() or np.abs(grade).max() > GRADE_LIMIT:
+    if not sure.all() or np.abs(grade).max() > checks.GRADE_LIMIT:
         raise Doubt
     return grade
 
 
-def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> Values:
+def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
     letter = codes[start]
     if not ((length == 1) & ((letter == YES) | (letter == NO))).all():
         raise Doubt
-    returned: Values = letter == YES
+    returned: NDArray[Any] = letter == YES
     return returned
 
 
-FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], Values]] = {
+FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,
