@@ -12,12 +12,12 @@ from pathlib import Path
 
 __all__ = ["installed"]
 
-# Ubuntu's packages of this name only fetch a snap, which headless servers can't run: there playwright's own is taken.
+# Not by apt on Ubuntu: its packages of these names only fetch a snap, which headless servers can't run.
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def installed() -> Path | None:
-    """The browser's program: the system's, else playwright's own; None when there is neither."""
+    """The path of the browser: the system's, else playwright's own; None when there is neither."""
     for command in COMMANDS:
         if found := shutil.which(command):
             return Path(found)

@@ -1,4 +1,4 @@
-"""`alembic check` on a throwaway SQLite: fails when the migrations and the models describe different tables."""
+"""Fails when migrations and models describe different tables: `alembic check` on a temporary SQLite database."""
 
 import sys
 import tempfile

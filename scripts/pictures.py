@@ -1,4 +1,4 @@
-"""Takes the README's pictures from a demonstration that it starts, light and dark: `make pictures`."""
+"""`make pictures`: starts a demonstration and takes the README's pictures of it, each in light and in dark."""
 
 import re
 import subprocess

@@ -1,1 +1,1 @@
-"""Long trials, run by `make trials`: what no test of seconds can show. Each prints its figures."""
+"""Trials that take minutes, run by `make trials`: load, large files and killed processes. Each prints its figures."""

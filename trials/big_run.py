@@ -1,8 +1,9 @@
-"""A run of seven million lines through a whole installation, on both engines: is its figure right, and what takes long?
+"""Scores a run of seven million lines in a whole installation, on both engines: is its figure right, and what is slow?
 
     python -m trials.big_run --queries 6980 --depth 1000
 
-The figure must be the one that the bare command gives for the same files; the pages about it are then read once each.
+The mean must be the one that `leaderboard trec_eval` gives for the same files; then each page about the run is read
+once.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def set_up(site: Site, folder: Path, load: Load) -> str:
 
 
 def trial(engine: str, load: Load, expected: str) -> list[str]:
-    """Everything that is wrong."""
+    """Every fault found."""
     with installation(engine) as here:
         query = set_up(here.site, here.folder, load)
         start = time.monotonic()

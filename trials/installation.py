@@ -41,7 +41,7 @@ class Installation:
         return body, time.perf_counter() - start
 
     def not_scored(self, seconds: float) -> int:
-        """How many runs are not scored, once nothing waits any more or so many seconds have passed."""
+        """How many runs are not scored once none waits any more, or after so many seconds."""
         deadline = time.monotonic() + seconds
         while True:
             with self.database.read() as session:
@@ -54,7 +54,7 @@ class Installation:
 
 @contextmanager
 def migrated_database(engine: str, folder: Path) -> Iterator[tuple[str, Database]]:
-    """An empty database with its tables, and its address."""
+    """An empty database with its tables, and its URL."""
     with ExitStack() as stack:
         url = f"sqlite:///{folder / 'trial.sqlite'}"
         if engine == "postgresql":
@@ -67,7 +67,7 @@ def migrated_database(engine: str, folder: Path) -> Iterator[tuple[str, Database
 
 @contextmanager
 def installation(engine: str) -> Iterator[Installation]:
-    """A site that answers; all of it goes at the end. What its programs said is printed when the trial breaks off."""
+    """A running site and worker, removed at the end. Their output is printed only when the trial fails."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url, database = stack.enter_context(migrated_database(engine, folder))

@@ -1,11 +1,11 @@
-"""Several workers, killed at random for a while, on both engines: nothing may be lost, nothing recorded twice.
+"""Kills workers at random while runs are scored, on both engines: nothing may be lost or recorded twice.
 
     python -m trials.kill_storm --seconds 60 --workers 3 --seed 1
 
-Runs are submitted all the time; a worker, or the process that reads files for it, is killed with SIGKILL (sometimes
-SIGTERM) every second or so and another one started in its place. After the storm the workers finish what is left,
-and every run must have been scored exactly once, with the figures of a quiet installation (or stand parked, when the
-process that read it was killed three times: to the worker that is a file that can't be scored).
+Runs are submitted all the time; about once a second a worker, or the process that reads files for it, is killed with
+SIGKILL (sometimes SIGTERM) and another one is started in its place. After the storm the workers finish what is left.
+Every run must then have been scored exactly once, with the right figures, or have failed because the process that read
+it was killed three times: the worker can't tell that from a file that can't be scored.
 """
 
 import argparse
@@ -45,7 +45,7 @@ SHOWN_FAULTS = 20
 
 
 class Fleet:
-    """Workers as processes of their own, always as many as asked for."""
+    """A fixed number of workers, each a process of its own."""
 
     def __init__(self, world: World, size: int, chance: random.Random) -> None:
         self._environment = {
@@ -65,7 +65,7 @@ class Fleet:
         return Process([sys.executable, "-m", "leaderboard", "worker"], env=self._environment)
 
     def strike(self) -> None:
-        """Kills one worker or one worker's child: mostly of one that has a job in its hands, if any has."""
+        """Kills one worker or its child process: mostly of a worker that is scoring, if one is."""
         busy = [worker for worker in self._workers if worker.pid in self._busy()]
         worker = self._chance.choice(busy if busy and self._chance.random() < BUSY_SHARE else self._workers)
         kind = self._chance.choices(["worker, SIGKILL", "worker, SIGTERM", "child, SIGKILL"], weights=[4, 1, 1])[0]
@@ -81,7 +81,7 @@ class Fleet:
             worker.wait(seconds=FINISH_SECONDS)
 
     def _busy(self) -> set[int]:
-        """Process ids of workers with a job, waited for a little: a name is host, process and something random."""
+        """Process ids of the workers that are scoring, after a short wait for one. Their names are HOST:PID:RANDOM."""
         deadline = time.monotonic() + BUSY_WAIT_SECONDS
         while time.monotonic() < deadline:
             names = self._world.all(sa.select(Scoring.worker).where(Scoring.state == State.SCORING))
@@ -91,11 +91,11 @@ class Fleet:
         return set()
 
     def fill_up(self) -> None:
-        """Starts a worker for each that has ended. One that ended by itself is a fault, and says why."""
+        """Replaces each worker that has ended. One that was not killed is a fault."""
         for place, worker in enumerate(self._workers):
             if worker.returncode is None:
                 continue
-            # SIGTERM ends it at once while it is still being loaded.
+            # While it is still being loaded, SIGTERM ends it at once.
             if worker.returncode not in (0, -signal.SIGKILL, -signal.SIGTERM):
                 self.failures.append(f"a worker ended with {worker.returncode}: {worker.output[-2000:]}")
             worker.close()
@@ -118,7 +118,7 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def storm(world: World, seconds: float, workers: int, chance: random.Random) -> list[str]:
-    """Runs the storm on one engine and prints its figures; everything that is wrong afterwards."""
+    """Runs the storm on one engine and prints its figures; returns every fault found afterwards."""
     stop = threading.Event()
     submitted: list[int] = []
 
@@ -171,13 +171,13 @@ def _unfinished(world: World) -> int:
 
 
 def _faults(world: World, submitted: list[int]) -> Iterator[str]:
-    """Whatever is not as it would be had nobody been killed."""
+    """What is not as it would be without the kills."""
     rows = world.all(sa.select(Scoring))
     if sorted(row.submission_id for row in rows) != sorted(submitted):
         yield f"{len(submitted)} runs were submitted and {len(rows)} scorings are there"
     for row in rows:
         if row.state is State.FAILED and row.errors == MOST_ERRORS:
-            continue  # its child was killed three times: parked, as it should be
+            continue  # its child was killed three times: it failed, as it should
         if row.state is not State.SCORED:
             yield f"submission {row.submission_id} is {row.state.value}: {row.failure}"
         elif (lines := _listed(world, row.submission_id)) != LINES - 1:
@@ -185,14 +185,14 @@ def _faults(world: World, submitted: list[int]) -> Iterator[str]:
     recorded = Counter(event.subject_id for event in world.all(sa.select(Event).where(Event.action == "score")))
     yield from (f"submission {run} was recorded {times} times" for run, times in recorded.items() if times != 1)
     (participation,) = world.all(sa.select(Participation))
-    parked = sum(row.state is State.FAILED for row in rows)
-    if participation.used != len(submitted) - parked:
-        yield f"the quota counts {participation.used} runs of {len(submitted)}, {parked} of them parked"
+    given_up = sum(row.state is State.FAILED for row in rows)
+    if participation.used != len(submitted) - given_up:
+        yield f"the quota counts {participation.used} runs of {len(submitted)}, {given_up} of them failed"
     yield from _wrong_figures(world, {row.id: submitted.index(row.submission_id) for row in rows})
 
 
 def _wrong_figures(world: World, number_of: dict[int, int]) -> Iterator[str]:
-    """`number_of`: which run it is, by scoring."""
+    """Faults in the means. `number_of` maps a scoring to the number of its run."""
     scores = world.all(sa.select(Score))
     per_scoring = Counter(score.scoring_id for score in scores)
     if set(per_scoring.values()) != {FIGURES_OF_A_RUN}:

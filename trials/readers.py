@@ -1,4 +1,4 @@
-"""Many readers while runs come in, on both engines: does every page answer, and how long does it take?
+"""Many people read pages while runs are submitted, on both engines: does every page answer, and how fast?
 
     python -m trials.readers --seconds 60 --readers 8 --seed 1
 
@@ -25,7 +25,7 @@ from leaderboard.store import RunStore
 from trials.installation import ENGINES, Installation, installation
 
 FINISH_SECONDS = 300.0
-REJECTED = 1  # run of the demonstration
+REJECTED = 1  # of the demonstration's runs has mistakes
 SHOWN_FAULTS = 10
 CAMPAIGN = "harbour"
 PAGES = {
@@ -41,7 +41,7 @@ PAGES = {
 
 
 class Readers:
-    """So many threads that read pages; `seconds` are those that each page took, `faults` what did not answer."""
+    """Threads that read pages. `seconds` has the times that each page took, `faults` the pages that did not answer."""
 
     def __init__(self, here: Installation, pages: Mapping[str, str], count: int, seed: int) -> None:
         self.seconds: dict[str, list[float]] = defaultdict(list)
@@ -70,7 +70,7 @@ class Readers:
 
 
 def trial(engine: str, seconds: float, readers: int, seed: int) -> Sequence[str]:
-    """Everything that is wrong; prints what the pages took."""
+    """Every fault found; prints how long the pages took."""
     with installation(engine) as here:
         store = RunStore(here.site.environment["LEADERBOARD_STORE_URL"])
         seeded = seeding.load(here.database, store, dt.datetime.now(dt.UTC))
@@ -98,7 +98,7 @@ def trial(engine: str, seconds: float, readers: int, seed: int) -> Sequence[str]
 
 
 def _submit(here: Installation, evaluation: str, text: bytes, number: int) -> None:
-    """A run under a system of its own, unlike the others in its last line."""
+    """Submits the run under a system of its own, with a last line of its own, so that no two files are the same."""
     file = here.folder / f"trial-{number}.run"
     file.write_bytes(text + f"# trial {number}\n".encode())
     here.site.command(

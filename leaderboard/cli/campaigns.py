@@ -1,4 +1,4 @@
-"""`leaderboard campaign`: what is held fixed over the years of a campaign."""
+"""`leaderboard campaign`: campaigns, and what stays fixed over their years."""
 
 import sys
 from typing import Any
@@ -23,7 +23,7 @@ __all__ = ["campaign"]
 
 NUMBER = OrNone(click.FLOAT)
 SETTINGS = together(  # what `add` and `change` have in common
-    click.option("--description", default="", help="What readers are told about it."),
+    click.option("--description", default="", help="A description for its page."),
     click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),
     click.option("--value", type=NUMBER, help="V, what a correct detection is worth."),
     click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents."),
@@ -54,7 +54,7 @@ def campaign() -> None:
 @campaign.command()
 @click.argument("slug")
 @click.option("--title", required=True, help="Its name on every page.")
-@click.option("--measures", required=True, help="Those that boards show, like 'AQWV AP nDCG@10'.")
+@click.option("--measures", required=True, help="The measures that boards show, like 'AQWV AP nDCG@10'.")
 @click.option("--primary", "primary_measure", help="The one that boards rank by (default: the first).")
 @SETTINGS
 def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) -> None:
@@ -75,12 +75,14 @@ def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) 
 @campaign.command()
 @click.argument("slug")
 @click.option("--title", help="Its name on every page.")
-@click.option("--measures", help="Those that boards show.")
+@click.option("--measures", help="The measures that boards show.")
 @click.option("--primary", "primary_measure", help="The one that boards rank by.")
 @SETTINGS
 @click.pass_context
 def change(context: click.Context, /, slug: str, **_: Any) -> None:
-    """Change the settings that are given. Those that change figures re-score; the first result fixes β.
+    """Change the settings that are given; the others stay. Runs are scored anew where that changes their figures.
+
+    β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score.
 
     \b
     leaderboard campaign change harbour --measures 'AQWV MQWV AP' --run-choice best

@@ -14,7 +14,7 @@ __all__ = ["FORMATS"]
 
 MINUS = "−"
 DIGITS = 4
-NO_DIRECTION = "neither more nor less of it is better"
+NO_DIRECTION = "neither a higher nor a lower value is better"
 TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxon"}
 COLUMNS = (
     "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
@@ -40,7 +40,7 @@ Compared = dict[Measure, ComparisonTable]
 
 
 def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: str, seed: int | None) -> Compared:
-    """Each measure's comparisons; none, with the reason, where neither more nor less is better."""
+    """Each measure's comparisons; none, with the reason, for a measure without a direction."""
     seed = SEED if seed is None else seed
     tables: Compared = {}
     for measure in measures:
@@ -115,7 +115,7 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
 
 
 def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
-    """One a test; what is said of the run stands in the first."""
+    """A line for each test; the first also has the figures of the run."""
     effects, difference = row.effects, row.difference
     first = [
         row.name,

@@ -35,7 +35,7 @@ def upgrade() -> None:
 
 @contextmanager
 def _connected(config: Config) -> Iterator[Database]:
-    """The database of the installation, whatever its tables. Raises Unavailable when it does not answer."""
+    """The installation's database, with or without tables. Raises BadInput or Unavailable when it can't be opened."""
     database = Database.connect(config.database_url)
     _require_folder(database)
     try:
@@ -48,7 +48,7 @@ def _connected(config: Config) -> Iterator[Database]:
 
 @contextmanager
 def up_to_date(config: Config) -> Iterator[Database]:
-    """The same. Raises Conflict, saying what to do, when its tables are not those that this version needs."""
+    """The same, when its tables are those that this version needs; raises Conflict, saying what to do, when not."""
     with _connected(config) as database:
         file = _file(database)
         # Connecting would make an empty file where there is none.
@@ -61,7 +61,7 @@ def up_to_date(config: Config) -> Iterator[Database]:
 
 
 def require_up_to_date(config: Config) -> None:
-    """Raises what `up_to_date` raises: for what opens the database itself later, or in another process."""
+    """Raises what `up_to_date` raises, for programs that open the database later or in another process."""
     with up_to_date(config):
         pass
 
@@ -75,7 +75,7 @@ def reading() -> Iterator[Session]:
 
 @contextmanager
 def writing() -> Iterator[Session]:
-    """One transaction: what the command did is there when it ends without a complaint, and nothing of it otherwise."""
+    """A session in one transaction, committed when the block ends without an exception. Raises as `reading` does."""
     with up_to_date(Config.from_environment()) as database, database.write() as session:
         yield session
 
@@ -96,6 +96,6 @@ def _require_folder(database: Database) -> None:
 
 
 def _file(database: Database) -> Path | None:
-    """That of a database of SQLite; None for one on a server."""
+    """The file of an SQLite database; None for a database on a server."""
     url = database.engine.url
     return Path(url.database or "") if url.get_backend_name() == "sqlite" else None

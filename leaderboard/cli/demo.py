@@ -29,10 +29,10 @@ __all__ = ["RESTARTS", "demo"]
 
 FOLDER = Path("leaderboard-demo")
 START_SECONDS = 60.0
-LOOK_SECONDS = 0.5  # between two looks at whether all is well
-STOP_SECONDS = 20.0  # to end by itself, before it is killed
+LOOK_SECONDS = 0.5  # between two checks of the processes
+STOP_SECONDS = 20.0  # for a process to end by itself, before it is killed
 RESTARTS = 3  # in a row, before the worker is given up
-WELL_SECONDS = 60.0  # a worker that ran this long is counted from none again
+WELL_SECONDS = 60.0  # once a worker has run this long, its earlier restarts no longer count
 LAST_LINES = 15
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, `kill`, the closing of the terminal
 
@@ -132,7 +132,7 @@ def demo(port: int, folder: Path) -> None:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """Breaks off whatever the demonstration is at, setting up too: a transaction that is not done is rolled back."""
+    """Interrupts the demonstration wherever it is; an open transaction is rolled back."""
     raise KeyboardInterrupt
 
 
@@ -213,7 +213,7 @@ def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> I
         yield look_after
     finally:
         for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)  # it is stopping
+            signal.signal(number, signal.SIG_IGN)  # stopping goes on to its end
         for process in started:
             process.terminate()
         for process in started:

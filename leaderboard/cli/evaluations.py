@@ -21,9 +21,9 @@ DATE = OrNone(MOMENT)
 COUNT = OrNone(click.INT)
 WHEN = "always, once it has closed, or never (to organisers only)"
 SETTINGS = together(  # what `add` and `change` have in common
-    click.option("--period-key", type=int, help="What periods are sorted by (default: the year in it)."),
-    click.option("--description", default="", help="What readers are told about it."),
-    click.option("--condition", default="", help="Language, task, …: what tells it from others of its period."),
+    click.option("--period-key", type=int, help="A number to sort periods by (default: the year in --period)."),
+    click.option("--description", default="", help="A description for its page."),
+    click.option("--condition", default="", help="Its language, task, …, where a period has several evaluations."),
     click.option("--collection", default="", help="The collection's name."),
     click.option("--documents", type=COUNT, help="Documents in the collection; detection measures need it."),
     click.option("--relevance-level", type=int, default=1, show_default=True, help="Lowest grade that is relevant."),
@@ -34,9 +34,9 @@ SETTINGS = together(  # what `add` and `change` have in common
         show_default=True,
         help="pooled: a query without judgments is left out; complete: it has no relevant document.",
     ),
-    click.option("--opens", "opens_at", type=DATE, help="From when on runs are taken (UTC)."),
-    click.option("--closes", "closes_at", type=DATE, help="Until when runs are taken (UTC)."),
-    click.option("--late/--no-late", "late_allowed", default=False, help="Take late runs too, unranked."),
+    click.option("--opens", "opens_at", type=DATE, help="When it starts to take runs (UTC)."),
+    click.option("--closes", "closes_at", type=DATE, help="When it stops taking runs (UTC)."),
+    click.option("--late/--no-late", "late_allowed", default=False, help="Take late runs too; they are not ranked."),
     click.option(
         "--results",
         type=OneOf(Opening),
@@ -49,13 +49,15 @@ SETTINGS = together(  # what `add` and `change` have in common
         type=OneOf(Opening),
         default=Opening.CLOSED.value,
         show_default=True,
-        help=f"When single queries are, which give the judgments away: {WHEN}.",
+        help=f"When results by query are public, which reveal judgments: {WHEN}.",
     ),
-    click.option("--own-results/--no-own-results", default=True, help="A team sees its own means first."),
-    click.option("--publish-judgments/--keep-judgments", "judgments_published", default=False),
-    click.option("--anonymous-until", type=DATE, help="Until when names are hidden (UTC)."),
-    click.option("--daily-quota", type=COUNT, help="Submissions a team and day."),
-    click.option("--total-quota", type=COUNT, help="Submissions a team in all."),
+    click.option("--own-results/--no-own-results", default=True, help="Show a team its own means before others."),
+    click.option(
+        "--publish-judgments/--keep-judgments", "judgments_published", default=False, help="Let anybody read them."
+    ),
+    click.option("--anonymous-until", type=DATE, help="Until when names of teams and systems are hidden (UTC)."),
+    click.option("--daily-quota", type=COUNT, help="Submissions that a team has in a day."),
+    click.option("--total-quota", type=COUNT, help="Submissions that a team has in all."),
 )
 
 
@@ -89,7 +91,7 @@ def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
 @SETTINGS
 @click.pass_context
 def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
-    """Change what is given, and nothing else. The word none takes a date or a quota away.
+    """Change the settings that are given; the others stay. The word none removes a date or a quota.
 
     \b
     leaderboard evaluation change harbour/2026-text --closes 2026-10-15 --daily-quota none

@@ -26,7 +26,7 @@ def queries() -> None:
 @click.argument("file", type=FILE)
 @click.option("--hidden", is_flag=True, help="Hide the added queries from readers until the evaluation closes.")
 def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
-    """Add queries, one a line: id, text and tags, separated by tabs. A query that is there gets the new text and tags.
+    """Add queries, one a line: id, text and tags, separated by tabs. Queries already there get the new text and tags.
 
     \b
     leaderboard queries import harbour/2026-text queries.tsv
@@ -54,7 +54,7 @@ def import_judgment_file(evaluation: Place, file: Path, note: str, known: Path |
     \b
     leaderboard judgments import harbour/2026-text qrels.txt --note 'after adjudication'
     """
-    # Read before the database is written to: a long file holds nobody up.
+    # Read before the transaction starts, so that a long file keeps no other writer waiting.
     read = read_judgments(file)
     read_known = read_judgments(known) if known is not None else None
     with writing() as session:

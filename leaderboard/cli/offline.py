@@ -62,7 +62,7 @@ def setting_of(
     prior: float | None = None,
     **rest: Any,
 ) -> "Setting":
-    """The figures that an evaluation holds fixed, as the options name them. Raises InvalidFields."""
+    """The measures' setting from the options. Raises InvalidFields for a wrong β, cost, value or prior."""
     from leaderboard.metrics import Setting
     from leaderboard.rules.prior import checked_beta
 

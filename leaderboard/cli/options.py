@@ -44,7 +44,7 @@ UNTIL_STDIN_CLOSES = click.option(
     is_flag=True,
     expose_value=False,
     callback=_stop_when_stdin_closes,
-    help="Stop when standard input closes too: the pipe of a program that started this one closes however it ends.",
+    help="Stop when standard input closes, too: a pipe from the program that started this one closes when that ends.",
 )
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -67,7 +67,7 @@ MOMENT = _Moment()
 
 
 class Place(NamedTuple):
-    """Where an evaluation is: the slugs of its campaign and its own."""
+    """How commands name an evaluation: by the slugs of its campaign and its own."""
 
     campaign: str
     evaluation: str

@@ -11,14 +11,14 @@ import click
 
 __all__ = ["Open", "progress_bar"]
 
-LONG_BYTES = 64 << 20  # below that it is done before a bar can be read
+LONG_BYTES = 64 << 20  # less is read before anybody sees a bar
 
 Source = Path | FileIO
 Open = Callable[[Path], Source]
 
 
 class _Watched(FileIO):
-    """A file that tells how many bytes were read from it."""
+    """A file that reports the bytes read from it."""
 
     def __init__(self, path: Path, tell: Callable[[int], None]) -> None:
         super().__init__(path)
@@ -37,7 +37,7 @@ class _Watched(FileIO):
 
 @contextmanager
 def progress_bar(paths: Sequence[Path]) -> Iterator[Open]:
-    """How to open each of these files: as it is, or watched by one bar over all of them."""
+    """Gives a function that opens each of these files; one bar shows how much of all of them was read."""
     total = sum(path.stat().st_size for path in paths)
     if total < LONG_BYTES or not sys.stderr.isatty():
         yield lambda path: path

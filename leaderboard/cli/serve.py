@@ -62,7 +62,7 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
         )
     require_up_to_date(config)
-    create_app(config)  # what is wrong with the settings is said here, once, and not by every process
+    create_app(config)  # a wrong setting is reported here, once, and not by every process
     listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     click.echo(f"the site listens at {address_of(listener)}")
     _Site(
@@ -80,25 +80,25 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises BadInput, saying what to do, when the address can't be had."""
+    """A listening socket. Raises BadInput, saying what to do, when it can't listen there."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        # What create_server adds to the reason says the address once more.
+        # create_server's own message repeats the address: only the reason is taken from it.
         own = None if isinstance(error, socket.gaierror) else error.errno
         reason = os.strerror(own) if own is not None else error.strerror
         raise BadInput(f"can't listen on {host}, port {port}: {reason}; choose another with --port") from error
 
 
 def address_of(listener: socket.socket) -> str:
-    """What to type into a browser."""
+    """The URL to type into a browser."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _umask() -> int:
-    """This process's own: gunicorn would set another."""
+    """This process's own, for gunicorn to keep: it would set another."""
     current = os.umask(0o077)
     os.umask(current)
     return current

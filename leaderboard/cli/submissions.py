@@ -47,9 +47,9 @@ LOOK_SECONDS = 0.2
     show_default=True,
     help="A team has one primary run in an evaluation.",
 )
-@click.option("--stand", is_flag=True, help="Let this contrastive run stand for its system, in place of the one now.")
+@click.option("--stand", is_flag=True, help="Let this contrastive run stand for its system on the board.")
 @click.option("--threshold", type=float, help="θ: documents with at least this score count as returned.")
-@click.option("--label", default="", help="What tells the run from the team's others.")
+@click.option("--label", default="", help="A short name for the run (default: its run tag).")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
 @click.option(
@@ -80,14 +80,14 @@ def submit(
     leaderboard submit harbour/2026-text run.gz --team team-alder --system heron --threshold 0.5
 
     A worker scores it. The exit status is 0 when the run is scored, or still queued when the wait ends; 1 when it is
-    rejected or its scoring fails; 2 when it is not taken.
+    rejected or its scoring fails; 2 when it is refused.
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
     received_at = dt.datetime.now(dt.UTC)
     config = Config.from_environment()
     with up_to_date(config) as database:
-        # Asked before the file is taken in, so that a slip in a name leaves no file behind.
+        # Looked up before the file is stored, so that a mistyped name leaves no file behind.
         with database.read() as session:
             find_evaluation(session, *evaluation)
             _find_system(session, team, system, new_system)
@@ -116,11 +116,11 @@ def submit(
 
 @click.command()
 @PLACE
-@click.option("--failed", is_flag=True, help="Only put the runs that failed back into the queue.")
+@click.option("--failed", is_flag=True, help="Only queue the failed runs again.")
 def rescore(evaluation: Place, failed: bool) -> None:
     """Score an evaluation's runs anew where something changed since, such as the version of the measures.
 
-    Boards go on showing the results that stand until all new ones are there.
+    Boards show the present results until all new ones are there.
 
     \b
     leaderboard rescore harbour/2026-text
@@ -136,7 +136,7 @@ def rescore(evaluation: Place, failed: bool) -> None:
 
 
 def _outcome(database: Database, actor: Actor, submission_id: int, seconds: float) -> int:
-    """Waits for the run to be scored and prints what came of it; the command's exit status."""
+    """Waits for the run to be scored and prints its means or why it has none; returns the exit status."""
     deadline = time.monotonic() + seconds
     while True:
         now = dt.datetime.now(dt.UTC)

@@ -42,14 +42,14 @@ def read_request(wanted: Iterable[str], compat: Compat) -> TrecRequest:
 
 
 def printed_under_own_names(text: str, compat: Compat, level: int) -> TrecRequest:
-    """What a list of measures in either notation asks for, under trec_eval's names where it has one.
+    """What a list of measures, in our notation or trec_eval's, asks for; each under trec_eval's name where it has one.
 
-    Those come first, in trec_eval's order. A measure of a relevance level other than `level` (-l) keeps our name, as
-    trec_eval's would not tell it from the usual one. Raises UnknownMeasure.
+    Measures with a name in trec_eval come first, in its order. One of another relevance level than `level` (-l) keeps
+    our name: trec_eval's does not show the level. Raises UnknownMeasure.
     """
     rest, request = _without_extras(text.split(), compat)
     trec = [each for each in rest if each in ALL_TREC or _has_parameters(each)]
-    # Not by way of the measures: some are one under two names.
+    # Looked up by trec_eval's names, not by our measures: some of its names are the same measure.
     named = {printed.name: printed for each in trec for printed in requested([each])}
     own: dict[str, Printed] = {}
     for measure in parse_all(" ".join(each for each in rest if each not in trec)):
@@ -119,7 +119,7 @@ def _line(name: str, query: str, value: float, measure: Measure) -> str:
 
 
 def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], TrecRequest]:
-    """The requests for measures, and a request with what else is asked for: runid, relstring, and these of a bundle.
+    """The requests for measures, bundles replaced by what they hold; and a request for runid and relstring alone.
 
     In version 9 the bundles lack the measures that came with version 10.
     """
@@ -146,18 +146,18 @@ def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], T
 
 
 def _has_parameters(request: str) -> bool:
-    """Whether it is one of trec_eval's names with the parameters that its -m takes: P.5,10."""
+    """Whether it is a name of trec_eval with parameters as its -m takes them, such as P.5,10."""
     name, _, parameters = request.partition(".")
     return name in ALL_TREC and re.fullmatch(r"[\dp.,=eE+-]+", parameters) is not None
 
 
 def _base(name: str) -> str:
-    """trec_eval's name without the cutoff or parameters that it prints after it."""
+    """A printed name without its cutoff or parameters: P of P_5."""
     return max((base for base in ALL_TREC if name == base or name.startswith(f"{base}_")), key=len, default=name)
 
 
 def _place(printed: Printed) -> tuple[int, float]:
-    """Where trec_eval prints it: by measure, then by cutoff."""
+    """The sort key for trec_eval's order of printing: by measure, then by cutoff."""
     base = _base(printed.name)
     suffix = printed.name[len(base) + 1 :]
     try:

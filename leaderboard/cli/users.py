@@ -25,8 +25,8 @@ def user() -> None:
 
 @user.command()
 @click.argument("name")
-@click.option("--email", help="Also good to sign in with.")
-@click.option("--admin", is_flag=True, help="May do everything.")
+@click.option("--email", help="An address, which also serves to sign in.")
+@click.option("--admin", is_flag=True, help="Make it an admin, who may do everything.")
 @password_stdin
 def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None:
     """Make an account; asks for its password.
@@ -58,9 +58,9 @@ def password(name: str, password_stdin: bool) -> None:
 
 @user.command()
 @click.argument("name")
-@click.option("--revoke", is_flag=True, help="Take the right away instead.")
+@click.option("--revoke", is_flag=True, help="Take this right away instead.")
 def admin(name: str, revoke: bool) -> None:
-    """Let an account do everything, or no longer.
+    """Make an account an admin, who may do everything, or no longer one.
 
     \b
     leaderboard user admin ada

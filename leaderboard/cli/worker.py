@@ -13,10 +13,12 @@ __all__ = ["worker"]
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="End when nothing waits any more.")
+@click.option("--once", is_flag=True, help="End when no run waits any more.")
 @UNTIL_STDIN_CLOSES
 def worker(once: bool) -> None:
-    """Score what is submitted, until SIGTERM or Ctrl-C; the job at hand is handed back. Start as many as you like.
+    """Score submitted runs until SIGTERM or Ctrl-C; a run being scored then goes back into the queue.
+
+    Start as many workers as you like.
 
     \b
     LEADERBOARD_DATABASE_URL=postgresql://localhost/leaderboard leaderboard worker

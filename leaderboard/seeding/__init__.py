@@ -1,4 +1,4 @@
-"""Seeds: campaigns that come with the product, loaded through the services as anybody else's would be."""
+"""Seeds: the campaigns that come with the product, loaded through the same services as any other campaign."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["Harbour", "Seeded", "load", "worked_examples"]
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What is there after loading. `submitted` counts the runs that were missing."""
+    """What `load` made or found. `submitted` counts the runs that it submitted."""
 
     accounts: tuple[Account, ...]
     sample: SampleRun
@@ -28,7 +28,7 @@ class Seeded:
 
 
 def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
-    """Makes what is missing of the worked examples, the simulated campaign and the accounts. Repeatable.
+    """Makes the worked examples, the simulated campaign and the accounts, as far as they are missing.
 
     Campaigns, queries, judgments and accounts come first, in one transaction; then run by run.
     """
@@ -44,7 +44,7 @@ def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
 
 
 def _latest_year(session: Session) -> int | None:
-    """The newest year of the simulated campaign where it was loaded before: it stays where it is as time goes on."""
+    """The newest year of the simulated campaign where it was loaded before, perhaps in an earlier year than this."""
     return session.scalar(
         sa.select(sa.func.max(Evaluation.period_key))
         .join(Campaign, Campaign.id == Evaluation.campaign_id)

@@ -38,7 +38,7 @@ def read_accounts(path: Path) -> tuple[Account, ...]:
 
 
 def load_accounts(session: Session, accounts: tuple[Account, ...]) -> None:
-    """Makes those that are missing; an account that is there keeps its password. Teams and campaigns come first."""
+    """Makes the missing accounts; existing ones keep their password. Their teams and campaigns must exist already."""
     for account in accounts:
         user = session.scalar(sa.select(User).where(User.name_key == name_key(account.name)))
         if user is None:

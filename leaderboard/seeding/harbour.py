@@ -1,4 +1,4 @@
-"""The simulated campaign: the made-up campaign of `seeds/harbour/` turned into a plan for the loader."""
+"""The simulated campaign: makes a plan for the loader from `seeds/harbour/`."""
 
 import datetime as dt
 import gzip
@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from leaderboard.formats import QueryRow, read_queries
+from leaderboard.rules.prior import beta_of
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan, RunPlan, SystemPlan, TeamPlan
 from leaderboard.seeding.scenario import Condition, Episode, Sample, Scenario, System, Team
 from leaderboard.seeding.simulation import (
@@ -35,17 +36,16 @@ DAILY_QUOTA, TOTAL_QUOTA = 5, 30
 
 @dataclass(frozen=True, slots=True)
 class SampleRun:
-    """A run for a visitor to submit, plain text, and the evaluation that takes it."""
+    """A run for a visitor to submit, as plain text, and the slug of the evaluation that it is for."""
 
     name: str
     text: bytes
     evaluation: str
-    title: str
 
 
 @dataclass(frozen=True)
 class Harbour:
-    """`latest` is the year that is open; the others lie before it, one a year. `now` is when it is loaded."""
+    """`latest` is the calendar year that is open; the campaign's other years precede it. `now` is when it is loaded."""
 
     SLUG: ClassVar[str] = "harbour"
 
@@ -58,8 +58,8 @@ class Harbour:
         return Scenario.read(self.folder / "scenario.toml")
 
     @cached_property
-    def _questions(self) -> tuple[QueryRow, ...]:
-        """All questions, shuffled, so that every year gets some of each domain."""
+    def _queries(self) -> tuple[QueryRow, ...]:
+        """All queries, shuffled, so that every year gets some of each domain."""
         rows = read_queries(self.folder / "queries.tsv")
         order = np.random.default_rng(self.scenario.seed).permutation(len(rows))
         return tuple(rows[place] for place in order)
@@ -83,9 +83,7 @@ class Harbour:
         system = System(slug=sample.name, name="", description="", format="decisions", scale="probability", quality={})
         drawing = _Drawing(self.scenario, self._pool(year, condition), year, self._calendar_year(year), condition)
         content = drawing.write(system, sample.quality)
-        return SampleRun(
-            sample.name, gzip.decompress(content), self._slug(year, condition), self._title(year, condition)
-        )
+        return SampleRun(sample.name, gzip.decompress(content), self._slug(year, condition))
 
     def _calendar_year(self, year: int) -> int:
         return self.latest - self.scenario.years + year
@@ -133,11 +131,11 @@ class Harbour:
         )
 
     def _pool(self, year: int, condition: Condition) -> Pool:
-        """The years share no question; the conditions of a year share all."""
+        """The documents of one evaluation. Years share no query; the conditions of a year have the same queries."""
         calendar, size = self._calendar_year(year), self.scenario.queries.a_year
         queries = tuple(
             QueryRow(f"h{calendar % 100:02d}-{number:02d}", row.text, row.tags)
-            for number, row in enumerate(self._questions[(year - 1) * size : year * size], 1)
+            for number, row in enumerate(self._queries[(year - 1) * size : year * size], 1)
         )
         rng = _rng(self.scenario, year, condition, "pool")
         prefix = f"{condition.slug}-{calendar}-"
@@ -161,7 +159,7 @@ class Harbour:
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """The runs of one evaluation."""
+    """Draws the runs of one evaluation."""
 
     scenario: Scenario
     pool: Pool
@@ -205,16 +203,16 @@ class _Drawing:
         return system.quality[self.year] + self.condition.quality + system.bonus.get(self.condition.slug, 0.0)
 
     def _threshold(self, quality: float, episode: Episode | None) -> float:
-        """On the hidden values. `same_as` takes the other system's, so that the decisions are the same too."""
+        """The hidden value from which on the system decides Y; with `same_as` that of the system that it copies."""
         if episode is not None and episode.same_as:
             quality = self._quality(self.scenario.system(episode.same_as))
         campaign = self.scenario.campaign
-        beta = campaign["cost"] / campaign["value"] * (1 / campaign["prior"] - 1)
-        best = best_threshold(quality, self.scenario.queries, 1 / (beta * campaign["prior"]))
+        odds = 1 / (beta_of(campaign["cost"], campaign["value"], campaign["prior"]) * campaign["prior"])
+        best = best_threshold(quality, self.scenario.queries, odds)
         return best + (episode.threshold if episode is not None else 0.0)
 
     def _after_opening(self, label: str) -> dt.timedelta:
-        """Some day and time of its own, always the same."""
+        """When the run was received: a time that looks random and is the same whenever the label is."""
         minutes = (LAST_RUN_DAYS - FIRST_RUN_DAYS) * 24 * 60
         chance = zlib.crc32(f"{label} {self.condition.slug}".encode())
         return dt.timedelta(days=FIRST_RUN_DAYS, minutes=chance % minutes)

@@ -1,6 +1,5 @@
-"""Loads a plan through the services. What is there already stays as it is, so loading twice is loading once."""
+"""Loads a plan through the services. What is there already is left as it is, so a plan may be loaded again."""
 
-import datetime as dt
 import io
 from collections.abc import Mapping
 from enum import StrEnum
@@ -53,10 +52,10 @@ def load_campaign(session: Session, plan: CampaignPlan) -> Campaign:
 
 
 def submit_runs(database: Database, store: RunStore, plan: CampaignPlan) -> int:
-    """Submits the runs that are missing, oldest first, each in a transaction of its own; gives how many."""
+    """Submits the missing runs, oldest first, each in a transaction of its own; returns how many."""
     submitted = 0
     for evaluation in plan.evaluations:
-        for run in sorted(evaluation.runs, key=lambda run: run.after_opening or dt.timedelta()):
+        for run in sorted(evaluation.runs, key=lambda run: run.after_opening):
             submitted += _submit(database, store, plan.slug, evaluation.slug, run)
     return submitted
 
@@ -78,7 +77,7 @@ def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan)
 
 
 def _typed(settings: Settings) -> dict[str, Any]:
-    """The settings with the words of a file turned into what the services take."""
+    """The settings as the services take them: a word that names a choice becomes the enumeration's member."""
     return {name: CHOICES[name](value) if name in CHOICES else value for name, value in settings.items()}
 
 
@@ -102,7 +101,7 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
             threshold=run.threshold,
             label=run.label,
             notes=run.notes,
-            received_at=opened + run.after_opening if opened is not None and run.after_opening is not None else None,
+            received_at=None if opened is None else opened + run.after_opening,
         )
     return True
 

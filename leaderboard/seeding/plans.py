@@ -9,7 +9,7 @@ from leaderboard.formats import Judgments, QueryRow
 
 __all__ = ["CampaignPlan", "EvaluationPlan", "RunPlan", "Settings", "SystemPlan", "TeamPlan"]
 
-Settings = Mapping[str, Any]  # further arguments of the service that makes the thing, by their names there
+Settings = Mapping[str, Any]  # further arguments of the service that makes it, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,11 @@ class TeamPlan:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """One run to submit. `label` tells it from the team's other runs in the evaluation: what is there stays."""
+    """One run to submit, unless the team has a run with this label in the evaluation already.
+
+    after_opening  when it was received, counted from the opening of the evaluation
+    content        draws or reads the file
+    """
 
     team: str
     system: str
@@ -38,7 +42,7 @@ class RunPlan:
     threshold: float | None
     notes: str
     filename: str
-    after_opening: dt.timedelta | None  # when it was received; None: when it is loaded
+    after_opening: dt.timedelta
     content: Callable[[], bytes]
 
 

@@ -11,7 +11,7 @@ __all__ = ["Condition", "Episode", "Queries", "Sample", "Scenario", "System", "T
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """How many there are each year, and what they are like; see the file."""
+    """How many queries a year has, and how many documents of each kind a query has; the file says more."""
 
     a_year: int
     without_relevant: int
@@ -33,7 +33,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`quality` by year of the campaign, 1 to 4; a year without entry: not taken part."""
+    """`quality` is by year of the campaign, from 1 on; the system took no part in a year without an entry."""
 
     slug: str
     name: str
@@ -57,7 +57,12 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """Something that happened once: to a system's run, or, with a `label`, in one that it entered beside it."""
+    """What was special about a system's run in one evaluation, or, with a `label`, about a further run of the system.
+
+    same_as  the system whose list and decisions it copies
+    missing  how many queries it lacks
+    damaged  the file has mistakes, so that it is rejected
+    """
 
     system: str
     year: int
@@ -67,7 +72,7 @@ class Episode:
     threshold: float = 0.0
     missing: int = 0
     same_as: str = ""
-    damaged: bool = False  # the file has mistakes, so that it is rejected
+    damaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ def test_the_help_has_an_example(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("measure", "options", "reason"),
     [
-        ("NumRet", (), "neither more nor less of it is better"),
+        ("NumRet", (), "neither a higher nor a lower value is better"),
         ("MQWV", ("--documents", "100", "--beta", "1"), "whole run"),
     ],
 )
