@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from hypothesis import strategies as st
 
 from leaderboard.formats import Judgments, Run, read_judgments, read_run
 
-__all__ = ["Line", "judgments_of", "ranked", "run_of"]
+__all__ = ["QUERIES", "SCORES", "Line", "judgments_of", "lists", "pairs", "ranked", "run_of"]
 
 
 class Line(NamedTuple):
@@ -18,6 +19,21 @@ class Line(NamedTuple):
     document: str
     score: float
     decision: bool | None = None
+
+
+IDS = ["a", "b", "B", "aa", "ä", "z9", "10", "9"]
+QUERIES = ["q1", "q2", "q10"]
+SCORES = [-1.5, 0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-12, 2.0, 1e30]  # some are equal as 32-bit numbers only
+
+pairs = st.tuples(st.sampled_from(QUERIES), st.sampled_from(IDS))
+lists = st.lists(pairs, min_size=1, max_size=24, unique=True).flatmap(
+    lambda places: st.tuples(
+        *[
+            st.builds(Line, st.just(query), st.just(document), st.sampled_from(SCORES), st.none())
+            for query, document in places
+        ]
+    )
+)
 
 
 def run_of(lines: Sequence[Line]) -> Run:

@@ -6,22 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics import Setting
-from leaderboard.scoring import join, prepare, ranked_lines
-from tests.scoring.obvious import Line, judgments_of, ranked, run_of
+from leaderboard.scoring import join, prepare
+from tests.scoring.obvious import QUERIES, SCORES, Line, judgments_of, lists, pairs, ranked, run_of
 
-IDS = ["a", "b", "B", "aa", "ä", "z9", "10", "9"]
-QUERIES = ["q1", "q2", "q10"]
-SCORES = [-1.5, 0.0, -0.0, 1.0, 1.0 + 1e-9, 1.0 + 1e-12, 2.0, 1e30]  # some are equal as 32-bit numbers only
-
-pairs = st.tuples(st.sampled_from(QUERIES), st.sampled_from(IDS))
-lists = st.lists(pairs, min_size=1, max_size=24, unique=True).flatmap(
-    lambda places: st.tuples(
-        *[
-            st.builds(Line, st.just(query), st.just(document), st.sampled_from(SCORES), st.none())
-            for query, document in places
-        ]
-    )
-)
 grades = st.dictionaries(pairs, st.integers(-1, 3), min_size=1)
 compats: Any = st.sampled_from([9, 10])
 
@@ -78,22 +65,6 @@ def test_depth_cuts_first_and_judged_only_takes_out_then(
     assert hits(ranking) == expected
     assert ranking.retrieved.tolist() == lengths
     assert len(ranking.scores) == sum(lengths)
-
-
-@settings(deadline=None)
-@given(lines=lists, compat=compats)
-def test_ranked_lines_are_the_whole_order(lines: tuple[Line, ...], compat: Literal[9, 10]) -> None:
-    expected = [
-        (query, rank, line.document, line.score)
-        for query in dict.fromkeys(line.query for line in lines)
-        for rank, line in enumerate(ranked(lines, query, compat), 1)
-    ]
-    run = run_of(lines)
-    listed = ranked_lines(run, compat)
-    queries = [run.queries[number] for number in listed.query]
-    documents = [document.decode() for document in listed.document]
-    assert listed.decision is None
-    assert list(zip(queries, listed.rank, documents, listed.score, strict=True)) == expected
 
 
 @settings(deadline=None)
@@ -166,11 +137,6 @@ def test_scores_beyond_32_bits_are_ordered(compat: Literal[9, 10]) -> None:
     lines = [Line("q", "a", 1e300), Line("q", "b", 1e301), Line("q", "c", -1e300)]
     judged = prepare(judgments_of({("q", "b"): 1}))
     assert join(run_of(lines), judged, Setting(compat=compat)).ranking.rank.tolist() == [1]
-
-
-def test_ids_compare_as_bytes() -> None:
-    lines = [Line("q", document, 1.0) for document in ("9", "10", "ä", "z", "Z")]
-    assert [document.decode() for document in ranked_lines(run_of(lines)).document] == ["ä", "z", "Z", "9", "10"]
 
 
 def test_the_files_rank_column_and_the_order_of_its_lines_do_not_matter() -> None:

@@ -6,12 +6,10 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, FileRejected, InvalidFields, NotAllowed
 from leaderboard.formats import QueryRow
-from leaderboard.metrics import MEASURES_VERSION
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
 from leaderboard.rules.settings import Split
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import campaigns, evaluations, judgments, queries
-from leaderboard.worker.housekeeping import renew_sets
 from tests.support.world import QRELS, World, judged
 
 
@@ -203,24 +201,3 @@ def test_participants_import_and_exclude_nothing(world: World) -> None:
         ):
             with pytest.raises(NotAllowed):
                 forbidden()
-
-
-def test_an_upgrade_that_changes_figures_scores_everything_again(world: World) -> None:
-    submission = world.submit()
-    world.drain()
-    with world.database.write() as session:
-        session.execute(sa.update(ScoringSet).values(metric_version="0.9"))
-    later = world.submit()
-    # A worker of this version leaves the old version's jobs alone ...
-    world.drain()
-    assert world.scoring(later).state is State.QUEUED
-    # ... until it starts, and makes a set of its own.
-    renew_sets(world.database)
-    renew_sets(world.database)
-    assert [(made.metric_version, made.state) for made in _sets(world)] == [
-        ("0.9", SetState.CURRENT),
-        (MEASURES_VERSION, SetState.BUILDING),
-    ]
-    world.drain()
-    assert [made.state for made in _sets(world)] == [SetState.SUPERSEDED, SetState.CURRENT]
-    assert {world.scoring(run).state for run in (submission, later)} == {State.SCORED}

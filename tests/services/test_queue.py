@@ -1,9 +1,10 @@
-"""Claims, leases and attempts, by the services that the worker is made of."""
+"""Claims, leases and attempts, and what is recorded of a run that was scored."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
@@ -14,7 +15,7 @@ from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, queue, submissions
 from leaderboard.services.queue import Claim, MeasureScore, Recorded, RunScores
-from tests.support.world import World
+from tests.support.world import RUN, World
 
 FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
 CLAIMS = 20
@@ -258,3 +259,21 @@ def test_leases_run_by_the_clock_of_the_database(world: World) -> None:
     with world.database.read() as session:
         left = sa.select(Scoring.id).where(Scoring.lease_until > clock(95), Scoring.lease_until <= clock(100))
         assert session.scalar(left) is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "label"),
+    [
+        ("", RUN, "a-run"),
+        ("our first", RUN, "our first"),
+        ("", "q1\td1\tY\t0.9\n", "run.txt"),
+    ],
+    ids=["run tag", "the submitter's own", "file's name"],
+)
+def test_a_run_without_a_label_gets_its_tag_or_the_name_of_its_file(
+    world: World, given: str, text: str, label: str
+) -> None:
+    run = world.submit(text, label=given)
+    world.drain()
+    with world.database.read() as session:
+        assert session.get_one(Submission, run).label == label

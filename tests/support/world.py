@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,14 @@ class World:
         self._worker = self._worker or Worker(self.database, self.store, self.config)
         while self._worker.step(threading.Event()):
             pass
+
+    def stuck_run(self) -> tuple[int, Path]:
+        """A run whose file is a pipe: scoring it goes on until somebody writes there. Returns its id and the pipe."""
+        run = self.submit(run_text(1))
+        with self.store.run_file(self.scoring(run).submission.sha256) as path:
+            path.unlink()
+            os.mkfifo(path)
+        return run, path
 
     def close(self) -> None:
         if self._worker is not None:

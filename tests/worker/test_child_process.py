@@ -2,22 +2,15 @@
 
 import os
 import signal
-import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from leaderboard.errors import Unavailable
-from leaderboard.models import Scoring
-from leaderboard.rules.states import State
 from leaderboard.services.queue import RunScores
-from leaderboard.worker import Worker
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
-from tests.support.waiting import wait_until
 from tests.support.world import World, run_text
 
 SECONDS = 60.0
@@ -47,15 +40,6 @@ def _reply(child: ChildProcess, job: Job) -> Reply:
     return reply
 
 
-def _stuck_file(world: World, content: str) -> Path:
-    """Makes the stored file of a run one that is waited on for ever: a pipe that nobody writes to."""
-    sha256 = world.receive(content).sha256
-    with world.store.run_file(sha256) as path:
-        path.unlink()
-        os.mkfifo(path)
-    return path
-
-
 def test_one_child_scores_many_runs(world: World, child: ChildProcess) -> None:
     for number in range(3):
         reply = _reply(child, _job(world, world.submit(run_text(number))))
@@ -68,8 +52,7 @@ def test_one_child_scores_many_runs(world: World, child: ChildProcess) -> None:
 
 
 def test_a_child_that_is_killed_says_how_it_ended(world: World, child: ChildProcess) -> None:
-    run = world.submit(run_text(1))
-    _stuck_file(world, run_text(1))
+    run, _ = world.stuck_run()
     child.ask(_job(world, run))
     assert child.reply(0.1) is None
     os.kill(child.pid, signal.SIGKILL)
@@ -101,34 +84,3 @@ def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: 
 def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:
     with pytest.raises(Unavailable, match="job_bytes is 100,000,000 and this process alone takes"):
         ChildProcess(_settings(world, 100_000_000))
-
-
-def test_a_run_that_takes_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
-    world.config = replace(world.config, job_seconds=1)
-    run = world.submit(run_text(1))
-    _stuck_file(world, run_text(1))
-    world.drain()
-    scoring = world.scoring(run)
-    assert (scoring.state, scoring.errors) == (State.QUEUED, 1)
-    assert scoring.failure == "scoring took longer than 1 s, the most that one run may take here"
-    # The worker lives on, with a new child.
-    other = world.submit(run_text(2))
-    world.drain()
-    assert world.scoring(other).state is State.SCORED
-
-
-def test_a_job_that_passed_into_other_hands_is_dropped(world: World) -> None:
-    world.config = replace(world.config, lease_seconds=1)
-    run = world.submit(run_text(1))
-    _stuck_file(world, run_text(1))
-    worker = Worker(world.database, world.store, world.config)
-    working = threading.Thread(target=worker.step, args=(threading.Event(),))
-    working.start()
-    wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
-    with world.database.write() as session:
-        session.execute(sa.update(Scoring).values(worker="another", attempt=2))
-    working.join(SECONDS)
-    assert not working.is_alive()
-    worker.close()
-    scoring = world.scoring(run)
-    assert (scoring.state, scoring.worker, scoring.errors) == (State.SCORING, "another", 0)

@@ -13,7 +13,6 @@ from leaderboard.config import Config
 from leaderboard.models import Event, Scoring
 from leaderboard.rules.states import State
 from leaderboard.worker import run as run_worker
-from leaderboard.worker.housekeeping import remove_orphans
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
@@ -32,15 +31,6 @@ def _worker(world: World) -> Process:
         "LEADERBOARD_LEASE_SECONDS": str(LEASE_SECONDS),
     }
     return Process([sys.executable, "-m", "leaderboard", "worker"], env=environment, cwd=Path(world.store.url).parent)
-
-
-def _stuck_run(world: World) -> tuple[int, Path]:
-    """A run whose file is a pipe that nobody writes to: its scoring is in the middle until somebody does."""
-    run = world.submit(run_text(1))
-    with world.store.run_file(world.scoring(run).submission.sha256) as path:
-        path.unlink()
-        os.mkfifo(path)
-    return run, path
 
 
 def _wait_for_state(world: World, run: int, state: State) -> None:
@@ -68,7 +58,7 @@ def _runs(pid: int) -> bool:
 
 
 def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishes(world: World) -> None:
-    run, pipe = _stuck_run(world)
+    run, pipe = world.stuck_run()
     with _worker(world) as first:
         _wait_for_state(world, run, State.SCORING)
         by_first = world.scoring(run).worker
@@ -91,7 +81,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishe
 
 
 def test_a_worker_that_is_alive_keeps_its_job_however_long_it_takes(world: World) -> None:
-    run, pipe = _stuck_run(world)
+    run, pipe = world.stuck_run()
     with _worker(world), _worker(world):
         _wait_for_state(world, run, State.SCORING)
         lease = world.scoring(run).lease_until
@@ -108,7 +98,7 @@ def test_a_worker_that_is_alive_keeps_its_job_however_long_it_takes(world: World
 
 
 def test_a_stop_finishes_a_job_that_is_nearly_done(world: World) -> None:
-    run, pipe = _stuck_run(world)
+    run, pipe = world.stuck_run()
     with _worker(world) as worker:
         _wait_for_state(world, run, State.SCORING)
         os.kill(worker.pid, signal.SIGTERM)
@@ -119,7 +109,7 @@ def test_a_stop_finishes_a_job_that_is_nearly_done(world: World) -> None:
 
 
 def test_a_stop_hands_a_long_job_back_at_no_cost(world: World) -> None:
-    run, _ = _stuck_run(world)
+    run, _ = world.stuck_run()
     with _worker(world) as worker:
         _wait_for_state(world, run, State.SCORING)
         children = _children(worker.pid)
@@ -142,7 +132,7 @@ def test_an_idle_worker_stops_at_once_and_leaves_no_process(world: World) -> Non
 
 
 def test_a_worker_whose_child_is_killed_goes_on_with_another(world: World) -> None:
-    run, pipe = _stuck_run(world)
+    run, pipe = world.stuck_run()
     with _worker(world) as worker:
         _wait_for_state(world, run, State.SCORING)
         (child,) = _children(worker.pid)
@@ -163,18 +153,9 @@ def test_with_once_a_worker_ends_when_nothing_waits(world: World) -> None:
     assert {world.scoring(run).state for run in runs} == {State.SCORED}
 
 
-def test_files_that_no_submission_names_are_removed_once_they_are_old(world: World) -> None:
-    run = world.submit(run_text(1))
-    named = world.scoring(run).submission.sha256
-    world.receive(run_text(2))
-    assert remove_orphans(world.database, world.store) == 0
-    assert remove_orphans(world.database, world.store, seconds=0) == 1
-    assert list(world.store.orphan_candidates(0)) == [named]
-
-
 @pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite has no connections to drop
 def test_a_database_that_drops_every_connection_ends_no_worker(world: World) -> None:
-    run, pipe = _stuck_run(world)
+    run, pipe = world.stuck_run()
     drop = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
                    " AND pid <> pg_backend_pid()")  # fmt: skip
     with _worker(world) as worker:

@@ -1,0 +1,61 @@
+"""What a worker does beside scoring."""
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.metrics import MEASURES_VERSION
+from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.rules.states import SetState, State
+from leaderboard.worker.housekeeping import remove_orphans, renew_sets
+from tests.support.world import World, run_text
+
+
+def _sets(world: World) -> list[tuple[str, SetState]]:
+    with world.database.read() as session:
+        made = session.scalars(sa.select(ScoringSet).order_by(ScoringSet.id))
+        return [(one.metric_version, one.state) for one in made]
+
+
+def _of_version(world: World, version: str) -> None:
+    """Makes the sets that there are those of another version of the measures."""
+    with world.database.write() as session:
+        session.execute(sa.update(ScoringSet).values(metric_version=version))
+
+
+def test_an_upgrade_that_changes_figures_scores_everything_again(world: World) -> None:
+    submission = world.submit()
+    world.drain()
+    _of_version(world, "0.9")
+    later = world.submit()
+    # A worker of this version leaves the old version's jobs alone ...
+    world.drain()
+    assert world.scoring(later).state is State.QUEUED
+    # ... until it starts, and makes a set of its own.
+    renew_sets(world.database)
+    renew_sets(world.database)
+    assert _sets(world) == [("0.9", SetState.CURRENT), (MEASURES_VERSION, SetState.BUILDING)]
+    world.drain()
+    assert [state for _, state in _sets(world)] == [SetState.SUPERSEDED, SetState.CURRENT]
+    assert {world.scoring(run).state for run in (submission, later)} == {State.SCORED}
+
+
+def test_an_evaluation_that_this_version_can_not_score_keeps_its_set_and_the_log_says_why(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.submit()
+    world.drain()
+    _of_version(world, "0.9")
+    with world.database.write() as session:
+        session.execute(sa.update(Evaluation).values(documents=None))
+    renew_sets(world.database)
+    assert _sets(world) == [("0.9", SetState.CURRENT)]
+    assert f"evaluation {world.evaluation} can't be scored by this version" in caplog.text
+
+
+def test_files_that_no_submission_names_are_removed_once_they_are_old(world: World) -> None:
+    run = world.submit(run_text(1))
+    named = world.scoring(run).submission.sha256
+    world.receive(run_text(2))
+    assert remove_orphans(world.database, world.store) == 0
+    assert remove_orphans(world.database, world.store, seconds=0) == 1
+    assert list(world.store.orphan_candidates(0)) == [named]

@@ -1,0 +1,51 @@
+"""One worker, step by step: what becomes of a run that takes too long, or that passed into other hands."""
+
+import threading
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from leaderboard.models import Scoring
+from leaderboard.rules.states import State
+from leaderboard.worker import Worker, drain
+from tests.support.waiting import wait_until
+from tests.support.world import World, run_text
+
+SECONDS = 60.0
+
+
+def test_a_worker_works_until_nothing_waits_and_then_has_nothing_to_do(world: World) -> None:
+    assert drain(world.database, world.store, world.config) == 0
+    runs = [world.submit(run_text(number)) for number in range(2)]
+    assert drain(world.database, world.store, world.config) >= len(runs)
+    assert {world.scoring(run).state for run in runs} == {State.SCORED}
+    assert drain(world.database, world.store, world.config) == 0
+
+
+def test_a_run_that_takes_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
+    world.config = replace(world.config, job_seconds=1)
+    run, _ = world.stuck_run()
+    world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors) == (State.QUEUED, 1)
+    assert scoring.failure == "scoring took longer than 1 s, the most that one run may take here"
+    # The worker lives on, with a new child.
+    other = world.submit(run_text(2))
+    world.drain()
+    assert world.scoring(other).state is State.SCORED
+
+
+def test_a_job_that_passed_into_other_hands_is_dropped(world: World) -> None:
+    world.config = replace(world.config, lease_seconds=1)
+    run, _ = world.stuck_run()
+    worker = Worker(world.database, world.store, world.config)
+    working = threading.Thread(target=worker.step, args=(threading.Event(),))
+    working.start()
+    wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(worker="another", attempt=2))
+    working.join(SECONDS)
+    assert not working.is_alive()
+    worker.close()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.worker, scoring.errors) == (State.SCORING, "another", 0)
