@@ -11,10 +11,11 @@ from leaderboard.formats.ids import Ids, Keys, Texts, keys, pair_keys, rising_wo
 from leaderboard.formats.judgments import Judgments, read_judgments
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
-from leaderboard.formats.runs import RUN_WRITERS, Run, RunFormat, RunLine, read_run
+from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
 
 __all__ = [
     "GRADE_LIMIT",
+    "RUN_FORMATS",
     "RUN_WRITERS",
     "ByteSource",
     "Ids",

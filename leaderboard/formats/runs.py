@@ -13,7 +13,7 @@ from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
-__all__ = ["RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
+__all__ = ["RUN_FORMATS", "RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
 
 RunFormat = Literal["auto", "trec", "trec_eval", "decisions"]
 
@@ -33,6 +33,11 @@ FORMATS: Mapping[RunFormat, Schemas] = {
     "trec_eval": {**WITHOUT_COLUMNS, "columns": (TREC_EVAL,)},
     "decisions": {"columns": (DECISIONS,)},
 }
+# Those of "auto" in a sentence, for pages.
+RUN_FORMATS = (
+    "A TREC run (query Q0 document rank score tag); decisions (query document Y|N score); CSV or JSON lines with "
+    "query, document, score and perhaps decision; or a .tgz with one file of decisions for each query. Plain or gzipped"
+)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from wtforms import (
 from wtforms.widgets import TextInput
 
 from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.formats import RUN_FORMATS
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.standings import Designation, RunChoice
@@ -100,11 +101,7 @@ class SubmitForm(Form):
         ]
         if primary:
             form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
-        form.run.description = (
-            "A TREC run (query Q0 document rank score tag); decisions (query document Y|N score); CSV or JSON lines "
-            "with query, document, score and perhaps decision; or a .tgz with one file of decisions for each query. "
-            f"Plain or gzipped, at most {size(config().upload_bytes)}."
-        )
+        form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
     def check(self, upload: Received | None, refused: str | None) -> bool:
