@@ -80,7 +80,7 @@ class Problems:
     name     what messages call the file
     limits   its limits; at most `limits.problems` lines are listed of one kind of mistake
     allowed  the evaluation's queries: any other is a problem; None: every query is welcome
-    lines    lines read so far that say something, good or not
+    lines    lines read so far, without comments and empty lines
     guess    what the file seems to be, for files that are wrong on most of their lines; "": nothing in particular
     part     the file of an archive that is being read
     """
@@ -117,7 +117,7 @@ class Problems:
         self.add(line, wrong)
 
     def count_more(self, kind: str, lines: int) -> None:
-        """Counts a kind of mistake on so many lines more, later ones than any that were added."""
+        """Counts a kind of mistake on further lines, which come after those that were added one by one."""
         if lines:
             self._mistakes[kind].count += lines
             self._mistakes[kind].same = False

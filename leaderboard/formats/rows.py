@@ -22,12 +22,12 @@ __all__ = ["Rows", "Schemas", "read_rows", "repeated_rows"]
 Schemas = Mapping[FileFormat, Sequence[Schema]]
 
 KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
-FIRST_ROWS = 1 << 14
+FIRST_ROWS = 1 << 14  # room in a column whose length can't be estimated
 ROOM = 1.05  # lines may get a little shorter later in a file
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
-SLOTS_PER_QUERY = 64  # of the table: one query in so many shares its slot and is looked up the slow way
-MOST_BITS = 20
-GROWTH = 1.25
+SLOTS_PER_QUERY = 64  # of the table: about one query in 64 shares its slot and is looked up the slow way
+MOST_BITS = 20  # of a slot's number
+GROWTH = 1.25  # from how many times as many queries on the table is made anew
 ROWS_AT_ONCE = 1 << 16  # what sorts within the processor's cache
 
 
@@ -221,7 +221,7 @@ class Numbering:
         return np.array([self.number(query.decode()) for query in queries.tolist()], np.uint32)
 
     def _make_table(self) -> None:
-        """Makes the table anew once many ids are missing from it: not for each few, or many ids would take for ever."""
+        """Makes the table anew, once many ids are missing from it: making it for each few would take too long."""
         if len(self.ids) < len(self._texts) * GROWTH:
             return
         self._texts = as_texts(self.ids)

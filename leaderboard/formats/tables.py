@@ -67,7 +67,7 @@ class Schema:
 
 
 def schema_of_width(width: int, schemas: Sequence[Schema]) -> Schema:
-    """The schema with so many columns; where there is none the last one, for messages to name."""
+    """The schema with `width` columns; where there is none the last one, for messages to name."""
     return next((schema for schema in schemas if schema.width == width), schemas[-1])
 
 

@@ -18,7 +18,7 @@ ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has die
 
 
 class RunStore:
-    """What an installation keeps of its runs. Any number of processes may use one place at the same time."""
+    """What an installation keeps of its runs. Any number of processes may use one folder at the same time."""
 
     def __init__(self, url: str, caps: Caps | None = None) -> None:
         """The store in a folder, which is made when it is not there; `caps` bound what `receive` takes."""
@@ -48,11 +48,11 @@ class RunStore:
         return self._folder.local(_run_key(sha256))
 
     def orphan_candidates(self, seconds: float) -> Iterator[str]:
-        """SHA-256 of each run file that was put here at least so many seconds ago; the caller knows which have rows."""
+        """SHA-256 of each run file that was put here `seconds` ago or earlier; the caller knows which it needs."""
         return (key.rpartition("/")[2] for key in self._folder.keys(RUNS, seconds))
 
     def remove_run(self, sha256: str, seconds: float) -> bool:
-        """Removes a run file, unless it was received again within so many seconds; whether it did."""
+        """Removes a run file, unless it was received again in the last `seconds`; True when it was removed."""
         return self._folder.remove(_run_key(sha256), seconds)
 
     def sweep_incoming(self) -> None:
@@ -62,7 +62,7 @@ class RunStore:
     def keep_ranked_lists(
         self, submission_id: int, compat: int, positions: int, lists: Iterable[tuple[int, RankedList]]
     ) -> None:
-        """Keeps what a run lists, each list with its query's position in the evaluation, which has so many positions.
+        """Keeps a run's ranked lists, each with its query's position in the evaluation; 0 <= position < `positions`.
 
         The lists depend on the run and on the compatibility rule that orders it, not on judgments: a re-scoring writes
         the same again.

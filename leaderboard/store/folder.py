@@ -53,14 +53,14 @@ class Folder:
         yield path
 
     def keys(self, prefix: str, seconds: float) -> Iterator[str]:
-        """The keys below `prefix/` of files that were put there at least so many seconds ago."""
+        """The keys below `prefix/` of files that were put there `seconds` ago or earlier."""
         before = time.time() - seconds
         for path in (self._root / prefix).rglob("*"):
             if _older(path, before):
                 yield path.relative_to(self._root).as_posix()
 
     def remove(self, key: str, seconds: float) -> bool:
-        """Removes a file, unless somebody put it there anew less than so many seconds ago."""
+        """Removes a file, unless it was put there anew in the last `seconds`; True when it was removed."""
         path = self._root / key
         aside = self._root / SET_ASIDE / key.replace("/", "-")
         aside.parent.mkdir(exist_ok=True)
@@ -76,7 +76,7 @@ class Folder:
         return True
 
     def sweep_incoming(self, seconds: float) -> None:
-        """Removes what processes that were killed left half-written."""
+        """Removes incoming files that are `seconds` old or older: the processes that wrote them were killed."""
         for path in (self._root / INCOMING).iterdir():
             if _older(path, time.time() - seconds):
                 path.unlink(missing_ok=True)

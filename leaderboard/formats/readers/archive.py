@@ -60,7 +60,7 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
     schemas  those of a line with a decision and of one without; all files must be of one
 
     Raises FileRejected at once for what no honest archive holds: links, devices, absolute paths, paths that lead out,
-    archives within, and more than the caps allow.
+    archives within, and more than the limits allow.
     """
     limits, allowed = problems.limits, problems.allowed
     seen: dict[str, str] = {}

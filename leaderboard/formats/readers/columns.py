@@ -31,7 +31,7 @@ class Doubt(Exception):  # no error: it leads to the slow reader
 
 
 def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
-    """The rows of a text in columns; the schema goes by the number of columns in the first line that says something."""
+    """The rows of a text in columns; the schema goes by the number of columns in the first line that is no comment."""
     pieces = cut(text, problems)
     start = next(((piece, width) for piece in pieces if (width := _width(piece))), None)
     if start is None:
