@@ -120,6 +120,7 @@ class _Hits:
 
 
 def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> _Hits:
+    """The hits of a run; numbers: the place of each of its queries among those that count, -1 for the others."""
     line = judged.index.may_hold(run.key)
     number = numbers[run.query[line]]
     place = judged.index.find(number, run.key[line], run.document.take(line))

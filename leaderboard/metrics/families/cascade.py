@@ -1,4 +1,4 @@
-"""Ranks, graded: the reader who stops once content, and recall against a ladder of grades."""
+"""Ranks, graded: ERR, a reader who stops when satisfied, and ADR, recall against the ideal order of grades."""
 
 from collections.abc import Mapping
 from typing import Any

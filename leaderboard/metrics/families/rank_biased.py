@@ -130,7 +130,7 @@ def write_pairs(arguments: Mapping[str, Any]) -> str:
 
 
 def gains_only_scaled(given: Mapping[str, Value]) -> str | None:
-    """Binary gains leave nothing for `gains` to say."""
+    """With binary gains every relevant document is worth 1, whatever `gains` says."""
     if given.get("gains") is None or given.get("gain") == "scaled":
         return None
     return "gains says what grades are worth, so it goes with gain=scaled only"
