@@ -20,7 +20,7 @@ from leaderboard.web import (
 )
 from leaderboard.web.exports import FORMATS
 
-FAMILIES = (
+MODULES = (
     campaigns,
     progress,
     boards,
@@ -38,9 +38,9 @@ FAMILIES = (
 
 
 def init_app(app: Flask) -> None:
-    app.url_map.converters["int"] = RowNumber  # before the families' addresses, which are made of it
-    for family in FAMILIES:
-        app.register_blueprint(family.blueprint)
+    app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
+    for module in MODULES:
+        app.register_blueprint(module.blueprint)
     app.jinja_env.globals.update(here=here, download=download, export_formats=FORMATS, pairs=zip)
 
 

@@ -105,7 +105,7 @@ class SubmitForm(Form):
         return form
 
     def check(self, upload: Received | None, refused: str | None) -> bool:
-        """Whether everything is there to try it; says of every field what is not."""
+        """Whether the form can be sent to the service; if not, each field says what it lacks."""
         good = bool(self.validate())
         fields: dict[str, list[str]] = {}
         if refused is not None:

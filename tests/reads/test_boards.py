@@ -315,7 +315,7 @@ def test_hidden_queries_count_for_organisers_and_for_all_once_it_has_closed(fiel
     assert read(field).rows[0].ranked_by.mean == pytest.approx(0.6)
 
 
-def test_rank_ranges_and_the_leading_group_come_from_what_the_worker_derived(field: Field) -> None:
+def test_rank_ranges_and_the_leading_group_come_from_what_the_worker_computed(field: Field) -> None:
     first = field.run("Alder", {"AP": [0.6] * 4})
     second = field.run("Birch", {"AP": [0.5] * 4})
     third = field.run("Cedar", {"AP": [0.1] * 4})

@@ -293,7 +293,7 @@ def test_a_drawing_is_made_once_and_only_so_many_are_kept(page: ProgressPage) ->
     assert after.maxsize == KEPT
 
 
-def test_a_runs_chart_says_where_it_is_above_and_below_the_field(field: Field) -> None:
+def test_a_runs_chart_says_where_it_is_above_and_below_the_median(field: Field) -> None:
     run = field.run("Alder", {"AP": [0.75, 0.25, 0.5, NAN]})
     field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
     field.run("Cedar", {"AP": [0.25, 0.75, 0.5, 0.5]})
