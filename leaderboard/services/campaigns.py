@@ -129,6 +129,7 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
     revisions = sa.select(JudgmentRevision.id).where(JudgmentRevision.evaluation_id.in_(own))
     sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(own))
+    session.execute(sets.with_for_update())  # a worker that is refreshing a board waits, and finds its set gone then
     for statement in (
         sa.delete(Board).where(Board.scoring_set_id.in_(sets)),
         sa.delete(ScoringSet).where(ScoringSet.evaluation_id.in_(own)),

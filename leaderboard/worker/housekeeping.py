@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from leaderboard.db import Database
 from leaderboard.errors import LeaderboardError
 from leaderboard.models import Evaluation, Submission
+from leaderboard.services.locking import locked
 from leaderboard.services.queue import WORKER
 from leaderboard.services.scoring_sets import make_set, of_older_version
 from leaderboard.store import RunStore
@@ -31,7 +32,7 @@ def renew_sets(database: Database) -> None:
     for evaluation_id in evaluations:
         try:
             with database.write() as session:
-                make_set(session, WORKER, session.get_one(Evaluation, evaluation_id))
+                make_set(session, WORKER, locked(session, Evaluation, evaluation_id))
         except LeaderboardError as error:
             log.warning("evaluation %s can't be scored by this version: %s", evaluation_id, error)
 

@@ -5,6 +5,7 @@ import sqlalchemy as sa
 
 from leaderboard import migrate
 from leaderboard.db import Database
+from tests.support.refused import refused
 
 BROKEN = (sa.exc.IntegrityError, sa.exc.OperationalError, sa.exc.DatabaseError)
 TRIGGERS = {
@@ -74,22 +75,12 @@ def _run(database: Database, *statements: str) -> list[int]:
             connection.invalidate()
 
 
-def _prior(database: Database) -> tuple[object, ...]:
-    with database.engine.connect() as connection:
-        row = connection.exec_driver_sql(
-            "SELECT id, slug, cost, value, prior, beta, no_relevant, locked_at IS NULL FROM campaign WHERE id = 1"
-        ).one()
-        return tuple(row)
-
-
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
 def test_no_update_changes_the_prior_of_a_locked_campaign(locked: Database, change: str) -> None:
-    before = _prior(locked)
-    with pytest.raises(BROKEN, match="locked"):
+    with refused(locked, BROKEN, "campaign", match="locked"):
         _run(locked, f"UPDATE campaign SET {change} WHERE id = 1")
-    with pytest.raises(BROKEN, match="locked"):
+    with refused(locked, BROKEN, "campaign", match="locked"):
         _run(locked, f"UPDATE campaign SET title = 'another', {change} WHERE slug = 'locked'")
-    assert _prior(locked) == before
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
@@ -111,9 +102,8 @@ def test_what_is_not_the_prior_can_still_be_changed(locked: Database) -> None:
 )
 def test_a_locked_campaign_can_not_be_deleted(locked: Database, deletion: str) -> None:
     assert _run(locked, "DELETE FROM evaluation") == [2]
-    with pytest.raises(BROKEN, match="locked"):
+    with refused(locked, BROKEN, "campaign", match="locked"):
         _run(locked, deletion)
-    assert _prior(locked)[:2] == (1, "locked")
 
 
 REPLACEMENTS = {
@@ -148,13 +138,12 @@ REPLACEMENTS = {
 
 def test_a_locked_campaign_can_not_be_replaced(locked: Database, engine_name: str) -> None:
     for replacement in REPLACEMENTS[engine_name]:
-        with pytest.raises(BROKEN, match="locked"):
+        with refused(locked, BROKEN, "campaign", match="locked"):
             _run(locked, replacement)
-        assert _prior(locked)[:6] == (1, "locked", 0.0333, 1.0, 0.0016, 20.0), replacement
 
 
 def test_an_evaluation_stays_in_a_locked_campaign(locked: Database) -> None:
-    with pytest.raises(BROKEN, match="stays in its campaign"):
+    with refused(locked, BROKEN, "evaluation", match="stays in its campaign"):
         _run(locked, "UPDATE evaluation SET campaign_id = 2 WHERE id = 1")
     assert _run(locked, "UPDATE evaluation SET campaign_id = 1 WHERE id = 2") == [1]
 
@@ -170,13 +159,13 @@ def test_a_judgment_and_the_audit_trail_never_change(locked: Database) -> None:
         " VALUES (1, 1, 1, 'x', 1, 1, '', '2026-01-01 00:00:00')",
         "INSERT INTO judgment (revision_id, query_id, document, grade) VALUES (1, 1, 'd1', 1)",
     )
-    for statement in (
-        "UPDATE judgment SET grade = 0",
-        "UPDATE judgment_revision SET sha256 = 'y'",
-        "UPDATE event SET action = 'nothing'",
-        "DELETE FROM event",
+    for table, statement in (
+        ("judgment", "UPDATE judgment SET grade = 0"),
+        ("judgment_revision", "UPDATE judgment_revision SET sha256 = 'y'"),
+        ("event", "UPDATE event SET action = 'nothing'"),
+        ("event", "DELETE FROM event"),
     ):
-        with pytest.raises(BROKEN, match=r"never change|only ever added|rows never"):
+        with refused(locked, BROKEN, table, match=r"never change|only ever added|rows never"):
             _run(locked, statement)
 
 

@@ -1,3 +1,5 @@
+"""Teams, their members and invitations."""
+
 import datetime as dt
 
 import pytest
@@ -7,9 +9,9 @@ from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.rules.roles import Role
-from leaderboard.rules.standings import SystemKind
-from leaderboard.services import systems, teams
+from leaderboard.services import teams
 from leaderboard.services.events import present
+from tests.support.refused import refused
 from tests.support.world import World
 
 
@@ -32,7 +34,7 @@ def test_who_makes_a_team_owns_it(world: World) -> None:
 
 @pytest.mark.parametrize("name", ["NORTHERN LIGHTS", "northern\u200b  lights", "N0rthern lights"])
 def test_a_team_whose_name_is_too_close_is_refused(world: World, name: str) -> None:
-    with world.database.write() as session, pytest.raises(InvalidFields) as caught:
+    with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
         teams.create_team(session, world.eve, name)
     assert "Northern lights" in caught.value.fields["name"][0]
 
@@ -44,7 +46,7 @@ def test_teams_of_alike_slugs_get_their_own(world: World) -> None:
 
 
 def test_a_visitor_makes_no_team(world: World) -> None:
-    with world.database.write() as session, pytest.raises(NotAllowed):
+    with refused(world.database, NotAllowed, "team"), world.database.write() as session:
         teams.create_team(session, VISITOR, "Nobody's")
 
 
@@ -53,7 +55,7 @@ def test_an_invitation_lets_one_person_in_once(world: World) -> None:
     with world.database.write() as session:
         assert teams.accept_invitation(session, world.eve, token).id == world.team
     assert _members(world)[world.eve.user_id or 0] is Role.MEMBER
-    with world.database.write() as session, pytest.raises(Conflict, match="used already"):
+    with refused(world.database, Conflict, "team", match="used already"), world.database.write() as session:
         teams.accept_invitation(session, world.eve, token)
 
 
@@ -66,7 +68,10 @@ def test_only_the_hash_of_a_token_is_kept(world: World) -> None:
 def test_an_expired_invitation_says_when(world: World) -> None:
     token = _invite(world, days=2)
     later = present() + dt.timedelta(days=2, seconds=1)
-    with world.database.write() as session, pytest.raises(Conflict, match=r"expired on \d+ \w+ \d{4}, \d\d:\d\d UTC"):
+    with (
+        refused(world.database, Conflict, "team", match=r"expired on \d+ \w+ \d{4}, \d\d:\d\d UTC"),
+        world.database.write() as session,
+    ):
         teams.accept_invitation(session, world.eve, token, later)
     assert world.eve.user_id not in _members(world)
 
@@ -75,15 +80,18 @@ def test_a_revoked_or_made_up_invitation_opens_nothing(world: World) -> None:
     token = _invite(world)
     with world.database.write() as session:
         teams.revoke_invitation(session, world.ada, session.scalars(sa.select(Invitation)).one())
-    with world.database.write() as session, pytest.raises(Conflict, match="taken back"):
+    with refused(world.database, Conflict, "team", match="taken back"), world.database.write() as session:
         teams.accept_invitation(session, world.eve, token)
-    with world.database.write() as session, pytest.raises(NotFound):
+    with refused(world.database, NotFound, "team"), world.database.write() as session:
         teams.accept_invitation(session, world.eve, "made-up")
 
 
 def test_a_member_does_not_use_up_a_link(world: World) -> None:
     token = _invite(world)
-    with world.database.write() as session, pytest.raises(Conflict, match="in Northern lights already"):
+    with (
+        refused(world.database, Conflict, "team", match="in Northern lights already"),
+        world.database.write() as session,
+    ):
         teams.accept_invitation(session, world.ada, token)
     with world.database.write() as session:
         teams.accept_invitation(session, world.eve, token)
@@ -91,7 +99,7 @@ def test_a_member_does_not_use_up_a_link(world: World) -> None:
 
 def test_a_link_asks_a_visitor_to_sign_in(world: World) -> None:
     token = _invite(world)
-    with world.database.write() as session, pytest.raises(NotAllowed, match="Sign in"):
+    with refused(world.database, NotAllowed, "team", match="Sign in"), world.database.write() as session:
         teams.accept_invitation(session, VISITOR, token)
 
 
@@ -112,7 +120,7 @@ def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
     token = _invite(world)
     with world.database.write() as session:
         teams.accept_invitation(session, world.eve, token)
-    with world.database.write() as session, pytest.raises(Conflict, match="without an owner"):
+    with refused(world.database, Conflict, "team", match="without an owner"), world.database.write() as session:
         teams.leave_team(session, world.ada, _team(session, world))
     with world.database.write() as session:
         teams.add_member(session, CONSOLE, _team(session, world), session.get_one(User, world.eve.user_id), Role.OWNER)
@@ -120,28 +128,3 @@ def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
     assert _members(world) == {world.eve.user_id: Role.OWNER}
     with world.database.read() as session:
         assert not actor_of(session, world.ada.user_id).is_in(world.team)
-
-
-def test_a_team_has_one_system_of_a_name(world: World) -> None:
-    with world.database.write() as session:
-        first = systems.create_system(session, world.ada, _team(session, world), systems.NewSystem("Dense One"))
-        second = systems.create_system(session, world.ada, _team(session, world), systems.NewSystem("Dense-One"))
-        assert (first.slug, second.slug) == ("dense-one", "dense-one-2")
-    with world.database.write() as session, pytest.raises(InvalidFields) as caught:
-        systems.create_system(
-            session,
-            world.ada,
-            _team(session, world),
-            systems.NewSystem("DENSE  one", code_url="javascript:alert(1)", paper_url="ftp://x"),
-        )
-    assert set(caught.value.fields) == {"name", "code_url", "paper_url"}
-
-
-def test_a_participant_makes_no_baseline_and_nothing_for_other_teams(world: World) -> None:
-    with world.database.write() as session:
-        with pytest.raises(NotAllowed, match="baselines"):
-            systems.create_system(
-                session, world.ada, _team(session, world), systems.NewSystem("BM25", SystemKind.BASELINE)
-            )
-        with pytest.raises(NotAllowed, match="members"):
-            systems.create_system(session, world.eve, _team(session, world), systems.NewSystem("BM25"))

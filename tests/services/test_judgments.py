@@ -1,0 +1,42 @@
+"""Judgments: every import is a revision of its own."""
+
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.errors import Conflict, FileRejected
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument
+from leaderboard.services import evaluations, judgments
+from tests.support.refused import refused
+from tests.support.world import QRELS, World, judged
+
+
+def test_judgments_of_an_unknown_query_are_refused_and_nothing_is_kept(world: World) -> None:
+    with refused(world.database, FileRejected, "judgment", match=r"lacks 1 of the . queries: q7"):
+        world.judge(QRELS + "q7 0 d1 1\n")
+
+
+def test_revisions_are_numbered_and_the_same_judgments_make_no_new_one(world: World) -> None:
+    shuffled = "".join(reversed(QRELS.splitlines(keepends=True)))
+    with refused(world.database, Conflict, "judgment_revision", match="revision 1"):
+        world.judge(shuffled)
+    world.judge(QRELS + "q3 0 d9 1\n")
+    revisions = world.all(sa.select(JudgmentRevision).order_by(JudgmentRevision.id))
+    assert [(revision.number, revision.judgments) for revision in revisions] == [(1, 4), (2, 5)]
+    assert len(world.all(sa.select(Judgment))) == 9
+
+
+def test_known_documents_are_kept_with_the_revision_that_they_came_with(world: World) -> None:
+    with world.organising() as (session, _, evaluation):
+        known = judged("q1 0 d1 1\nq2 0 d9 0\n")
+        judgments.import_judgments(session, CONSOLE, evaluation, judged(QRELS + "q3 0 d9 1\n"), " a note ", known)
+    (revision,) = world.all(sa.select(JudgmentRevision).where(JudgmentRevision.number == 2))
+    assert (revision.note, revision.judgments, revision.highest_grade) == ("a note", 5, 1)
+    rows = world.all(sa.select(KnownDocument).order_by(KnownDocument.document))
+    assert [(row.revision_id, row.document) for row in rows] == [(revision.id, "d1"), (revision.id, "d9")]
+
+
+def test_judgments_before_queries_say_what_to_do_first(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        empty = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "2027", "2027", documents=10).id
+    with refused(world.database, Conflict, "judgment", match="queries"), world.database.write() as session:
+        judgments.import_judgments(session, CONSOLE, session.get_one(Evaluation, empty), judged(QRELS))

@@ -1,0 +1,85 @@
+"""Queries: their positions, their split, and excluding them."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.errors import InvalidFields, NotAllowed
+from leaderboard.formats import QueryRow
+from leaderboard.models import Evaluation, Query
+from leaderboard.rules.settings import Split
+from leaderboard.services import evaluations, judgments, queries
+from tests.support.refused import every_row, refused
+from tests.support.world import World, judged
+
+
+def test_positions_are_handed_out_once_and_in_order(world: World) -> None:
+    with world.organising() as (session, _, evaluation):
+        queries.import_queries(
+            session, CONSOLE, evaluation, [QueryRow("q9", "new", ("t",)), QueryRow("q1", "changed", ())]
+        )
+        queries.import_queries(session, CONSOLE, evaluation, [QueryRow("q9", "new", ("t",))])
+    rows = world.all(sa.select(Query).order_by(Query.position))
+    assert [(query.external_id, query.position) for query in rows] == [("q1", 0), ("q2", 1), ("q3", 2), ("q9", 3)]
+    assert [query.text for query in rows] == ["changed", "text 2", "text 3", "new"]
+
+
+def test_an_excluded_query_leaves_every_mean(world: World) -> None:
+    submission = world.submit()
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        queries.exclude_query(session, CONSOLE, evaluation, "q1", "its text was garbled")
+    world.drain()
+    means = {score.measure: (score.mean, score.count) for score in world.scoring(submission).scores}
+    assert means["AP"] == (0.5, 2)  # q2: 1, q3: 0
+
+
+def test_a_query_is_not_excluded_without_a_reason(world: World) -> None:
+    with refused(world.database, InvalidFields, "query"), world.organising() as (session, _, evaluation):
+        queries.exclude_query(session, CONSOLE, evaluation, "q1", " ")
+
+
+def test_hidden_queries_count_for_organisers_only(world: World) -> None:
+    submission = world.submit()
+    with world.organising() as (session, _, evaluation):
+        queries.set_split(session, CONSOLE, evaluation, ["q3"], Split.HIDDEN)
+    world.drain()
+    scores = {(score.measure, score.subset.value): score for score in world.scoring(submission).scores}
+    # q1: .5, q2: 1, q3: nothing relevant, 0.
+    assert (scores["AP", "shown"].mean, scores["AP", "shown"].count) == (0.75, 2)
+    assert (scores["AP", "all"].mean, scores["AP", "all"].count) == (0.5, 3)
+
+
+def test_participants_import_and_exclude_nothing(world: World) -> None:
+    def forbidden(session: Session, evaluation: Evaluation) -> Iterator[Callable[[], object]]:
+        yield lambda: queries.import_queries(session, world.ada, evaluation, [QueryRow("q1", "changed", ())])
+        yield lambda: queries.exclude_query(session, world.ada, evaluation, "q1", "mine is bad")
+        yield lambda: queries.include_query(session, world.ada, evaluation, "q2")
+        yield lambda: queries.set_split(session, world.ada, evaluation, ["q1"], Split.HIDDEN)
+        yield lambda: judgments.import_judgments(session, world.ada, evaluation, judged("q1 0 d9 1\n"))
+        yield lambda: evaluations.change_evaluation(session, world.ada, evaluation, daily_quota=1000)
+
+    with world.organising() as (session, _, evaluation):
+        queries.exclude_query(session, CONSOLE, evaluation, "q2", "its text was garbled")
+    before = every_row(world.database)
+    with world.organising() as (session, _, evaluation):
+        for attempt in forbidden(session, evaluation):
+            with pytest.raises(NotAllowed):
+                attempt()
+    assert before["query"]
+    assert every_row(world.database) == before
+
+
+def test_an_excluded_query_comes_back_into_the_means(world: World) -> None:
+    submission = world.submit()
+    with world.organising() as (session, _, evaluation):
+        queries.exclude_query(session, CONSOLE, evaluation, "q1", "its text was garbled")
+    with world.organising() as (session, _, evaluation):
+        queries.include_query(session, CONSOLE, evaluation, "q1")
+    world.drain()
+    means = {score.measure: (score.mean, score.count) for score in world.scoring(submission).scores}
+    assert means["AP"] == (0.5, 3)  # q1: .5, q2: 1, q3: 0
+    assert world.all(sa.select(Query.excluded_because).where(Query.external_id == "q1")) == [""]

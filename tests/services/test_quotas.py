@@ -1,0 +1,153 @@
+"""Quotas: what a submission takes, and what is given back."""
+
+import datetime as dt
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.db import Database
+from leaderboard.errors import QuotaSpent
+from leaderboard.models import Evaluation, Participation, Scoring, Submission, System, Team
+from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
+from leaderboard.services import evaluations, submissions
+from leaderboard.services.systems import NewSystem
+from tests.support.refused import refused
+from tests.support.world import World, run_text
+
+NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+
+PARALLEL = 100
+
+QUOTA = 5
+
+WRONG_FILE = "q1 Q0 d1 1 2.0\n"
+
+
+def _participation(world: World) -> Participation:
+    (row,) = world.all(sa.select(Participation))
+    return row
+
+
+def _quota(world: World, now: dt.datetime) -> Quota:
+    with world.database.read() as session:
+        participation = session.get(Participation, (world.team, world.evaluation))
+        return quota_of(session.get_one(Evaluation, world.evaluation), participation, now)
+
+
+def test_a_quota_that_is_spent_says_when_it_resets(world: World) -> None:
+    world.change_evaluation(daily_quota=2, total_quota=3)
+    world.submit(received_at=NOON)
+    assert _quota(world, NOON).left == 1
+    world.submit(received_at=NOON)
+    with refused(world.database, QuotaSpent, "participation", match="starts again on 21 Nov 2026, 00:00 UTC"):
+        world.submit(received_at=NOON)
+    tomorrow = NOON + dt.timedelta(days=1)
+    assert (_quota(world, tomorrow).left_today, _quota(world, tomorrow).left) == (2, 1)
+    world.submit(received_at=tomorrow)
+    with refused(
+        world.database, QuotaSpent, "participation", match="All 3 submissions of your team to this evaluation"
+    ):
+        world.submit(received_at=tomorrow)
+
+
+def test_the_day_of_a_quota_ends_at_midnight_utc(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    elsewhere = dt.timezone(dt.timedelta(hours=-5))
+    world.submit(received_at=dt.datetime(2026, 11, 20, 18, 59, 59, tzinfo=elsewhere))  # 23:59:59 UTC
+    world.submit(received_at=dt.datetime(2026, 11, 20, 19, 0, 0, tzinfo=elsewhere))
+    assert _quota(world, dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)).left == 0
+
+
+def test_without_a_limit_there_is_no_number(world: World) -> None:
+    world.submit()
+    quota = _quota(world, NOON)
+    assert (quota.left, quota.left_today, quota.left_in_all, quota.spent) == (None, None, None, None)
+
+
+def test_a_hundred_parallel_submissions_against_a_quota_of_five_leave_five(world: World, database_url: str) -> None:
+    world.change_evaluation(daily_quota=QUOTA)
+    upload = world.receive(run_text(1))
+    world.submit(upload=upload, received_at=NOON - dt.timedelta(days=1))
+    (system,) = world.all(sa.select(System))
+    start = threading.Barrier(PARALLEL)
+
+    def submit(_: int) -> str:
+        database = Database.connect(database_url)
+        try:
+            start.wait()
+            with database.write() as session:
+                evaluation = session.get_one(Evaluation, world.evaluation)
+                team = session.get_one(Team, world.team)
+                submissions.submit(session, world.ada, evaluation, team, system=system, upload=upload, received_at=NOON)
+        except QuotaSpent:
+            return "spent"
+        finally:
+            database.close()
+        return "taken"
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        answers = list(pool.map(submit, range(PARALLEL)))
+    assert answers.count("taken") == QUOTA
+    assert answers.count("spent") == PARALLEL - QUOTA
+    today = world.all(sa.select(Submission).where(Submission.received_at == NOON))
+    assert len(today) == QUOTA
+    assert len(world.all(sa.select(Scoring))) == QUOTA + 1
+    assert (_participation(world).used_today, _participation(world).used) == (QUOTA, QUOTA + 1)
+
+
+def test_the_first_submissions_of_a_team_at_the_same_moment_make_one_count(world: World, database_url: str) -> None:
+    upload = world.receive(run_text(1))
+    start = threading.Barrier(8)
+
+    def submit(number: int) -> None:
+        database = Database.connect(database_url)
+        try:
+            start.wait()
+            with database.write() as session:
+                evaluation = session.get_one(Evaluation, world.evaluation)
+                team = session.get_one(Team, world.team)
+                new = NewSystem(f"System of thread {number}")
+                submissions.submit(session, world.ada, evaluation, team, system=new, upload=upload)
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(submit, range(8)))
+    assert _participation(world).used == 8
+
+
+def test_a_rejected_file_costs_no_quota_but_twenty_a_day_are_enough(world: World) -> None:
+    world.change_evaluation(daily_quota=30)
+    for _ in range(REJECTED_A_DAY):
+        world.submit(WRONG_FILE, received_at=NOON)
+    assert _quota(world, NOON).left == 10
+    world.drain()
+    assert _participation(world).used == 0
+    quota = _quota(world, NOON)
+    assert (quota.left, quota.used_today, quota.rejected_today) == (0, 0, 20)
+    with refused(world.database, QuotaSpent, "participation", match="20 files of your team were rejected here today"):
+        world.submit(received_at=NOON)
+    with world.organising() as (session, campaign, _):
+        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2027", "Next", "2027", documents=1000).id
+    world.submit(evaluation=other, received_at=NOON)
+    world.submit(received_at=NOON + dt.timedelta(days=1))
+
+
+def test_a_file_that_was_rejected_yesterday_gives_back_nothing_of_today(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    world.submit(WRONG_FILE, received_at=NOON)
+    world.submit(received_at=NOON + dt.timedelta(days=1))
+    world.drain()
+    participation = _participation(world)
+    assert (participation.used_today, participation.used, participation.rejected_today) == (1, 1, 0)
+
+
+def test_a_rejection_under_a_second_set_gives_nothing_back_again(world: World) -> None:
+    world.submit(WRONG_FILE)
+    world.drain()
+    world.change_evaluation(relevance_level=2)
+    world.drain()
+    participation = _participation(world)
+    assert (participation.used, participation.used_today, participation.rejected_today) == (0, 0, 1)
