@@ -1,8 +1,8 @@
 """What a board shows beyond means (intervals, rank ranges, the leaders), computed anew after every change.
 
 This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
-the runs that it was computed over, and `due` compares these with the runs that stand now: no writer has to mark a board
-as stale.
+the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
+remember which boards its change makes outdated.
 
 Rank ranges and leaders are computed among the runs that the board ranks (one a system by the campaign's rule, received
 in time, no baseline), so that a rank and its range are of the same runs. All other scored runs have an interval only.
@@ -47,7 +47,7 @@ Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scori
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A measure of a current scoring set whose kept figures are not over the runs that stand now."""
+    """A measure of a current scoring set whose board figures have to be computed (again)."""
 
     scoring_set_id: int
     measure: str
@@ -55,7 +55,7 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """Scorings: those that are ranked against each other, and the others that have an interval."""
+    """The scorings on a board: those ranked against each other, and the others, which have an interval only."""
 
     ranked: tuple[int, ...]
     others: tuple[int, ...]
@@ -93,9 +93,9 @@ class _Work:
 
 
 def due(session: Session, older_than: float = 0.0) -> list[Due]:
-    """The measures of current sets to refresh, primary measures first.
+    """The measures whose board figures were computed over other runs than stand now, primary measures first.
 
-    older_than: in seconds; figures that were refreshed more recently than that can wait. New boards can't.
+    older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
     """
     terms = terms_of_current_sets(session)
     runs = scored_runs(session)
@@ -145,7 +145,7 @@ def refresh(database: Database, wanted: Due) -> bool:
 
 
 def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, CurrentSet]:
-    """Current set -> its terms."""
+    """Id of a current set -> its campaign's rule and its settings."""
     statement = (
         sa.select(ScoringSet.id, Campaign.run_choice, ScoringSet.settings)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
@@ -158,7 +158,7 @@ def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int
 
 
 def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
-    """Set -> its means, of the sets whose rule is the best run."""
+    """Id of a set -> its means, for sets of campaigns where the best run stands."""
     rows = session.execute(
         sa.select(Scoring.scoring_set_id, Score.measure, Score.subset, Scoring.id, Score.mean)
         .join(Score, Score.scoring_id == Scoring.id)
@@ -175,7 +175,7 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
 
 
 def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
-    """(measure, subset) -> who stands there. Under `best` each may have its own; `means` decide then."""
+    """(measure, subset) -> the runs on that board. Where the best run stands, each board may have another one."""
     if terms.rule is not RunChoice.BEST:
         one = _lineup(runs, terms.rule, {}, "none")
         return {(measure, subset): one for measure in terms.settings.measures for subset in terms.settings.subsets}
@@ -193,7 +193,7 @@ def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, floa
 
 
 def _read(session: Session, wanted: Due) -> list[_Work]:
-    """One for each subset that differs; none when the set is not the current one any more."""
+    """What to compute, one for each subset with figures of its own; empty when the set is no longer the current one."""
     terms = terms_of_current_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
     if terms is None or wanted.measure not in terms.settings.measures:
         return []

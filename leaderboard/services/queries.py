@@ -58,7 +58,7 @@ def import_queries(
 
 
 def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str, because: str) -> Query:
-    """Leaves a query out of every mean from here on; its values in superseded sets stay."""
+    """Leaves a query out of all means computed from now on; sets that were scored before keep its values."""
     require_organiser(actor, evaluation.campaign_id)
     if not because.strip():
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})

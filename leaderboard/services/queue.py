@@ -66,7 +66,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class MeasureScore:
-    """One measure over one subset of the queries. mean is None when undefined; values as in Score."""
+    """One measure over one subset of the queries; the columns of Score."""
 
     measure: str
     subset: Subset
@@ -106,7 +106,7 @@ def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
         .where(
             Scoring.state == State.QUEUED,
             ScoringSet.state != SetState.SUPERSEDED,
-            ScoringSet.metric_version == metrics.MEASURES_VERSION,  # another one's figures are not ours to work out
+            ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
         )
         .order_by(Scoring.priority.desc(), Scoring.id)
@@ -148,7 +148,10 @@ def release(session: Session, claim: Claim) -> None:
 
 
 def fail(session: Session, claim: Claim, reason: str) -> bool:
-    """Notes an attempt that raised: another one later, or parked as failed. False when the claim was lost."""
+    """Counts an attempt that raised. The job waits for another one, or fails for good after MOST_ERRORS.
+
+    False when the claim was lost.
+    """
     scoring = _held(session, claim)
     if scoring is None:
         return False
@@ -162,7 +165,7 @@ def fail(session: Session, claim: Claim, reason: str) -> bool:
 
 
 def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded:
-    """Writes the figures, the state, the primary mark and the campaign's lock."""
+    """Records the figures and the state, makes a primary run its team's primary one, and locks the campaign's prior."""
     scoring = _held(session, claim)
     if scoring is None:
         return Recorded.LOST
@@ -201,7 +204,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
 
 
 def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: int) -> Recorded:
-    """Notes what is wrong with the file, for its team to read; the run costs no quota."""
+    """Records what is wrong with the file, for its team to read; the run costs no quota."""
     scoring = _held(session, claim)
     if scoring is None:
         return Recorded.LOST
@@ -215,7 +218,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
 
 
 def sweep(session: Session) -> int:
-    """Gives rows whose lease ran out back to the queue; how many. One that lost too many leases is parked."""
+    """Puts jobs whose lease ran out back into the queue, or fails them after MOST_LOST_LEASES; returns how many."""
     expired = session.scalars(
         sa.select(Scoring)
         .where(Scoring.state == State.SCORING, Scoring.lease_until < clock())
@@ -254,7 +257,7 @@ def _held(session: Session, claim: Claim) -> Scoring | None:
 
 
 def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> None:
-    """Puts a claimed row back into the queue; one of a superseded set has nothing to wait for and goes."""
+    """Puts a claimed row back into the queue, or deletes it where its set was superseded: nobody needs its figures."""
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id, populate_existing=True)
     if scoring_set.state is SetState.SUPERSEDED:
         session.delete(scoring)

@@ -102,7 +102,7 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
 
 
 def ready_sets(session: Session) -> list[ScoringSet]:
-    """Building sets in which nothing waits any more; a parked run does not hold up a switch."""
+    """Building sets in which no run waits to be scored any more; a run whose scoring failed does not hold them up."""
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
     return list(
         session.scalars(
@@ -115,7 +115,7 @@ def ready_sets(session: Session) -> list[ScoringSet]:
 
 
 def of_older_version(session: Session) -> list[int]:
-    """Evaluations without a set of this metric version that a worker could score in: its figures could differ."""
+    """Ids of evaluations whose sets are all of another metric version: this version's figures could differ."""
     newest = sa.select(ScoringSet.evaluation_id).where(
         ScoringSet.state != SetState.SUPERSEDED, ScoringSet.metric_version == metrics.MEASURES_VERSION
     )

@@ -135,7 +135,7 @@ def withdraw(session: Session, actor: Actor, submission: Submission, because: st
 
 
 def retry(session: Session, actor: Actor, submission: Submission) -> None:
-    """Puts a run that was parked as failed back into the queue, with all its attempts before it."""
+    """Puts a run whose scoring failed back into the queue, with as many attempts as a new one has."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require_organiser(actor, evaluation.campaign_id)
     parked = session.scalars(
@@ -159,7 +159,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
 
 
 def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None:
-    """Does the same for every run of an evaluation whose scoring failed."""
+    """Puts every run of an evaluation whose scoring failed back into the queue."""
     failed = (
         sa.select(Scoring.submission_id)
         .join(ScoringSet)

@@ -54,9 +54,10 @@ def test_a_board_that_can_not_be_refreshed_harms_no_score_and_no_other_board(
 ) -> None:
     run = world.submit()
     world.drain()
+    garbage = sa.literal(b"not whole float64s", sa.LargeBinary)
     with world.database.write() as session:
         session.execute(sa.delete(Board))
-        session.execute(sa.update(Score).where(Score.measure == "AP").values(values=b"not whole float64s"))
+        session.execute(sa.update(Score).where(Score.measure == "AP").values(values=garbage))
     before = {(score.measure, score.subset): score.mean for score in world.scoring(run).scores}
     worker = BoardRefresh(world.database)
     with caplog.at_level(logging.ERROR, logger="leaderboard.worker"):
