@@ -70,11 +70,11 @@ class Quota:
         """Why nothing is left, in words; None when something is."""
         resets = f"The count starts again on {moment_in_words(self.resets_at)}."
         if self.left_in_all == 0:
-            return f"All {self.total} submissions of your team to this evaluation are used."
+            return f"Your team has used {self.total} of its {self.total} submissions to this evaluation."
         if self.left_today == 0:
-            return f"All {self.daily} submissions of your team for today are used. {resets}"
+            return f"Your team has used {self.daily} of its {self.daily} submissions for today. {resets}"
         if self.rejections_left == 0:
-            return f"{self.rejected_today} files of your team were rejected here today, which is enough. {resets}"
+            return f"{self.rejected_today} files of your team were rejected here today, and no more are taken. {resets}"
         return None
 
 

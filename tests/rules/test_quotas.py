@@ -45,13 +45,13 @@ def test_another_day_starts_the_daily_counts_again_and_not_the_total() -> None:
 def test_a_quota_says_why_nothing_is_left_and_from_when_there_is() -> None:
     again = "The count starts again on 21 Nov 2026, 00:00 UTC."
     assert quota_of(Held(daily_quota=2), Used(used_today=2, used=2), NOON).spent == (
-        f"All 2 submissions of your team for today are used. {again}"
+        f"Your team has used 2 of its 2 submissions for today. {again}"
     )
     assert quota_of(Held(daily_quota=2, total_quota=2), Used(used_today=2, used=2), NOON).spent == (
-        "All 2 submissions of your team to this evaluation are used."
+        "Your team has used 2 of its 2 submissions to this evaluation."
     )
     assert quota_of(Held(), Used(rejected_today=REJECTED_A_DAY), NOON).spent == (
-        f"20 files of your team were rejected here today, which is enough. {again}"
+        f"20 files of your team were rejected here today, and no more are taken. {again}"
     )
 
 

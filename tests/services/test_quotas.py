@@ -46,9 +46,7 @@ def test_a_quota_that_is_spent_says_when_it_resets(world: World) -> None:
     tomorrow = NOON + dt.timedelta(days=1)
     assert (_quota(world, tomorrow).left_today, _quota(world, tomorrow).left) == (2, 1)
     world.submit(received_at=tomorrow)
-    with refused(
-        world.database, QuotaSpent, "participation", match="All 3 submissions of your team to this evaluation"
-    ):
+    with refused(world.database, QuotaSpent, "participation", match="used 3 of its 3 submissions to this evaluation"):
         world.submit(received_at=tomorrow)
 
 

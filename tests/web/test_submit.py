@@ -291,7 +291,7 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     for _ in range(2):
         assert participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive").status_code == 302
     page = participant.get(FORM)
-    assert re.search(r"All 2 submissions of your team for today are used\. The count starts again on \d", page)
+    assert re.search(r"Your team has used 2 of its 2 submissions for today\. The count starts again on \d", page)
     assert "<form" not in page.partition("<main")[2]
     answer = participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     assert answer.status_code == 429
@@ -304,7 +304,7 @@ def test_a_quota_that_is_used_up_for_good_is_not_said_to_start_again(world: Worl
     participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     page = participant.get(FORM)
     assert "No submission is left<" in page
-    assert "All 1 submissions of your team to this evaluation are used." in page
+    assert "Your team has used 1 of its 1 submissions to this evaluation." in page
     assert "starts again" not in page
     answer = participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     assert answer.status_code == 429
