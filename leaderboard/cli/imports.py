@@ -26,7 +26,8 @@ def queries() -> None:
 @click.argument("file", type=FILE)
 @click.option("--hidden", is_flag=True, help="Hide the added queries from readers until the evaluation closes.")
 def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
-    """Add queries, one a line: id, text and tags, separated by tabs. Queries already there get the new text and tags.
+    """Add queries, one a line: id, text and tags, separated by tabs, or the id alone. Queries already there get the new
+    text and tags.
 
     \b
     leaderboard queries import harbour/2026-text queries.tsv
@@ -35,7 +36,7 @@ def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
     with writing() as session:
         found = find_evaluation(session, *evaluation)
         named = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
-    click.echo(f"{file.name}: {len(named)} queries in {evaluation}")
+    click.echo(f"{file.name}: {len(named):,} {'query' if len(named) == 1 else 'queries'} in {evaluation}")
 
 
 @click.group()
@@ -60,4 +61,5 @@ def import_judgment_file(evaluation: Place, file: Path, note: str, known: Path |
     with writing() as session:
         found = find_evaluation(session, *evaluation)
         revision = import_judgments(session, CONSOLE, found, read, note, read_known)
-    click.echo(f"{file.name}: {len(read):,} judgments are revision {revision.number} of {evaluation}")
+    held = "1 judgment is" if len(read) == 1 else f"{len(read):,} judgments are"
+    click.echo(f"{file.name}: {held} revision {revision.number} of {evaluation}")

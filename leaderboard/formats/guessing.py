@@ -1,5 +1,8 @@
 """Guesses from its first lines what a file is that can't be read as what it should be."""
 
+import re
+from collections import Counter
+
 from leaderboard.formats.checks import is_number
 from leaderboard.formats.tables import our_name
 
@@ -8,6 +11,8 @@ __all__ = ["HEAD_BYTES", "guess_content"]
 HEAD_BYTES = 4096  # what tells one format from another
 RUN = "a run (query Q0 document rank score tag)"
 JUDGMENTS = "judgments (query iteration document grade)"
+WRITE_QUERIES = "write one query a line, id TAB text TAB tags"
+RUN_OR_JUDGMENTS = "a run or judgments"
 QUERIES = "queries (id TAB text TAB tags)"
 
 
@@ -19,46 +24,79 @@ def guess_content(head: bytes, expected: str) -> str:
     >>> guess_content(b"301 0 FBIS3-10082 1", "run")
     'judgments (query iteration document grade)'
     >>> guess_content(b"q1;d1;0.5", "run")
-    'CSV parted by semicolons; part it by commas'
+    'CSV separated by semicolons; separate it by commas'
     """
     if b"\0" in head:
         return "binary data, not text"
     lines = [line for line in head.decode(errors="replace").splitlines() if line.strip() and not line.startswith("#")]
-    line = lines[0].strip() if lines else ""
-    if line.startswith("<"):
+    if not lines:
+        return ""
+    first = lines[0].strip()
+    if first.startswith("<"):
         return "an HTML page or XML; download the file itself"
-    if line.startswith("["):
+    if expected == "queries" and first.startswith(("[", "{")):
+        return f"JSON; {WRITE_QUERIES}"
+    if first.startswith("["):
         return "one JSON array; write one JSON object a line"
-    return _guess_columns(line, expected)
+    if header := _guess_header(first, expected):
+        return header
+    whole = lines[:-1] if len(head) >= HEAD_BYTES and len(lines) > 1 else lines  # the last one may be cut off
+    return Counter(_guess_line(line, expected) for line in whole).most_common(1)[0][0]
 
 
-def _guess_columns(line: str, expected: str) -> str:
+def _guess_header(line: str, expected: str) -> str:
+    """What a header that names a query and a document says of the file; "" for any other line."""
+    names = re.split(r"[,;|\t]" if expected == "queries" else r"\s+", line)
+    if not {"query", "document"} <= {our_name(name) for name in names}:
+        return ""
+    if expected == "queries":
+        return RUN_OR_JUDGMENTS
+    return "columns with a header; leave the header out, or save the file as CSV"
+
+
+def _guess_line(line: str, expected: str) -> str:
+    line = line.strip()
     fields = line.split()
-    if expected != "queries" and {"query", "document"} <= {our_name(field) for field in fields}:
-        return "columns with a header; leave the header out, or save the file as CSV"
+    if expected == "queries":
+        return _guess_instead_of_query(line, fields)
     for mark, name in ((";", "semicolons"), ("|", "vertical bars")):
         if line.count(mark) >= 2 > line.count(","):
-            return f"CSV parted by {name}; part it by commas"
+            return f"CSV separated by {name}; separate it by commas"
     if line.count(",") >= 2 and len(fields) <= 2:
         return f"CSV; begin it with a header that names the columns query, document and {_figure(expected)}"
-    if expected != "run" and (_is_run(fields) or _is_decision(fields)):
-        return RUN if _is_run(fields) else "a run (query document Y|N score)"
-    if expected != "judgments" and _is_judgment(fields):
-        return JUDGMENTS
-    if expected != "queries" and 2 <= len(by_tab := line.split("\t")) <= 3 and " " in by_tab[1].strip():
+    if expected == "judgments" and (run := _guess_run(fields)):
+        return run
+    if 2 <= len(by_tab := line.split("\t")) <= 3 and " " in by_tab[1].strip():
         return QUERIES
-    if expected != "queries" and len(fields) == 3 and is_number(fields[2]):
+    if expected == "run" and _is_judgment(fields):
+        return JUDGMENTS
+    if len(fields) == 3 and is_number(fields[2]):
         missing = "the columns Q0, rank and tag" if expected == "run" else "the iteration (0) as the second column"
         return f"query, document and {_figure(expected)} alone; add {missing}, or save it as CSV with a header"
     return ""
+
+
+def _guess_instead_of_query(line: str, fields: list[str]) -> str:
+    by_tab = line.split("\t")
+    if len(by_tab) == 1 and re.match(r"\S+?[,;|]", line):
+        return f"CSV; {WRITE_QUERIES}"
+    if run := _guess_run(fields):
+        return run
+    if _is_judgment(fields):
+        return JUDGMENTS
+    if len(by_tab) >= 3 and is_number(by_tab[-1]):
+        return RUN_OR_JUDGMENTS
+    return "an id and a text without the TAB between them" if len(by_tab) == 1 < len(fields) else ""
 
 
 def _figure(expected: str) -> str:
     return "grade" if expected == "judgments" else "score"
 
 
-def _is_run(fields: list[str]) -> bool:
-    return len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4])
+def _guess_run(fields: list[str]) -> str:
+    if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
+        return RUN
+    return "a run (query document Y|N score)" if _is_decision(fields) else ""
 
 
 def _is_decision(fields: list[str]) -> bool:
@@ -66,7 +104,12 @@ def _is_decision(fields: list[str]) -> bool:
 
 
 def _is_judgment(fields: list[str]) -> bool:
-    return len(fields) == 4 and (_is_integer(fields[1]) or fields[1] == "Q0") and _is_integer(fields[3])
+    """The iteration may be any word. Where it is neither a number nor Q0, it may be a document before a score: then the
+    third field must be no number.
+    """
+    if len(fields) != 4 or not _is_integer(fields[3]) or _is_decision(fields):
+        return False
+    return is_number(fields[1]) or fields[1] == "Q0" or not is_number(fields[2])
 
 
 def _is_integer(text: str) -> bool:

@@ -9,9 +9,11 @@ from typing import NamedTuple, NoReturn
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.plain_text import Limits, rejection
 
-__all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "shown", "unknown_query"]
+__all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "shown", "unknown_query", "wrong_width"]
 
 SHOWN_CHARACTERS = 60
+MOST_WIDTHS_NAMED = 2
+WIDTHS = "{widths}"
 UNKNOWN_QUERY = "the query is not in this evaluation"
 
 
@@ -19,16 +21,19 @@ class Wrong(ValueError):
     """What is wrong with one line or value.
 
     message  with the value
-    kind     the same for every line with this mistake, so that they can be counted
+    kind     the same for every line with this mistake, so that they can be counted; its WIDTHS stands for the numbers
+             of columns on all these lines
+    width    the number of columns on the line, where that is the mistake
     """
 
-    def __init__(self, message: str, kind: str | None = None) -> None:
+    def __init__(self, message: str, kind: str | None = None, width: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.kind = kind or message
+        self.width = width
 
     def on(self, line: int) -> "WrongLine":
-        return WrongLine(line, self.message, self.kind)
+        return WrongLine(line, self.message, self.kind, self.width)
 
 
 class WrongLine(NamedTuple):
@@ -37,6 +42,7 @@ class WrongLine(NamedTuple):
     line: int
     message: str
     kind: str
+    width: int | None = None
 
 
 class Part(NamedTuple):
@@ -65,6 +71,12 @@ def unknown_query(query: str) -> Wrong:
     return Wrong(f"query {shown(query)} is not in this evaluation", UNKNOWN_QUERY)
 
 
+def wrong_width(expected: str, width: int, columns: object) -> Wrong:
+    """A line of `width` columns where another number was expected; `columns` names those."""
+    found = f"expected {expected} columns, found"
+    return Wrong(f"{found} {width} ({columns})", f"{found} {WIDTHS} ({columns})", width)
+
+
 @dataclass(slots=True)
 class _Mistake:
     """One kind of mistake: how often it was made, the messages of its first lines, and whether all are the same."""
@@ -72,6 +84,15 @@ class _Mistake:
     count: int = 0
     first: list[tuple[tuple[int, int], str]] = field(default_factory=list)
     same: bool = True
+    widths: set[int] = field(default_factory=set)
+
+    def sum_up(self, kind: str) -> str:
+        """What is said once of all lines with this mistake."""
+        if self.same:
+            return self.first[0][1]
+        widths = [str(width) for width in sorted(self.widths)]
+        named = " or ".join(widths) if len(widths) <= MOST_WIDTHS_NAMED else f"{widths[0]} to {widths[-1]}"
+        return kind.replace(WIDTHS, named, 1) if widths else kind
 
 
 class Problems:
@@ -103,8 +124,10 @@ class Problems:
         part = part or self.part
         suffix = f" (in {shown(part.name)})" if part.name else ""
         by_kind: dict[str, list[tuple[tuple[int, int], str]]] = {}
-        for line, message, kind in found:
+        for line, message, kind, width in found:
             by_kind.setdefault(kind, []).append(((part.place, line), message + suffix))
+            if width is not None:
+                self._mistakes.setdefault(kind, _Mistake()).widths.add(width)
         for kind, placed in by_kind.items():
             mistake = self._mistakes.setdefault(kind, _Mistake())
             mistake.count += len(placed)
@@ -134,7 +157,7 @@ class Problems:
             guess = self.guess if on_most_lines and mistake.count > 1 and not sums else ""
             many = mistake.count > (examples if on_most_lines else self.limits.problems)
             if many or guess:
-                message = f"{self._lines_in_words(mistake)}: {mistake.first[0][1] if mistake.same else kind}"
+                message = f"{self._lines_in_words(mistake)}: {mistake.sum_up(kind)}"
                 sums.append(Problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
             for (part, line), message in mistake.first[: examples if many else None]:
                 listed.append(((part, line), Problem(line or None, message, 0 if many or guess else 1)))
@@ -151,5 +174,5 @@ class Problems:
         if first_line == 0:
             return f"{mistake.count:,} files"
         if mistake.count >= self.lines:
-            return f"all {mistake.count:,} lines"
+            return "both lines" if mistake.count == 2 else f"all {mistake.count:,} lines"
         return f"{mistake.count:,} of {self.lines:,} lines"

@@ -155,6 +155,10 @@ def _resolve(text: str) -> tuple[Measure, ...]:
         return (family(cutoff=_cutoff(match["cutoff"], text), **inside),)
     measures = _trec_eval(text)
     if not measures:
+        from leaderboard.metrics.families.agreement import find_agreement  # not for those who only score
+
+        if match and find_agreement(match["name"]):
+            raise UnknownMeasure(f"{text} compares two runs without judgments; use leaderboard agreement")
         raise UnknownMeasure(f"no measure is called {text!r}; {_nearest(text)}")
     return measures
 

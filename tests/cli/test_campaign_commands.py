@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from leaderboard.cli import leaderboard
 from leaderboard.db import Database
 from leaderboard.formats import GRADE_LIMIT
-from leaderboard.models import Submission
+from leaderboard.models import Query, Submission
 from tests.cli.conftest import Command
 from tests.support.processes import Process
 
@@ -62,6 +62,11 @@ def _submissions(database_url: str) -> list[Submission]:
         return list(session.scalars(sa.select(Submission).order_by(Submission.id)))
 
 
+def _query_ids(database_url: str) -> list[str]:
+    with closing(Database.connect(database_url)) as database, database.read() as session:
+        return list(session.scalars(sa.select(Query.external_id).order_by(Query.position)))
+
+
 def test_beta_follows_from_cost_value_and_prior(ok: Says) -> None:
     said = ok(
         "campaign", "add", "material", "--title", "M", "--measures", "AQWV,MQWV",
@@ -91,6 +96,18 @@ def test_what_is_wrong_with_a_campaign_is_said(ok: Says, refused: Says, campaign
     assert "there is a campaign" in refused("campaign", "add", campaign, "--title", "C", "--measures", "AP")
     assert "nothing to change" in refused("campaign", "change", campaign)
     assert "did you mean harbour?" in refused("campaign", "show", "harbor")
+
+
+def test_a_file_that_is_no_queries_adds_none(
+    ok: Says, refused: Says, evaluation: str, tmp_path: Path, database_url: str
+) -> None:
+    file = tmp_path / "run.csv"
+    file.write_text("q3\nquery,document,score\n" + "".join(f"q1,d{number},0.5\n" for number in range(9)))
+    assert "no TAB, and no id alone either" in refused("queries", "import", evaluation, file)
+    assert _query_ids(database_url) == ["q1", "q2"]
+    file.write_text("q3\n")
+    assert ok("queries", "import", evaluation, file) == f"run.csv: 1 query in {evaluation}\n"
+    assert _query_ids(database_url) == ["q1", "q2", "q3"]
 
 
 def test_a_campaign_made_by_mistake_is_removed_with_its_evaluations(ok: Says, refused: Says, evaluation: str) -> None:
@@ -174,7 +191,7 @@ def test_judgments_that_can_not_be_used_are_told_by_file_and_line(
         "other.txt: line 2: expected 4 columns, found 3 (query iteration document grade)\n"
         f"other.txt: line 3: grade 99999999999 is beyond ±{GRADE_LIMIT:,}, the largest allowed\n"
     )
-    assert "are revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
+    assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
 
 @pytest.mark.parametrize("option", [None, "--known"])
@@ -189,7 +206,7 @@ def test_judgments_of_queries_that_the_evaluation_lacks_are_told_once(
         f"{'judgments' if option is None else 'known documents'}: the evaluation lacks 18 of the 20 queries: "
         "q3, q4, q5, q6, q7, q8, q9, q10, q11, q12 and 8 more; import the queries first\n"
     )
-    assert "are revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
+    assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
 
 def test_judgments_before_any_queries_are_told_to_wait_for_them(

@@ -197,6 +197,7 @@ def test_the_threshold_says_what_is_returned(scored: Scored) -> None:
         (["run"], "--judgments is missing; name the file of judgments"),
         (["nowhere", "--judgments", "qrels"], "file 'nowhere' does not exist"),
         (["run", "--judgments", "qrels", "--measures", "nDGC@10"], "no measure is called 'nDGC@10'; nearest: nDCG@10"),
+        (["run", "--judgments", "qrels", "--measures", "FaginKendall"], "FaginKendall compares two runs without judgm"),
         (["run", "--judgments", "qrels", "--measures", "AQWV", "--beta", "2"], "AQWV needs --documents N"),
         (["run", "--judgments", "qrels", "--beta", "2", "--prior", "0.1"], "give cost, value and prior together"),
         (["run", "--judgments", "qrels", "--prior", "0.1"], "give cost, value and prior together"),

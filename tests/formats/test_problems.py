@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tarfile
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +42,29 @@ def test_lines_whose_values_differ_are_summed_up_without_the_values() -> None:
 
 def test_lines_of_different_lengths_are_one_kind_of_mistake() -> None:
     lines = ["word " * (number % 4 + 1) for number in range(40)]
-    assert summed_up(read_run, *lines) == f"all 40 lines: expected 6 columns, found another number ({SIX})"
+    assert summed_up(read_run, *lines) == f"all 40 lines: expected 6 columns, found 1 to 4 ({SIX})"
+    assert summed_up(read_run, *["word " * width for width in (1, 9, 1, 1)] * 3) == (
+        f"all 12 lines: expected 6 columns, found 1 or 9 ({SIX})"
+    )
+    assert summed_up(read_queries, *["q" + "\t." * (3 + number % 2) for number in range(9)]) == (
+        "all 9 lines: expected up to 3 columns, found 4 or 5 (id TAB text TAB tags)"
+    )
+
+
+def test_lines_of_one_length_in_several_files_of_an_archive_name_it_once() -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for query in ("q-a.tsv", "q-b.tsv"):
+            entry = tarfile.TarInfo(query)
+            content = b"d0\t.5\n" + b"d d d d d\n" * 9
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    (_, message), *_ = problems_of(read_run, io.BytesIO(packed.getvalue()))
+    assert message == "18 of 20 lines: expected 2 columns, found 5 (document score)"
+
+
+def test_two_lines_are_both_lines() -> None:
+    assert summed_up(read_run, *["q d .5"] * 2).startswith("both lines: expected 6 columns, found 3 ")
 
 
 def test_a_mistake_on_some_of_many_lines_is_summed_up_only_when_there_are_too_many_to_list() -> None:
@@ -73,6 +96,7 @@ def test_no_more_examples_are_listed_than_asked_for() -> None:
     assert [line for line, _ in found] == [None, 1, 2]
 
 
+WITH_TABS = "{}; write one query a line, id TAB text TAB tags"
 OR_CSV = "or save it as CSV with a header"
 BEGIN_CSV = "CSV; begin it with a header that names the columns query, document and"
 
@@ -82,8 +106,11 @@ BEGIN_CSV = "CSV; begin it with a header that names the columns query, document 
     [
         (read_run, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
         (read_run, "301 Q0 FBIS3-10082 2", "judgments (query iteration document grade)"),
+        (read_run, "1 0.5  010vptx3 2", "judgments (query iteration document grade)"),  # as NIST published TREC-COVID's
+        (read_run, "1 R3 010vptx3 2", "judgments (query iteration document grade)"),
+        (read_queries, "q1 d1 N 2", "a run (query document Y|N score)"),
         (read_run, "301,FBIS3-10082,0.5", f"{BEGIN_CSV} score"),
-        (read_run, "301;FBIS3-10082;0,5", "CSV parted by semicolons; part it by commas"),
+        (read_run, "301;FBIS3-10082;0,5", "CSV separated by semicolons; separate it by commas"),
         (
             read_run,
             "301 FBIS3-10082 0.5",
@@ -103,6 +130,14 @@ BEGIN_CSV = "CSV; begin it with a header that names the columns query, document 
         ),
         (read_queries, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
         (read_queries, "301 Q0 FBIS3-10082 1 0.5 me", "a run (query Q0 document rank score tag)"),
+        (read_queries, "1 0.5  010vptx3 2", "judgments (query iteration document grade)"),
+        (read_queries, "301\tQ0\tFBIS3-10082\t1\t0.5\tme", "a run (query Q0 document rank score tag)"),
+        (read_queries, "301,harbour fees,law", WITH_TABS.format("CSV")),
+        (read_queries, "301;harbour fees", WITH_TABS.format("CSV")),
+        (read_queries, '{"id":"301","text":"fees"}', WITH_TABS.format("JSON")),
+        (read_queries, '[{"id":"301","text":"fees"},', WITH_TABS.format("JSON")),
+        (read_queries, "<top>", "an HTML page or XML; download the file itself"),
+        (read_queries, "301 harbour fees", "an id and a text without the TAB between them"),
     ],
 )  # fmt: skip
 def test_what_a_file_seems_to_be_is_said_where_most_lines_are_wrong(read: Reader, line: str, guess: str) -> None:
@@ -114,6 +149,11 @@ def test_what_a_file_seems_to_be_is_said_where_most_lines_are_wrong(read: Reader
 def test_a_header_above_columns_is_recognised() -> None:
     message = summed_up(read_run, "query document score", *["q d .5"] * 12)
     assert message.endswith("it looks like columns with a header; leave the header out, or save the file as CSV")
+
+
+def test_the_guess_goes_by_most_of_the_first_lines() -> None:
+    (_, message), *_ = problems_of(read_run, text("q Q0 d 1 .5 me", *["q d .5"] * 12))
+    assert message.startswith(f"12 of 13 lines: expected 6 columns, found 3 ({SIX}); it looks like query, document and")
 
 
 def test_nothing_is_guessed_where_most_lines_are_good() -> None:
@@ -135,8 +175,6 @@ def test_a_zip_archive_and_a_pdf_document_are_named_compressed_or_not(read: Read
 
 
 def test_an_archive_with_many_wrong_files_counts_files() -> None:
-    import tarfile
-
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for number in range(80):

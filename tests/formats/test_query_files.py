@@ -1,5 +1,7 @@
 import io
 
+import pytest
+
 from leaderboard.formats import Limits, QueryRow, read_queries
 from tests.formats.files import problems_of, text
 
@@ -22,6 +24,73 @@ def test_every_problem_is_told_with_its_line() -> None:
         (6, "byte 1 is no UTF-8 text; save the file as UTF-8"),
         (7, "query id longer than 5 bytes: longer"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "line", "guess"),
+    [
+        ("topic;doc;rank;sim", "{};010vptx3;1;0.5", "a run or judgments"),
+        ("qid,docid,rank,score", "{},010vptx3,1,0.5", "a run or judgments"),
+        ("query|document|grade", "{}|010vptx3|2", "a run or judgments"),
+        ("[", '{{"id":"{}"}},', "JSON; write one query a line, id TAB text TAB tags"),
+        ('<?xml version="1.0"?>', "<query>{}</query>", "an HTML page or XML; download the file itself"),
+    ],
+)
+def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str, line: str, guess: str) -> None:
+    (_, message), *examples = problems_of(read_queries, text(header, *[line.format(number) for number in range(6000)]))
+    assert message == f"all 6,001 lines: no TAB, and no id alone either (id TAB text TAB tags); it looks like {guess}"
+    assert [line for line, _ in examples] == [1, 2, 3, 4, 5]
+
+
+def test_a_run_with_tabs_is_recognised_by_the_repeated_query() -> None:
+    (_, message), *_ = problems_of(read_queries, text(*[f"q1\td{number}\t0.5" for number in range(12)]))
+    assert message.startswith("11 of 12 lines: ")
+    assert message.endswith(" is there twice (first on line 1); it looks like a run or judgments")
+    (_, message), *_ = problems_of(read_queries, text("qid\tdocid\trank\tscore", *["q1\td1\t1\t0.5"] * 12))
+    assert message.endswith("found 4 (id TAB text TAB tags); it looks like a run or judgments")
+
+
+def test_ids_alone_are_queries_whatever_else_they_hold() -> None:
+    ids = [
+        "301",
+        "81_1",
+        "q-7",
+        "n001",
+        "test-env:pro02a",
+        "d41d8cd9",
+        "topic.5",
+        "a/b",
+        "#2"[1:],
+        "größe",
+        "x'y",
+        "(1)",
+    ]
+    assert [row.id for row in read_queries(text(*ids))] == ids
+
+
+def test_a_tab_says_that_what_stands_before_it_is_the_id() -> None:
+    assert [row.id for row in read_queries(text("law|7\tfees", "a,b\t"))] == ["law|7", "a,b"]
+
+
+@pytest.mark.parametrize("header", ["id\ttext\ttags", "qid\tquery", "Query_ID\ttext", "topic"])
+def test_a_header_is_no_query(header: str) -> None:
+    said = "is a header, not a query; leave it out"
+    assert problems_of(read_queries, text("# ours", header, "q1\tfees")) == [(2, said)]
+
+
+def test_an_id_in_quotes_is_refused_because_no_run_has_it_so() -> None:
+    assert problems_of(read_queries, text('"q1"\t"fees"', "q2\tfees")) == [
+        (1, "query id '\"q1\"' is in quotes; leave them out")
+    ]
+
+
+@pytest.mark.parametrize("lines", [("d1\t0.5", "d2\t-1e3"), ("d1\tY\t0.5", "d2\tN\t0.1")])
+def test_the_list_of_one_query_is_no_list_of_queries(lines: tuple[str, ...]) -> None:
+    assert problems_of(read_queries, text(*lines)) == [
+        (None, "looks like a run's list for one query (document TAB score): no query has a text of words")
+    ]
+    (query,) = read_queries(text("q1\t1984"))
+    assert query.text == "1984"
 
 
 def test_a_tag_with_a_blank_is_told_with_its_line() -> None:

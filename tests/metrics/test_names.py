@@ -77,6 +77,8 @@ def test_every_family_is_found_under_its_name_with_its_defaults(family):
         ("ndcg@10", "nearest: nDCG@10"),
         ("recip_rnk", "recip_rank"),
         ("xyzzy", "there are AQWV, Value"),
+        ("FaginKendall@10", "FaginKendall@10 compares two runs without judgments; use leaderboard agreement"),
+        ("rbo(p=0.95)", "rbo(p=0.95) compares two runs without judgments; use leaderboard agreement"),
         ("", "no measure is called ''"),
         ("AP(level=2)", "AP takes no parameter 'level'; it takes rel, norm"),
         ("AP(norm=best)", "norm=best is not allowed; expected all or hits or min"),

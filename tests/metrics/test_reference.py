@@ -1,9 +1,11 @@
 from xml.etree import ElementTree
 
+import ir_measures
 import pytest
 
-from leaderboard.metrics import families
+from leaderboard.metrics import families, parse
 from leaderboard.metrics.reference import HEADINGS, mathml, reference_of
+from tests.metrics.rankings import Line, Query, ranking_of
 
 FAMILIES = pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
 
@@ -15,6 +17,17 @@ def test_every_measure_says_everything_that_a_reader_may_ask(family):
         assert text.strip(), heading
     for parameter in (*family.parameters, *([family.cutoff] if family.cutoff else [])):
         assert parameter.meaning
+
+
+@pytest.mark.parametrize("name", ["Accuracy", "Judged@1", "RR@1"])
+def test_a_measure_that_ir_measures_orders_ties_otherwise_for_says_so(name):
+    """a is judged relevant, z is not judged, both have one score: here z comes first whatever the order of the file."""
+    ours = parse(name).evaluate(ranking_of(Query([Line("a", 1.0), Line("z", 1.0)], {"a": 1})))
+    tied = [ir_measures.ScoredDoc("q", document, 1.0) for document in "az"]
+    theirs = ir_measures.calc_aggregate([ir_measures.parse_measure(name)], [ir_measures.Qrel("q", "a", 1)], tied)
+    assert ours.mean == 0
+    assert list(theirs.values()) == [1]
+    assert "equal scores" in " ".join(parse(name).family.reference.sections["trec_eval and ir_measures"].split())
 
 
 @FAMILIES

@@ -17,7 +17,7 @@ from leaderboard.formats.fields import find_fields
 from leaderboard.formats.ids import Codes, Places, cut_out, keys
 from leaderboard.formats.pieces import Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader, Limits
-from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong
+from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
 from leaderboard.formats.tables import CheckedRows, Kind, Schema, Table, schema_of_width
 
 __all__ = ["read_columns", "read_piece"]
@@ -142,6 +142,5 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
         raise checks.not_utf8(error) from None
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
-        expected = f"expected {schema.width} columns, found"
-        raise Wrong(f"{expected} {len(fields)} ({schema})", f"{expected} another number ({schema})")
+        raise wrong_width(str(schema.width), len(fields), schema)
     return [fields[place].decode() for place, _ in schema.read]

@@ -8,7 +8,7 @@ from typing import Any
 
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import CappedReader, rejection
-from leaderboard.formats.problems import Problems, Wrong, shown
+from leaderboard.formats.problems import Problems, Wrong, shown, wrong_width
 from leaderboard.formats.tables import CheckedRows, Column, Schema, Table, our_name
 
 __all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
@@ -117,10 +117,7 @@ def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, 
         if not names:
             names = [our_name(name) for name in fields]
         elif len(fields) != len(names):
-            expected = f"expected {len(names)} columns, found"
-            columns = f"({', '.join(names)})"
-            wrong = Wrong(f"{expected} {len(fields)} {columns}", f"{expected} another number {columns}")
-            problems.add_unread(numbers[0], wrong)
+            problems.add_unread(numbers[0], wrong_width(str(len(names)), len(fields), ", ".join(names)))
         else:
             yield numbers[0], tuple(zip(names, fields, strict=True))
 

@@ -102,8 +102,9 @@ def pairs_in_order(ranking: Ranking, *, rel: int) -> Floats:
     Missing query: Undefined, and left out of the mean: compare it only between runs that found something.
     Cutoff beyond the list: It takes no cutoff: the whole list counts.
     Unjudged documents: An unjudged document counts as not relevant.
-    trec_eval and ir_measures: ir_measures computes the same, and fails on a list of relevant documents only, where it
-        is undefined here. Accuracy@k stands for Success@k in some papers, so it is refused. trec_eval has none.
+    trec_eval and ir_measures: ir_measures computes the same, except that it leaves equal scores in the order of the
+        file and fails on a list of relevant documents only, where it is undefined here. Accuracy@k stands for Success@k
+        in some papers, so it is refused. trec_eval has none.
     Source: ir_measures, https://ir-measur.es/
 
     float64[Q] in [0, 1], NaN where there is no such pair.
@@ -131,7 +132,8 @@ def reciprocal_rank(ranking: Ranking, *, rel: int, cutoff: int | None) -> Floats
     Missing query: Scored as an empty list: 0, and it counts towards the mean.
     Cutoff beyond the list: A cutoff beyond the list changes nothing.
     Unjudged documents: An unjudged document counts as not relevant.
-    trec_eval and ir_measures: trec_eval knows no cutoff here; ir_measures has RR@k with the same meaning.
+    trec_eval and ir_measures: trec_eval knows no cutoff here; ir_measures' RR@k orders equal
+        scores by document id, ascending, and is else the same.
     Source: E. M. Voorhees: The TREC-8 Question Answering Track Report, TREC 1999
 
     1 / rank of the first relevant document (within the cutoff), else 0, float64[Q] in [0, 1].

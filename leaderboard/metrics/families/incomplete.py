@@ -133,8 +133,8 @@ def judged(ranking: Ranking, *, cutoff: int) -> Floats:
     Missing query: Scored as an empty list: 0, and it counts towards the mean.
     Cutoff beyond the list: A list shorter than k is measured over its own length.
     Unjudged documents: They are what it measures; a negative grade counts as unjudged.
-    trec_eval and ir_measures: ir_measures computes the same but takes a negative grade as judged. trec_eval has unj
-        instead.
+    trec_eval and ir_measures: ir_measures computes the same, except that it orders equal scores by document id,
+        ascending, and takes a negative grade as judged. trec_eval has unj instead.
     Source: ir_measures, https://ir-measur.es/
 
     Judged in the top k / min(k, retrieved), float64[Q] in [0, 1]; 0 for an empty list.
