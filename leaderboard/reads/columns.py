@@ -4,14 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-
 from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.measure import Direction
 from leaderboard.models import ScoringSet
-from leaderboard.rules.standings import best_first
-from leaderboard.statistics import competition_ranks
+from leaderboard.rules.standings import places
 
 __all__ = ["Column", "column", "per_query_columns", "pick"]
 
@@ -35,18 +32,9 @@ class Column:
     highest: float
     per_query: bool
 
-    def key(self, mean: float | None) -> tuple[bool, float]:
-        """A sort key: the best mean first, undefined ones last."""
-        return best_first(mean, self.direction)
-
     def places(self, values: Sequence[float | None]) -> list[int]:
-        """The place of each value, 1 is best: ties share one (`statistics.competition_ranks`), undefined ones the last.
-
-        Where neither end is better, the highest value comes first.
-        """
-        known = np.array([np.nan if value is None else value for value in values])
-        found: list[int] = competition_ranks(known, "lower" if self.direction == "lower" else "higher").tolist()
-        return found
+        """The place of each value under this measure; see `rules.standings.places`."""
+        return places(values, self.direction)
 
     def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
         """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""

@@ -46,7 +46,7 @@ def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
     """The runs that stand for their systems in each evaluation, or all of them; `column` says which run is best."""
     if show is Show.ALL:
         return list(entries)
-    return standing_runs(entries, RunChoice(show.value), lambda run: column.key(run.figure(column.name).mean))
+    return standing_runs(entries, RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction)
 
 
 def ranks(entries: Iterable[Entry], column: Column) -> dict[int, int]:

@@ -101,7 +101,7 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
     choice = evaluation.campaign.run_choice
     of_teams = Submission.evaluation_id == evaluation.id, Submission.team_id.in_(team_ids), ~Submission.late
     runs = chain.from_iterable(scored_runs(session, *of_teams).values()) if choice is RunChoice.PRIMARY else ()
-    standing = {run.system_id: run for run in standing_runs(runs, choice, lambda _: 0)}
+    standing = {run.system_id: run for run in standing_runs(runs, choice, lambda _: None, "none")}
     found: dict[int, tuple[OwnSystem, ...]] = {}
     for system in session.scalars(
         sa.select(System)

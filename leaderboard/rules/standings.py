@@ -4,7 +4,12 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import TypeVar
+
+import numpy as np
+
+from leaderboard.metrics.measure import Direction
+from leaderboard.statistics import competition_ranks
 
 __all__ = [
     "Designation",
@@ -12,8 +17,8 @@ __all__ = [
     "ScoredRun",
     "SystemKind",
     "arrival",
-    "best_first",
     "is_ranked",
+    "places",
     "standing_run",
     "standing_runs",
 ]
@@ -75,21 +80,27 @@ def is_ranked(run: ScoredRun) -> bool:
     return not (run.late or run.is_baseline)
 
 
-def best_first(mean: float | None, direction: Literal["higher", "lower", "none"]) -> tuple[bool, float]:
-    """Sorts means: the best first by the measure's direction, what is undefined last."""
-    if mean is None:
-        return True, 0.0
-    return False, mean if direction == "lower" else -mean
+def places(means: Sequence[float | None], direction: Direction) -> list[int]:
+    """The place of each mean, 1 is best: ties share one (`statistics.competition_ranks`), undefined ones the last.
+
+    Where neither end is better, the highest mean comes first.
+    """
+    known = np.array([np.nan if mean is None else mean for mean in means])
+    found: list[int] = competition_ranks(known, "lower" if direction == "lower" else "higher").tolist()
+    return found
 
 
-def standing_run(runs: Sequence[Run], choice: RunChoice, merit: Callable[[Run], Any]) -> Run:
+def standing_run(
+    runs: Sequence[Run], choice: RunChoice, mean: Callable[[Run], float | None], direction: Direction
+) -> Run:
     """The one of a system's runs (one or more) that stands for it.
 
-    merit  sorts the best run first; of equally good ones the latest stands
+    mean, direction  a run's mean under the measure that ranks, and which way that is better: where the campaign
+                     chooses the best run they say which one it is; of equally good ones the latest stands
     """
     latest_first = sorted(runs, key=arrival, reverse=True)
     if choice is RunChoice.BEST:
-        return min(latest_first, key=merit)
+        return latest_first[places([mean(run) for run in latest_first], direction).index(1)]
     if choice is RunChoice.LATEST:
         return latest_first[0]
     primary = [run for run in runs if run.is_primary]
@@ -101,9 +112,11 @@ def standing_run(runs: Sequence[Run], choice: RunChoice, merit: Callable[[Run], 
     return min(runs, key=lambda run: (run.scored_at or run.received_at, run.submission_id))
 
 
-def standing_runs(runs: Iterable[Run], choice: RunChoice, merit: Callable[[Run], Any]) -> list[Run]:
+def standing_runs(
+    runs: Iterable[Run], choice: RunChoice, mean: Callable[[Run], float | None], direction: Direction
+) -> list[Run]:
     """The runs that stand for their systems in each evaluation: one in time and, not ranked, one late."""
     groups: dict[tuple[int, int, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.evaluation_id, run.system_id, run.late), []).append(run)
-    return [standing_run(group, choice, merit) for group in groups.values()]
+    return [standing_run(group, choice, mean, direction) for group in groups.values()]

@@ -27,7 +27,7 @@ from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
 from leaderboard.rules.settings import ScoringSettings, Subset
-from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_runs
+from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
 from leaderboard.rules.states import SetState
 from leaderboard.services.locking import insert_unless_there, locked
 
@@ -187,7 +187,7 @@ def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> di
 
 
 def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
-    standing = standing_runs(runs, rule, lambda run: best_first(means.get(run.scoring_id), direction))
+    standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
     ranked = {run.scoring_id for run in standing if is_ranked(run)}
     return Lineup(tuple(sorted(ranked)), tuple(run.scoring_id for run in runs if run.scoring_id not in ranked))
 

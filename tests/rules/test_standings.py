@@ -3,7 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard.rules.standings import RunChoice, ScoredRun, best_first, is_ranked, standing_run, standing_runs
+from leaderboard.metrics.measure import Direction
+from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, places, standing_run, standing_runs
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
@@ -19,10 +20,10 @@ def a_run(number: int, **values: object) -> ScoredRun:
 def stands(choice: RunChoice, *runs: ScoredRun, means: dict[int, float] | None = None) -> int:
     """The number of the run that stands, whatever the order in which the runs are given."""
 
-    def merit(run: ScoredRun) -> tuple[bool, float]:
-        return best_first((means or {}).get(run.submission_id), "higher")
+    def mean(run: ScoredRun) -> float | None:
+        return (means or {}).get(run.submission_id)
 
-    found = {standing_run(order, choice, merit).submission_id for order in (runs, runs[::-1])}
+    found = {standing_run(order, choice, mean, "higher").submission_id for order in (runs, runs[::-1])}
     (number,) = found
     return number
 
@@ -58,16 +59,20 @@ def test_under_best_the_best_mean_stands_and_the_latest_of_equals() -> None:
     assert stands(RunChoice.BEST, *runs) == 4
 
 
-@pytest.mark.parametrize(("direction", "order"), [("higher", [0.5, 0.1, None]), ("lower", [0.1, 0.5, None])])
-def test_means_are_sorted_best_first_and_undefined_ones_last(direction: str, order: list[float | None]) -> None:
-    assert sorted([None, 0.5, 0.1], key=lambda mean: best_first(mean, direction)) == order
+def test_means_that_differ_by_rounding_only_are_equally_good() -> None:
+    assert stands(RunChoice.BEST, a_run(1), a_run(2), means={1: 0.1 + 0.2, 2: 0.3}) == 2
+
+
+@pytest.mark.parametrize(("direction", "expected"), [("higher", [3, 1, 2]), ("lower", [3, 2, 1]), ("none", [3, 1, 2])])
+def test_an_undefined_mean_has_the_last_place(direction: Direction, expected: list[int]) -> None:
+    assert places([None, 0.5, 0.1], direction) == expected
 
 
 def test_each_system_has_one_run_in_time_and_one_late_in_each_evaluation() -> None:
     runs = [
         a_run(1), a_run(2), a_run(3, late=True), a_run(4, late=True), a_run(5, system_id=2), a_run(6, evaluation_id=2),
     ]  # fmt: skip
-    standing = standing_runs(runs, RunChoice.PRIMARY, lambda _: 0)
+    standing = standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
     assert [run.submission_id for run in standing] == [1, 3, 5, 6]
 
 

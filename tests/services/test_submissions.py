@@ -30,7 +30,7 @@ def _standing(world: World) -> int:
     """The run on the board of the one system that there is."""
     with world.database.read() as session:
         (runs,) = scored_runs(session).values()
-        return standing_run(runs, RunChoice.PRIMARY, lambda _: 0).submission_id
+        return standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none").submission_id
 
 
 def test_a_run_goes_in_with_its_queue_entry_its_quota_and_its_event(world: World) -> None:
