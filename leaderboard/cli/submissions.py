@@ -159,6 +159,10 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
         pairs = zip(means.columns, means.figures, strict=True)
         rows = [(column.name, "–" if figure.mean is None else f"{figure.mean:.4f}") for column, figure in pairs]
         print_table(("measure", "mean"), rows, "")
+        if means.missing:
+            click.echo(f"queries without a list: {named(means.missing)}", err=True)
+        if means.nothing_relevant:
+            click.echo(f"of these, nothing is relevant for {named(means.nothing_relevant)}", err=True)
     elif run.state == State.SCORED:
         click.echo("scored; its team does not see the results yet")
     elif run.state == State.REJECTED:
@@ -166,8 +170,6 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
         click.echo(FileRejected(problems, run.problem_count, run.filename).message, err=True)
     else:
         click.echo(f"{run.state}: {run.failure or run.withdrawn_because}", err=True)
-    if run.missing:
-        click.echo(f"queries that the run lacks, each scored as an empty list: {named(run.missing)}", err=True)
     return SUBMITTED if run.state == State.SCORED else NOT_SCORED
 
 

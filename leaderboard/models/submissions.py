@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.evaluations import Evaluation
 from leaderboard.models.people import Team, User
-from leaderboard.rules.standings import Designation, SystemKind
+from leaderboard.rules.standings import Designation, SystemKind, name_of_run
 
 __all__ = ["Participation", "Submission", "System"]
 
@@ -76,6 +76,11 @@ class Submission(Base):
     system: Mapped[System] = relationship()
     team: Mapped[Team] = relationship()
     submitter: Mapped[User | None] = relationship(foreign_keys=[submitter_id])
+
+    @property
+    def name(self) -> str:
+        """What its team knows it by."""
+        return name_of_run(self.label, self.id, self.received_at)
 
 
 class Participation(Base):

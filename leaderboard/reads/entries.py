@@ -15,7 +15,7 @@ from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.lookup import select_scored_runs
 from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation, ScoredRun, SystemKind
+from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.rules.states import SetState
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "system_label"]
@@ -69,6 +69,11 @@ class Entry(ScoredRun):
     own: bool
     missing: int
     figures: dict[str, Figure]
+
+    @property
+    def name(self) -> str:
+        """The run's, with its label where this reader may know it."""
+        return name_of_run(self.label, self.submission_id, self.received_at)
 
     def figure(self, measure: str) -> Figure:
         return self.figures.get(measure, NO_FIGURE)

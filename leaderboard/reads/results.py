@@ -10,11 +10,12 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set
-from leaderboard.models import Query, Scoring, Submission
+from leaderboard.models import Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
 from leaderboard.reads.paging import Paging, paged
+from leaderboard.reads.queries import relevant_documents
 from leaderboard.reads.query_values import load_vectors, spread_of, value_in
 from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
@@ -52,6 +53,9 @@ class SubmissionResults:
     rank     on the board by the primary measure; None when another run stands for its system, or it is not ranked
     ranked   how many runs are ranked
     compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
+    standing  the run that stands for its system on the board, this one or another
+    missing   external ids of the queries that count and that the run has no list for
+    nothing_relevant  those of them without a relevant document; None where this reader may not know which
     """
 
     id: int
@@ -71,6 +75,8 @@ class SubmissionResults:
     shown: tuple[QueryValues, ...]
     paging: Paging
     missing: tuple[str, ...]
+    nothing_relevant: tuple[str, ...] | None
+    standing: Entry
     compared_with: int
 
 
@@ -101,6 +107,9 @@ def results(
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
     details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
+    judged = details and not (
+        subset is Subset.SHOWN and scoring_set.settings.hidden
+    )  # of hidden queries nothing is told
     rows: tuple[QueryValues, ...] = ()
     if details:
         rows = _values(session, run, scoring, on_board if public else (), value_columns, column, subset)
@@ -124,8 +133,20 @@ def results(
         shown=shown,
         paging=paging,
         missing=tuple(scoring.missing),
+        nothing_relevant=_nothing_relevant(session, scoring_set, scoring.missing) if judged else None,
+        standing=next(one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)),
         compared_with=len(on_board) if public else 0,
     )
+
+
+def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
+    """Those of the queries, by external id, for which no document is judged relevant."""
+    relevant = relevant_documents(session, scoring_set)
+    rows = session.execute(
+        sa.select(Query.external_id, Query.id).where(Query.evaluation_id == scoring_set.evaluation_id)
+    )
+    ids = dict(rows.all())
+    return tuple(query for query in queries if ids[query] not in relevant)
 
 
 def _values(

@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.lookup import with_current_scoring
+from leaderboard.lookup import scored_runs, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.entries import SystemLabel, load_entries, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation
+from leaderboard.rules.standings import Designation, RunChoice, standing_run
 from leaderboard.rules.states import UNFINISHED, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
@@ -31,7 +31,7 @@ class SubmissionStatus:
     receipt    SHA-256 of the bytes as received; empty for readers outside the team
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
     failure    in words, of the last attempt
-    missing    external ids of the evaluation's queries that the run lacks
+    may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
     """
 
     id: int
@@ -40,6 +40,7 @@ class SubmissionStatus:
     state: str
     own: bool
     may_act: bool
+    may_let_stand: bool
     results_open: bool
     details_open: bool
     details_closed_because: str
@@ -64,14 +65,12 @@ class SubmissionStatus:
     problems: tuple[tuple[int | None, str], ...]
     problem_count: int
     failure: str
-    missing: tuple[str, ...]
-    unjudged: int
     withdrawn_at: dt.datetime | None
     withdrawn_because: str
 
 
 def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
-    """Raises NotFound for no such submission, and for one of another team that stands on no board yet."""
+    """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
     run, scoring = find_submission(session, actor, submission_id, now)
     evaluation = run.evaluation
     inside = _is_inside(actor, run)
@@ -85,6 +84,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
+        may_let_stand=inside and _could_stand(session, run),
         results_open=results_open,
         details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
         details_closed_because=closed_details(evaluation),
@@ -109,8 +109,6 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         problems=tuple((line, message) for line, message in run.problems) if inside else (),
         problem_count=run.problem_count if inside else 0,
         failure=scoring.failure if scoring and inside else "",
-        missing=tuple(scoring.missing) if scoring else (),
-        unjudged=len(scoring.unjudged) if scoring else 0,
         withdrawn_at=run.withdrawn_at,
         withdrawn_because=run.withdrawn_because,
     )
@@ -121,7 +119,7 @@ def find_submission(
 ) -> tuple[Submission, Scoring | None]:
     """The submission with what belongs to it, and its scoring in the current set (None before the first judgments).
 
-    Raises NotFound for readers outside its team unless it stands on a board that they may see.
+    Raises NotFound for readers outside its team unless it is on a board that they may see.
     """
     found = session.execute(
         with_current_scoring(sa.select(Submission, Scoring))
@@ -153,6 +151,22 @@ def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
     return actor.is_in(run.team_id) or actor.may_organise(run.evaluation.campaign_id)
+
+
+def _could_stand(session: Session, run: Submission) -> bool:
+    """Whether a scored run would stand for its system if its team chose it, while another run does now."""
+    if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
+        return False
+    of_system = (
+        Submission.system_id == run.system_id,
+        Submission.evaluation_id == run.evaluation_id,
+        Submission.late == run.late,
+    )
+    runs = [one for of_set in scored_runs(session, *of_system).values() for one in of_set]
+    if run.id not in {one.submission_id for one in runs}:
+        return False
+    standing = standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
+    return standing.submission_id != run.id and not standing.is_primary
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:

@@ -22,7 +22,7 @@ __all__ = ["OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 class OwnSystem:
     """A system that a member may submit runs of.
 
-    standing        the label of the run that stands for it here, "" without one; None where the campaign shows the best
+    standing        the name of the run that stands for it here, "" without one; None where the campaign shows the best
                     or the latest run of each system, so that there is nothing to choose
     primary_stands  whether that is its primary run, which no contrastive run replaces
     """
@@ -35,7 +35,7 @@ class OwnSystem:
 
 @dataclass(frozen=True, slots=True)
 class TeamSubmitting:
-    """One team of the reader. `primary` is the label of its primary run in this evaluation, empty without one."""
+    """One team of the reader. `primary` is the name of its primary run in this evaluation, empty without one."""
 
     id: int
     slug: str
@@ -89,7 +89,7 @@ def submitting(
                 name=team.name,
                 systems=systems.get(team.id, ()),
                 quota=quota_of(evaluation, parts.get(team.id), now),
-                primary=_label(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
+                primary=_name(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
             )
             for team in teams
         ),
@@ -109,13 +109,11 @@ def _systems(session: Session, evaluation: Evaluation, team_ids: list[int]) -> d
         .order_by(System.name, System.id)
     ):
         run = standing.get(system.id)
-        label = _label(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
-        own = OwnSystem(system.id, system.name, label, run is not None and run.is_primary)
+        name = _name(session, run.submission_id if run else None) if choice is RunChoice.PRIMARY else None
+        own = OwnSystem(system.id, system.name, name, run is not None and run.is_primary)
         found[system.team_id] = (*found.get(system.team_id, ()), own)
     return found
 
 
-def _label(session: Session, submission_id: int | None) -> str:
-    """What the team calls its run: the label, or else its number; "" for no run."""
-    run = session.get(Submission, submission_id) if submission_id is not None else None
-    return "" if run is None else run.label or f"run {run.id}"
+def _name(session: Session, submission_id: int | None) -> str:
+    return session.get_one(Submission, submission_id).name if submission_id is not None else ""

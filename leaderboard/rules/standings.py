@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
+from leaderboard.rules.moments import day_in_words
 from leaderboard.statistics import competition_ranks
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "SystemKind",
     "arrival",
     "is_ranked",
+    "name_of_run",
     "places",
     "standing_run",
     "standing_runs",
@@ -73,6 +75,12 @@ Run = TypeVar("Run", bound=ScoredRun)
 def arrival(run: ScoredRun) -> tuple[dt.datetime, int]:
     """Sorts runs in the order in which they were received."""
     return run.received_at, run.submission_id
+
+
+def name_of_run(label: str, number: int, received_at: dt.datetime) -> str:
+    """`first try (run 16, 20 Nov 2026)`: runs of one label are told apart by their numbers."""
+    name = f"run {number}, {day_in_words(received_at)}"
+    return f"{label} ({name})" if label else name
 
 
 def is_ranked(run: ScoredRun) -> bool:

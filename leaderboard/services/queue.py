@@ -316,7 +316,7 @@ def _finish(scoring: Scoring, state: State) -> None:
 
 
 def _mark_primary(session: Session, submission: Submission) -> None:
-    """A primary run that has been scored stands for its team, unless a newer one does already."""
+    """Makes a primary run that has been scored its team's primary run, unless a newer one is that already."""
     if submission.designation is not Designation.PRIMARY or submission.late or submission.withdrawn_at is not None:
         return
     participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))

@@ -63,7 +63,8 @@ def submit(
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
         raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
-    refused = _standing_refusal(session, evaluation, system) if stand else None
+    late = is_late(evaluation, received_at)
+    refused = _standing_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
     quotas.take(session, evaluation, team.id, received_at)
@@ -82,7 +83,7 @@ def submit(
         size=upload.size,
         text_size=upload.text_size,
         received_at=received_at,
-        late=is_late(evaluation, received_at),
+        late=late,
         chosen_at=received_at if stand else None,
     )
     session.add(submission)
@@ -107,7 +108,8 @@ def let_stand(session: Session, actor: Actor, submission: Submission) -> None:
     submission = locked(session, Submission, submission.id)
     if submission.withdrawn_at is not None:
         raise Conflict("This run was withdrawn.")
-    refused = _standing_refusal(session, evaluation, session.get_one(System, submission.system_id))
+    system = session.get_one(System, submission.system_id)
+    refused = _standing_refusal(session, evaluation, system, submission.late)
     if refused is not None:
         raise Conflict(refused)
     submission.chosen_at = present()
@@ -185,8 +187,8 @@ def _check(threshold: float | None, label: str, notes: str) -> None:
         raise InvalidFields(fields)
 
 
-def _standing_refusal(session: Session, evaluation: Evaluation, system: System) -> str | None:
-    """Why a team can't choose which of a system's runs stands, in words; None when it can."""
+def _standing_refusal(session: Session, evaluation: Evaluation, system: System, late: bool) -> str | None:
+    """Why a team can't choose which of a system's runs in time, or late, stands, in words; None when it can."""
     choice = session.get_one(Campaign, evaluation.campaign_id).run_choice
     if choice is not RunChoice.PRIMARY:
         return f"In this campaign the {choice.value} run of each system stands for it."
@@ -195,10 +197,9 @@ def _standing_refusal(session: Session, evaluation: Evaluation, system: System) 
         .join(Participation, Participation.primary_submission_id == Submission.id)
         .where(Submission.evaluation_id == evaluation.id, Submission.system_id == system.id)
     )
-    if primary is None:
+    if primary is None or late:  # no late run is primary
         return None
-    name = primary.label or f"run {primary.id}"
-    return f"{system.name}'s primary run, {name}, stands for it; submit this one as primary to replace it."
+    return f"{system.name}'s primary run, {primary.name}, stands for it; submit this one as primary to replace it."
 
 
 def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:

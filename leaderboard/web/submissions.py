@@ -1,9 +1,9 @@
-"""A submission's page: where it stands until it is scored, its receipt, withdrawing it, and then its results."""
+"""A submission's page: its state until it is scored, its receipt and results, withdrawing it, letting it stand."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from leaderboard.errors import NotFound
+from leaderboard.errors import Conflict
 from leaderboard.models import Submission
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
@@ -60,9 +60,21 @@ def progress(submission: int) -> ResponseReturnValue:
 def withdraw(submission: int) -> ResponseReturnValue:
     read(status, submission)  # what may not be seen can't be withdrawn either
     with writing() as session:
-        run = session.get(Submission, submission)
-        if run is None:
-            raise NotFound
+        run = session.get_one(Submission, submission)
         submissions.withdraw(session, actor(), run, because=request.form.get("because", ""))
     flash("The run is withdrawn: it is on no board any more and stays on record.")
+    return redirect(url_for("submissions.show", submission=submission))
+
+
+@blueprint.post("/submissions/<int:submission>/stand")
+@signed_in
+def stand(submission: int) -> ResponseReturnValue:
+    found = read(status, submission)  # what may not be seen can't be chosen either
+    try:
+        with writing() as session:
+            submissions.let_stand(session, actor(), session.get_one(Submission, submission))
+    except Conflict as refused:
+        flash(refused.message, "warning")
+    else:
+        flash(f"You chose this run to stand for {found.system.name} on the board.")
     return redirect(url_for("submissions.show", submission=submission))

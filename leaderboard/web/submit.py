@@ -94,9 +94,9 @@ class SubmitForm(Form):
         form.system.choices = [("", "Choose a system"), *choices] if len(choices) > 1 else choices
         if page.run_choice is not RunChoice.PRIMARY:
             del form.stand
-        primary = ", ".join(f"{team.primary} ({team.name})" for team in page.teams if team.primary)
+        primary = ", ".join(f"{team.primary} of {team.name}" for team in page.teams if team.primary)
         form.designation.choices = [
-            (Designation.PRIMARY.value, "Primary: your team's one run that stands for it"),
+            (Designation.PRIMARY.value, "Primary: your team's one main run in this evaluation"),
             (Designation.CONTRASTIVE.value, "Contrastive: a variant, for comparison"),
         ]
         if primary:

@@ -269,6 +269,22 @@ def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_
     assert second.startswith("wrong.tsv: line 5: ")
 
 
+def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever_may_know(
+    ok: Says, command: Command, evaluation: str, tmp_path: Path
+) -> None:
+    (tmp_path / "queries.tsv").write_text(f"{QUERIES}q3\tthird question\tsport\n")
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d3 0\nq3 0 d4 1\n")
+    (tmp_path / "run.tsv").write_text("q1\td1\tY\t0.9\n")
+    ok("queries", "import", evaluation, tmp_path / "queries.tsv")
+    ok("judgments", "import", evaluation, tmp_path / "qrels.txt")
+    submit = ("submit", "--wait", "100", evaluation, tmp_path / "run.tsv", "--team", "alder")
+    with Process([sys.executable, "-m", "leaderboard", "worker"], env=os.environ.copy(), cwd=tmp_path):
+        for_all = command(*submit, "--new-system", "Heron")
+        for_its_team = command(*submit, "--system", "heron", "--as", "ada")
+    assert for_all.err == "queries without a list: q2, q3\nof these, nothing is relevant for q2\n"
+    assert for_its_team.err == "queries without a list: q2, q3\n"
+
+
 def test_a_contrastive_run_stands_for_its_system_only_when_that_is_asked_for(
     ok: Says, refused: Says, evaluation: str, run_file: Path, database_url: str
 ) -> None:

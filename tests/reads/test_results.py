@@ -1,14 +1,18 @@
 """One submission: what its page says of it, and its values over all queries."""
 
+from dataclasses import replace
+
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.errors import NotFound
-from leaderboard.models import Scoring, Submission
+from leaderboard.models import Campaign, Scoring, ScoringSet, Submission
 from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.phases import Opening
-from leaderboard.rules.standings import Designation
+from leaderboard.rules.settings import Judging
+from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import State
 from leaderboard.services.boards import due, refresh
 from leaderboard.services.events import present
@@ -67,6 +71,49 @@ def test_missing_queries_are_marked(field: Field) -> None:
     found = of(field, run)
     assert found.missing == ("q2",)
     assert [row.missing for row in found.queries] == [False, True, False, False]
+
+
+def test_a_right_empty_answer_is_told_from_a_list_that_is_missing_where_judgments_may_be_guessed(field: Field) -> None:
+    field.evaluation("2027", qrels="q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 0\n", judging=Judging.COMPLETE)
+    run = field.run("Alder", {"AP": [0.2, 0.0, NAN, NAN]}, team="Woods", evaluation="2027")
+    with field.database.write() as session:
+        session.get_one(Scoring, field.scoring(run)).missing = ["q2", "q3", "q4"]
+    assert of(field, run).nothing_relevant == ("q3", "q4")
+    field.change("2027", details=Opening.NEVER)
+    for actor in (VISITOR, field.member("Woods")):
+        assert (of(field, run, actor).missing, of(field, run, actor).nothing_relevant) == (("q2", "q3", "q4"), None)
+    assert of(field, run, CONSOLE).nothing_relevant == ("q3", "q4")
+
+
+def test_of_hidden_queries_nobody_is_told_whether_anything_is_relevant(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.5] * 4})
+    with field.database.write() as session:
+        session.get_one(Scoring, field.scoring(run)).missing = ["q4"]
+        scoring_set = session.get_one(ScoringSet, field.current_set().id)
+        scoring_set.settings = replace(scoring_set.settings, hidden=("q4",))
+    field.change(closes_at=NOW + DAY, results=Opening.ALWAYS, details=Opening.ALWAYS)
+    assert (of(field, run).details_open, of(field, run).nothing_relevant) == (True, None)
+    assert of(field, run, CONSOLE).nothing_relevant == ()
+
+
+@pytest.mark.parametrize(("choice", "stands"), [(RunChoice.PRIMARY, 0), (RunChoice.BEST, 1), (RunChoice.LATEST, 2)])
+def test_a_run_knows_which_run_stands_for_its_system(field: Field, choice: RunChoice, stands: int) -> None:
+    runs = [field.run("Alder", {"AP": [value] * 4}, team="Woods") for value in (0.2, 0.9, 0.5)]
+    late = field.run("Alder", {"AP": [1.0] * 4}, team="Woods", received_at=NOW)
+    with field.database.write() as session:
+        session.scalars(sa.select(Campaign)).one().run_choice = choice
+    assert {of(field, run).standing.submission_id for run in runs} == {runs[stands]}
+    assert of(field, late).standing.submission_id == late
+    chosen = [seen(field, run, field.member("Woods")).may_let_stand for run in (*runs, late)]
+    assert chosen == ([False, True, True, False] if choice is RunChoice.PRIMARY else [False] * 4)
+    assert not any(seen(field, run).may_let_stand for run in runs)
+
+
+def test_nothing_replaces_the_primary_run_of_a_system(field: Field) -> None:
+    other = field.run("Alder", {"AP": [0.2] * 4}, team="Woods")
+    primary = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", designation=Designation.PRIMARY)
+    assert of(field, other).standing.submission_id == primary
+    assert not seen(field, other, field.member("Woods")).may_let_stand
 
 
 def test_while_details_are_closed_a_team_sees_its_means_and_no_single_query(field: Field) -> None:

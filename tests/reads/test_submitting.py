@@ -1,6 +1,7 @@
 """What the submission form knows: teams, their systems, what is left of their quotas, whether it is open."""
 
 import datetime as dt
+import re
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +22,11 @@ DAY = dt.timedelta(days=1)
 def form(world: World, now: dt.datetime | None = None) -> Submitting:
     with world.database.read() as session:
         return submitting(session, world.ada, "small", "2026", now or present())
+
+
+def _label(form: Submitting) -> str:
+    """The label of the run that stands for the team's first system."""
+    return (form.teams[0].systems[0].standing or "").partition(" (run ")[0]
 
 
 def test_there_is_none_without_an_evaluation(world: World) -> None:
@@ -67,7 +73,7 @@ def test_it_says_which_run_is_the_primary_one(world: World) -> None:
     assert form(world).teams[0].primary == ""
     world.submit(label="best try", designation=Designation.PRIMARY)
     world.drain()
-    assert form(world).teams[0].primary == "best try"
+    assert re.fullmatch(r"best try \(run 1, \d+ \w+ \d+\)", form(world).teams[0].primary)
 
 
 def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
@@ -76,16 +82,25 @@ def test_it_says_which_run_stands_for_each_system_now(world: World) -> None:
     [own] = form(world).teams[0].systems
     assert (own.standing, own.primary_stands) == ("", False)
     world.drain()
-    assert form(world).teams[0].systems[0].standing == "a-run"
+    assert _label(form(world)) == "a-run"
     world.submit(run_text(2), system=system, label="a variant")
     world.submit(run_text(3), system=system, label="the chosen one", stand=True)
     world.drain()
     [own] = form(world).teams[0].systems
-    assert (own.standing, own.primary_stands) == ("the chosen one", False)
+    assert (_label(form(world)), own.primary_stands) == ("the chosen one", False)
     world.submit(run_text(4), system=system, label="best try", designation=Designation.PRIMARY)
     world.drain()
     [own] = form(world).teams[0].systems
-    assert (own.standing, own.primary_stands) == ("best try", True)
+    assert (_label(form(world)), own.primary_stands) == ("best try", True)
+
+
+def test_runs_of_one_label_are_told_apart_by_number_and_day(world: World) -> None:
+    world.submit()
+    (system,) = world.all(sa.select(System))
+    noon = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+    world.submit(run_text(2), system=system, label="a-run", stand=True, received_at=noon)
+    world.drain()
+    assert form(world).teams[0].systems[0].standing == "a-run (run 2, 21 Nov 2026)"
 
 
 def test_where_the_best_run_stands_there_is_none_to_name(world: World) -> None:

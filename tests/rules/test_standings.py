@@ -4,7 +4,15 @@ from dataclasses import replace
 import pytest
 
 from leaderboard.metrics.measure import Direction
-from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, places, standing_run, standing_runs
+from leaderboard.rules.standings import (
+    RunChoice,
+    ScoredRun,
+    is_ranked,
+    name_of_run,
+    places,
+    standing_run,
+    standing_runs,
+)
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
@@ -80,3 +88,8 @@ def test_late_runs_and_baselines_are_not_ranked() -> None:
     assert is_ranked(a_run(1))
     assert not is_ranked(a_run(1, late=True))
     assert not is_ranked(a_run(1, is_baseline=True))
+
+
+@pytest.mark.parametrize(("label", "name"), [("BERT", "BERT (run 16, 20 Nov 2026)"), ("", "run 16, 20 Nov 2026")])
+def test_a_run_is_named_by_its_label_its_number_and_its_day(label: str, name: str) -> None:
+    assert name_of_run(label, 16, NOON) == name

@@ -211,7 +211,7 @@ def test_no_contrastive_run_is_chosen_over_the_primary_one(world: World) -> None
         world.database,
         InvalidFields,
         "evaluation",
-        match=r"stand: System number 0's primary run, best try, stands for it",
+        match=r"stand: System number 0's primary run, best try \(run 1, \d+ \w+ \d+\), stands for it",
     ):
         world.submit(system=system, stand=True)
     other = world.submit(system=system)
@@ -239,6 +239,19 @@ def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(worl
         world.database.write() as session,
     ):
         submissions.let_stand(session, world.ada, session.get_one(Submission, run))
+
+
+def test_a_team_chooses_among_its_late_runs_though_another_run_is_primary(world: World) -> None:
+    noon = NOON + dt.timedelta(days=1)
+    world.change_evaluation(closes_at=noon, late_allowed=True)
+    world.submit(designation=Designation.PRIMARY, received_at=NOON)
+    (system,) = world.all(sa.select(System))
+    world.drain()
+    late = [world.submit(run_text(number), system=system, received_at=noon) for number in range(2)]
+    with world.database.write() as session:
+        submissions.let_stand(session, world.ada, session.get_one(Submission, late[1]))
+    (chosen,) = world.all(sa.select(Submission).where(Submission.chosen_at.is_not(None)))
+    assert (chosen.id, chosen.late) == (late[1], True)
 
 
 def test_a_late_run_never_becomes_primary(world: World) -> None:

@@ -54,6 +54,18 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
     return made
 
 
+@pytest.mark.parametrize("path", ["/campaigns/news/2026", "/campaigns/news/2026/queries/q1"])
+@pytest.mark.parametrize("show", ["primary", "best", "latest", "all"])
+def test_a_page_says_the_rule_by_which_a_run_stands_and_no_other(
+    field: Field, client: Client, path: str, show: str
+) -> None:
+    field.run("Alder", {"AP": [0.5] * 4})
+    page = text_of(client().get(f"{path}?show={show}").text)
+    rule = "the primary run; else the one that its team chose; else the first that was scored"
+    assert (rule in page) == (show == "primary")
+    assert not re.search(r"else (its|the) latest", page)
+
+
 def text_of(html: str) -> str:
     """What a reader sees, blanks collapsed."""
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())

@@ -1,14 +1,22 @@
 """A submission's page: who sees it, what it says in every state, withdrawing."""
 
+import io
 import re
 from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Scoring, Submission
+from leaderboard.access import CONSOLE
+from leaderboard.formats import read_judgments
+from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.states import State
+from leaderboard.services import judgments
 from tests.web.conftest import RUN, Reader, World
+
+LINE = "q3 Q0 d7 2 0.5 alpha\n"  # one more for a second run
 
 
 @pytest.fixture
@@ -100,6 +108,100 @@ def test_only_its_team_and_organisers_withdraw_what_everybody_sees(
     assert other.post(f"{run}/withdraw").status_code == 403
     assert visitor.post(f"{run}/withdraw").location.startswith("/login")
     assert organiser.post(f"{run}/withdraw").location == run
+
+
+def two_runs(world: World, participant: Reader) -> tuple[str, str]:
+    """The pages of two scored contrastive runs of one system."""
+    sent = {"system": str(world.system.id), "designation": "contrastive", "label": "BERT"}
+    first, second = (
+        participant.send("/campaigns/harbour/2025/submit", f"{RUN}{line}", **sent).location for line in ("", LINE)
+    )
+    assert first is not None
+    assert second is not None
+    turn(world, State.SCORED)
+    return first, second
+
+
+def test_a_run_says_which_run_stands_for_its_system_and_its_team_lets_it_stand_instead(
+    world: World, visitor: Reader, participant: Reader
+) -> None:
+    first, second = two_runs(world, participant)
+    assert "stands for Searcher" in visitor.get(first)
+    page = participant.get(second)
+    assert re.search(rf'<a href="{first}">BERT \(run 1, \d+ \w+ \d+\)</a> stands for Searcher', page)
+    assert f'action="{second}/stand"' in page
+    assert f'action="{first}/stand"' not in participant.get(first)
+    assert participant.post(f"{second}/stand").location == second
+    page = participant.get(second)
+    assert "You chose this run to stand for Searcher on the board." in page
+    assert "/stand" not in page
+    assert f'<a href="{second}">BERT' in visitor.get(first)
+
+
+def test_only_its_team_and_organisers_let_a_run_stand(
+    world: World, visitor: Reader, other: Reader, participant: Reader, organiser: Reader
+) -> None:
+    _, second = two_runs(world, participant)
+    for outsider in (visitor, other):
+        assert "/stand" not in outsider.get(second)
+    assert other.post(f"{second}/stand").status_code == 403
+    assert visitor.post(f"{second}/stand").location.startswith("/login")
+    assert participant.client.post(f"{second}/stand").status_code == 400  # without the token of the form
+    turn(world, State.QUEUED)
+    assert other.post(f"{second}/stand").status_code == 404
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Submission.chosen_at)).all() == [None, None]
+    assert organiser.post(f"{second}/stand").location == second
+
+
+def test_a_choice_that_no_longer_fits_comes_back_as_a_message(world: World, participant: Reader) -> None:
+    _, second = two_runs(world, participant)
+    with world.database.write() as session:
+        session.get_one(Campaign, world.campaign.id).run_choice = RunChoice.LATEST
+    assert participant.post(f"{second}/stand").location == second
+    page = participant.get(second)
+    assert '<div class="notice notice-warning" role="status">In this campaign the latest run of each system' in page
+    assert "/stand" not in page
+
+
+def test_a_primary_run_is_called_its_team_s_and_never_said_to_stand_for_it(
+    world: World, participant: Reader, run: str
+) -> None:
+    turn(world, State.SCORED)
+    with world.database.write() as session:
+        session.scalars(sa.select(Participation)).one().primary_submission_id = int(run.rpartition("/")[2])
+    page = participant.get(run)
+    assert "its team&#39;s primary run" in page
+    assert "stands for its team" not in page
+
+
+def test_a_right_empty_answer_is_not_blamed(world: World, visitor: Reader, participant: Reader) -> None:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        nothing_for_q3 = read_judgments(io.BytesIO(b"q1 0 d1 1\nq2 0 d4 1\nq3 0 d5 0\n"))
+        judgments.import_judgments(session, CONSOLE, evaluation, nothing_for_q3)
+    sent = {"system": str(world.system.id), "designation": "contrastive"}
+    run = participant.send("/campaigns/harbour/2025/submit", RUN, **sent).location
+    assert run is not None
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(state=State.SCORED, missing=["q3"]))
+    page = " ".join(visitor.get(run).split())
+    assert "The run has no list for 1 query: q3." in page  # more would give judgments away
+    assert "empty list" not in page
+    world.change(details=Opening.ALWAYS)
+    page = " ".join(visitor.get(run).split())
+    assert "The run has no list for 1 query where nothing is relevant: q3." in page
+    assert "empty list" not in page
+    assert "tag-warning" not in page
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(missing=["q1", "q3"]))
+    page = " ".join(visitor.get(run).split())
+    assert (
+        "The run has no list for 1 query: q1. It counts as an empty list. The run has no list for 1 query where" in page
+    )
+    board = visitor.get("/campaigns/harbour/2025")
+    assert "no list for 2 queries" in board
+    assert "missing" not in board
 
 
 def test_an_outsider_sees_a_scored_run_without_what_is_its_team_s_own(
