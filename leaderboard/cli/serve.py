@@ -46,7 +46,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 @click.option(
     "--setting-up",
     is_flag=True,
-    help="While the front page is empty, say there that the demonstration is being set up.",
+    help="Until all loaded runs are scored, say on the front page that the demonstration is being set up.",
 )
 @UNTIL_STDIN_CLOSES
 def serve(host: str, port: int, workers: int, threads: int, fd: int | None, setting_up: bool) -> None:

@@ -45,6 +45,7 @@ COUNT: Range = (0.0, math.inf)
 
 UNITS = {
     "share": "A share, without unit.",
+    "false alarms": "A share of the collection's other documents, without unit.",
     "documents": "Documents.",
     "queries": "Queries.",
     "gain": "Gain.",

@@ -50,6 +50,11 @@ class BoardRow:
     figures: tuple[Figure, ...]
     ranked_by: Figure
 
+    @property
+    def has_rank_range(self) -> bool:
+        """Whether resamples give it more than one rank."""
+        return self.rank_range is not None and self.rank_range[0] < self.rank_range[1]
+
 
 @dataclass(frozen=True, slots=True)
 class Tag:
@@ -118,14 +123,13 @@ class BoardPage:
         return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
 
     @property
-    def over_fewer(self) -> tuple[tuple[str, int, int], ...]:
-        """(measure, fewest, most queries that a mean is over) where some of the board's queries have no value."""
-        total = self.tag_queries if self.tag else self.terms.counted if self.terms else 0
+    def queries_in_means(self) -> dict[str, tuple[int, int]]:
+        """Measure -> the fewest and the most queries that a mean is over; only measures that have means."""
         counts = {
             column.name: [row.figures[place].count for row in (*self.rows, *self.baselines) if row.figures[place].count]
             for place, column in enumerate(self.columns)
         }
-        return tuple((name, min(own), max(own)) for name, own in counts.items() if own and min(own) < total)
+        return {name: (min(own), max(own)) for name, own in counts.items() if own}
 
     @property
     def beaten(self) -> int:

@@ -9,12 +9,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
 from leaderboard.lookup import current_sets, find_campaign
-from leaderboard.models import Campaign, Evaluation, Query, Submission
+from leaderboard.models import Campaign, Evaluation, Query, Scoring, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
 from leaderboard.rules.phases import Phase
+from leaderboard.rules.states import UNFINISHED
 
 __all__ = [
     "CampaignPage",
@@ -24,6 +25,7 @@ __all__ = [
     "campaign",
     "campaigns",
     "evaluations_of",
+    "is_loading",
     "primary_columns",
 ]
 
@@ -102,6 +104,22 @@ def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[Campaig
             )
         )
     return tuple(sorted(found, key=lambda summary: not summary.open))
+
+
+def is_loading(session: Session) -> bool:
+    """Whether a run that came from the command line, as seeds do, is not scored yet."""
+    return bool(
+        session.scalar(
+            sa.select(
+                sa.exists().where(
+                    Scoring.submission_id == Submission.id,
+                    Scoring.state.in_(UNFINISHED),
+                    Submission.submitter_id.is_(None),
+                    Submission.withdrawn_at.is_(None),
+                )
+            )
+        )
+    )
 
 
 def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:

@@ -59,7 +59,8 @@ class Terms:
 
     cost, value, prior  as the campaign gives them; None when it states β itself
     queries             all of them: counted + excluded + unjudged + hidden
-    counted             those that means are taken over
+    counted             those that may have a value: judged, neither excluded nor hidden
+    nothing_relevant    counted ones without a relevant document, which measures may leave out
     unjudged            left out because nothing is judged (pooled judging)
     hidden              left out of public means until the evaluation closes
     """
@@ -74,6 +75,7 @@ class Terms:
     judgments: int
     queries: int
     counted: int
+    nothing_relevant: int
     excluded: int
     unjudged: int
     hidden: int
@@ -129,17 +131,21 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
     settings = scoring_set.settings
     revision: JudgmentRevision = scoring_set.revision
     excluded = set(settings.excluded)
-    judged = sa.exists().where(Judgment.revision_id == revision.id, Judgment.query_id == Query.id)
+    best_grade = (
+        sa.select(sa.func.max(Judgment.grade))
+        .where(Judgment.revision_id == revision.id, Judgment.query_id == Query.id)
+        .scalar_subquery()
+    )
     # A query that came after the set was made has no place in its vectors.
     rows = session.execute(
-        sa.select(Query.external_id, Query.split, judged).where(
+        sa.select(Query.external_id, Query.split, best_grade).where(
             Query.evaluation_id == scoring_set.evaluation_id, Query.position < settings.queries
         )
     ).all()
     left = [row for row in rows if row[0] not in excluded]
     hidden = [row for row in left if subset.leaves_out(row[1])]
     seen = [row for row in left if not subset.leaves_out(row[1])]
-    counted = [row for row in seen if row[2] or settings.judging is Judging.COMPLETE]
+    counted = [row for row in seen if row[2] is not None or settings.judging is Judging.COMPLETE]
     return Terms(
         settings=settings,
         cost=campaign.cost,
@@ -151,6 +157,7 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
         judgments=revision.judgments,
         queries=len(rows),
         counted=len(counted),
+        nothing_relevant=sum(row[2] is None or row[2] < settings.relevance_level for row in counted),
         excluded=len(rows) - len(left),
         unjudged=len(seen) - len(counted),
         hidden=len(hidden),

@@ -210,15 +210,29 @@ def _points(entries: Iterable[Entry], periods: Sequence[Period], by: Column, sho
 def _colour_numbers(
     entries: Sequence[Entry], periods: Iterable[Period], primary: Column, shown: Show
 ) -> dict[int, int]:
-    """System id -> its number: the systems in the most evaluations first, of these the one with the best rank.
+    """System id -> its number: first the systems of the latest period, by the best of their ranks there; then those in
+    the most evaluations, of these the one with the best rank.
 
     It depends on the whole campaign and on its primary measure only, so that a system has one colour on every page.
     """
+    ranked = [point for point in _points(entries, list(periods), primary, shown) if point.rank is not None]
+    latest = ranked[0].period.name if ranked else ""  # periods come newest first
     places: dict[int, list[int]] = {}
-    for point in _points(entries, list(periods), primary, shown):
-        if point.rank is not None:
-            places.setdefault(point.entry.system.id, []).append(point.rank)
-    ordered = sorted(places, key=lambda system: (-len(places[system]), min(places[system]), system))
+    places_now: dict[int, list[int]] = {}
+    for point in ranked:
+        system, rank = point.entry.system.id, point.rank or 0
+        places.setdefault(system, []).append(rank)
+        if point.period.name == latest:
+            places_now.setdefault(system, []).append(rank)
+    ordered = sorted(
+        places,
+        key=lambda system: (
+            min(places_now.get(system, [len(places) + 1])),
+            -len(places[system]),
+            min(places[system]),
+            system,
+        ),
+    )
     return {system: number for number, system in enumerate(ordered)}
 
 

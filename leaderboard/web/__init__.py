@@ -22,7 +22,7 @@ FORM_BYTES = 2**20  # a form without a file; the submission form sets the upload
 def create_app(config: Config, *, setting_up: bool = False) -> Flask:
     """The site of one installation, for gunicorn: `gunicorn 'leaderboard.web:create_app(...)'`.
 
-    setting_up  campaigns are being loaded: a front page that has none yet says so, and reloads itself
+    setting_up  campaigns are being loaded: until their runs are scored, the front page says so and reloads itself
 
     Raises BadInput when there is no secret key to sign sessions with.
     """

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, render_template
+from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import campaigns
 from leaderboard.reads.progress import progress
 from leaderboard.web import charts
-from leaderboard.web.context import read
+from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Cell, Table, campaign_facts, exported, table
 
 blueprint = Blueprint("campaigns", __name__)
@@ -38,7 +38,9 @@ def front() -> ResponseReturnValue:
     chart = charts.progress_chart(years) if years else None
     featured = longest if chart else None
     others = [one for one in found if one is not featured]
-    return render_template("campaigns/front.html", featured=featured, chart=chart, others=others)
+    with reading() as session:
+        setting_up = current_app.config["SETTING_UP"] and (not found or campaigns.is_loading(session))
+    return render_template("campaigns/front.html", featured=featured, chart=chart, others=others, setting_up=setting_up)
 
 
 @blueprint.get("/campaigns/<campaign>")

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 DIGITS = 3
+WHOLE_UNITS = ("documents", "queries")
 DASH = "–"
 MINUS = "−"
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
@@ -49,21 +50,28 @@ def init_app(app: Flask) -> None:
     app.jinja_env.globals["now"] = now
 
 
-def plain_figure(value: float | None, digits: int = DIGITS) -> str:
-    """`0.413`, `−0.413` or, when undefined, a dash. A value that rounds to zero has no sign."""
+def plain_figure(value: float | None, unit: str = "") -> str:
+    """`0.413`, `−0.413` or, when undefined, a dash. A value that rounds to zero has no sign.
+
+    unit: of the measure (`Column.unit`). Documents and queries have no decimals. The share of false alarms is small: it
+    has four, and more where these would leave fewer than two digits: `0.0112`, `0.000075`.
+    """
     if value is None or math.isnan(value):
         return DASH
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
+    digits = 0 if unit in WHOLE_UNITS else DIGITS
+    if unit == "false alarms":
+        digits = max(4, 1 - math.floor(math.log10(abs(value)))) if value else 4
     text = f"{abs(value):,.{digits}f}"
     return MINUS + text if value < 0 and float(text.replace(",", "")) else text
 
 
-def figure(value: float | None, digits: int = DIGITS) -> Markup:
-    """A figure for a table cell: rounded, with all its digits on hover."""
+def figure(value: float | None, unit: str = "") -> Markup:
+    """A figure for a table cell: rounded as `plain_figure` does, with all its digits on hover."""
     if value is None or math.isnan(value):
         return Markup('<span class="undefined" title="undefined">{}</span>').format(DASH)
-    return Markup('<data value="{0!r}" title="{0!r}">{1}</data>').format(value, plain_figure(value, digits))
+    return Markup('<data value="{0!r}" title="{0!r}">{1}</data>').format(value, plain_figure(value, unit))
 
 
 def date(value: dt.datetime | None) -> Markup:

@@ -1,5 +1,6 @@
 """What the figures of a page show, in sentences. None says more than the figures allow."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from flask import Flask
@@ -11,15 +12,15 @@ from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
 from leaderboard.web.formatting import counted, number, plain_figure, when
 
-__all__ = ["best_over_periods", "board_finding", "extreme", "init_app", "one_system_over_periods"]
+__all__ = ["best_over_periods", "board_finding", "extreme", "init_app", "means_over", "one_system_over_periods"]
 
 NAMED = 3  # systems that share a place and are all named
 NAMED_WITHOUT_DIFFERENCE = 4  # systems that don't differ significantly from the first and are all named
 
 
 def init_app(app: Flask) -> None:
-    """Gives templates the filter `extreme`."""
-    app.jinja_env.filters["extreme"] = extreme
+    """Gives templates the filters `extreme` and `means_over`."""
+    app.jinja_env.filters |= {"extreme": extreme, "means_over": means_over}
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:
@@ -36,6 +37,25 @@ def board_finding(page: BoardPage) -> tuple[str, ...]:
     if page.tag:
         found.append(_over_tag(page))
     return tuple(found)
+
+
+def means_over(page: BoardPage) -> str:
+    """Over how many queries the board's means are, where not over all of its queries; else empty.
+
+    Why so few is said only to those who may see single queries: it tells something of the judgments.
+    """
+    counts = page.queries_in_means
+    total = page.tag_queries if page.tag else page.terms.counted if page.terms else 0
+    if all(fewest == total for fewest, _ in counts.values()):
+        return ""
+    ((fewest, most), of_them), *_ = Counter(counts.values()).most_common(1)
+    text = "All means are" if of_them == len(counts) else "Means are"
+    text += f" over {_from_to(fewest, most)} of {counted(total, 'query', 'queries')}"
+    empty = page.terms.nothing_relevant if page.terms and page.details_open and not page.tag else 0
+    if empty and fewest == most == total - empty:
+        text += f"; {empty} {'has' if empty == 1 else 'have'} no relevant document"
+    others = [f"{name} is over {_from_to(*own)}" for name, own in counts.items() if own != (fewest, most)]
+    return f"{text}{', but ' if others else ''}{', '.join(others)}."
 
 
 def extreme(column: Column) -> str:
@@ -60,12 +80,14 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
         what = f"{page.condition}: {what}"
     what = what[0].upper() + what[1:]
     if first.period is last.period:
-        return f"{what} of {last.period.label} is {_written(last)} ({late})."
-    if (moved := _moved(first, last)) is None:
-        return f"{what} is {_written(last)} in {first.period.label} ({early}) and in {last.period.label} ({late})."
+        return f"{what} of {last.period.label} is {_written(page, last)} ({late})."
+    if (moved := _moved(page, first, last)) is None:
+        return (
+            f"{what} is {_written(page, last)} in {first.period.label} ({early}) and in {last.period.label} ({late})."
+        )
     return (
-        f"{what} {moved} from {_written(first)} in {first.period.label} ({early}) "
-        f"to {_written(last)} in {last.period.label} ({late})."
+        f"{what} {moved} from {_written(page, first)} in {first.period.label} ({early}) "
+        f"to {_written(page, last)} in {last.period.label} ({late})."
     )
 
 
@@ -77,12 +99,12 @@ def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int
     if page.condition:
         what = f"{page.condition}: {what}"
     if first is last:
-        return f"{what} is {_written(last)} in {last.period.label}, its only period; the other systems are grey."
-    if (moved := _moved(first, last)) is None:
-        text = f"{what} is {_written(last)} in {first.period.label} and in {last.period.label}"
+        return f"{what} is {_written(page, last)} in {last.period.label}, its only period; the other systems are grey."
+    if (moved := _moved(page, first, last)) is None:
+        text = f"{what} is {_written(page, last)} in {first.period.label} and in {last.period.label}"
     else:
-        text = f"{what} {moved} from {_written(first)} in {first.period.label}"
-        text += f" to {_written(last)} in {last.period.label}"
+        text = f"{what} {moved} from {_written(page, first)} in {first.period.label}"
+        text += f" to {_written(page, last)} in {last.period.label}"
     return f"{text}; the other systems are grey."
 
 
@@ -98,7 +120,7 @@ def _own_runs_only(page: BoardPage) -> str:
 def _best(page: BoardPage, column: Column) -> str:
     """Who has the best figure: an observation, which says nothing of other queries."""
     first = _first(page)
-    value = plain_figure(first[0].ranked_by.mean)
+    value = plain_figure(first[0].ranked_by.mean, column.unit)
     over = f"over {counted(_queries(page), 'query', 'queries')}"
     if len(page.ranked) == 1:
         return f"{_name(page, first[0])} is the only ranked {_noun(page)}: {column.name} {value} {over}."
@@ -108,7 +130,7 @@ def _best(page: BoardPage, column: Column) -> str:
     second = page.ranked[1]
     return (
         f"{names[0]} has the {extreme(column)} {column.name}, {value} {over}; "
-        f"{_name(page, second)} is next with {plain_figure(second.ranked_by.mean)}."
+        f"{_name(page, second)} is next with {plain_figure(second.ranked_by.mean, column.unit)}."
     )
 
 
@@ -180,8 +202,12 @@ def _name(page: BoardPage, row: BoardRow) -> str:
     return f"{entry.system.name} ({entry.label})" if page.show == Show.ALL and entry.label else entry.system.name
 
 
-def _written(point: Point) -> str:
-    return plain_figure(point.figure.mean)
+def _from_to(fewest: int, most: int) -> str:
+    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
+def _written(page: ProgressPage, point: Point) -> str:
+    return plain_figure(point.figure.mean, page.column.unit)
 
 
 def _together(names: Sequence[str]) -> str:
@@ -191,9 +217,9 @@ def _together(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _moved(first: Point, last: Point) -> str | None:
+def _moved(page: ProgressPage, first: Point, last: Point) -> str | None:
     """None where both read alike."""
     start, end = first.figure.mean or 0.0, last.figure.mean or 0.0
-    if _written(first) == _written(last):
+    if _written(page, first) == _written(page, last):
         return None
     return "rose" if end > start else "fell"

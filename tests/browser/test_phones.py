@@ -11,7 +11,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.models import Team
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services import people, teams
+from leaderboard.services import campaigns, people, teams
 from tests.support.browser import assert_accessible
 from tests.support.field import Field
 from tests.support.site import Site
@@ -45,6 +45,8 @@ def news(site: Site) -> Iterator[str]:
                 label=f"run-of-{year}",
                 received_at=start + dt.timedelta(days=1),
             )
+    with database.write() as session:
+        campaigns.create_campaign(session, CONSOLE, "talks", "Talks", measures=["AP"], primary_measure="AP")
     yield site.url
     database.close()
 
@@ -59,17 +61,17 @@ def test_no_row_of_a_table_is_higher_than_two_lines(news: str, phone: Page, path
     assert max(heights, default=0) <= 2 * LINE + 20 + (LINE if path == "/campaigns/news" else 0)
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_what_is_touched_is_24_px_high_at_least(news: str, phone: Page, path: str) -> None:
+@pytest.mark.parametrize("path", [*PATHS, "/submissions/1"])
+def test_what_is_touched_is_24_px_high_and_wide_at_least(news: str, phone: Page, path: str) -> None:
     """Links within a sentence apart."""
     phone.goto(news + path)
-    low = phone.evaluate(
+    small = phone.evaluate(
         """[...document.querySelectorAll('a, button, summary, input, select')]
-        .filter(one => one.checkVisibility() && !one.closest('.prose, .finding, .muted.small, .skip'))
-        .filter(one => !one.matches('.skip') && one.getBoundingClientRect().height < 24)
+        .filter(one => one.checkVisibility() && !one.closest('.prose, .muted.small, .skip') && !one.matches('.skip'))
+        .filter(one => Math.min(one.getBoundingClientRect().height, one.getBoundingClientRect().width) < 24)
         .map(one => one.outerHTML)"""
     )
-    assert low == []
+    assert small == []
 
 
 def test_the_ranking_measure_and_another_are_seen_on_a_board_without_scrolling(news: str, phone: Page) -> None:

@@ -66,11 +66,11 @@ def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
     assert standing(read(field, sort="-AP")) == [(1, "Birch"), (None, "Alder")]
 
 
-def test_the_board_says_over_how_many_queries_a_mean_is_where_some_have_no_value(field: Field) -> None:
+def test_the_board_counts_the_queries_that_each_mean_is_over(field: Field) -> None:
     field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN], "P@10": [0.1, 0.1, 0.1, 0.1]})
-    assert read(field).over_fewer == (("AP", 2, 2),)
+    assert read(field).queries_in_means == {"AP": (2, 2), "P@10": (4, 4)}
     field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@10": [0.1, 0.1, 0.1, 0.1]})
-    assert read(field).over_fewer == (("AP", 2, 3),)
+    assert read(field).queries_in_means == {"AP": (2, 3), "P@10": (4, 4)}
 
 
 def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:

@@ -173,3 +173,12 @@ def test_files_hold_ranges_and_where_the_draws_come_from(app: Flask, field: Fiel
     document = json.loads(client.get(f"{BOARD}.json").text)
     assert document["statistics"] == {"confidence": 0.95, "resamples": 10_000, "seed": 1}
     assert [row["leads"] for row in document["rows"]] == [True, True, False]
+
+
+def test_a_board_of_one_system_does_not_explain_ranges_that_it_does_not_show(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF}, intervals={"AP": (0.25, 0.75)})
+    refresh(field)
+    assert "Range under a rank" not in seen(app)
+    field.run("Birch", {"AP": HALF[::-1]}, intervals={"AP": (0.25, 0.75)})
+    refresh(field)
+    assert "Range under a rank" in seen(app)

@@ -101,8 +101,42 @@ def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
 
 def test_the_board_says_which_means_leave_queries_out(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN]})
+    assert "All means are over 2 of 4 queries." in text_of(client("").get("/campaigns/news/2026").text)
+    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@5": [0.2] * 4})
     shown = text_of(client("").get("/campaigns/news/2026").text)
-    assert "are not in its mean: AP is over 2 of 4 queries." in shown
+    assert "Means are over 2 to 3 of 4 queries, but P@5 is over 4." in shown
+    assert "4 queries judged" in shown
+
+
+def test_the_board_says_why_means_leave_queries_out_only_to_those_who_may_see_single_queries(
+    app: Flask, database: Any
+) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(qrels="q1 0 d 1\nq2 0 d 1\nq3 0 d 0\nq4 0 d 1\n")
+    field.run("Alder", {"AP": [0.5, 0.5, NAN, 1.0], "P@5": [0.2, 0.2, NAN, 0.2]})
+    board = app.test_client()
+    shown = text_of(board.get("/campaigns/news/2026").text)
+    assert "All means are over 3 of 4 queries; 1 has no relevant document." in shown
+    field.change(details=Opening.NEVER)
+    shown = text_of(board.get("/campaigns/news/2026").text)
+    assert "All means are over 3 of 4 queries. " in shown
+    assert "no relevant document." not in shown
+
+
+def test_the_probability_of_a_false_alarm_is_written_with_two_digits_at_least_on_every_page(
+    app: Flask, database: Any
+) -> None:
+    field = Field(database, measures=("Pfa",))
+    field.campaign(beta=20.0)
+    field.evaluation()
+    field.run("Alder", {"Pfa": [0.00585] * 4})
+    field.run("Birch", {"Pfa": [0.0062] * 4})
+    browser = app.test_client()
+    seen = text_of(browser.get("/campaigns/news/2026").text)
+    assert "Alder has the lowest Pfa, 0.0058 over 4 queries; Birch is next with 0.0062." in seen
+    for address in ("/", "/campaigns/news", "/campaigns/news/2026/queries/q1", "/campaigns/news/progress"):
+        assert "0.0058" in text_of(browser.get(address).text), address
 
 
 def test_an_empty_board_says_what_will_be_there(client: Client) -> None:

@@ -206,7 +206,7 @@ def test_the_best_of_the_latest_period_is_named_and_not_grey(database: Database)
         assert "Newcomer" in texts(svg)
         line = re.search(r"<path [^>]*>\s*<title>Newcomer</title>", svg)
         assert line is not None
-        assert 'stroke="var(--ink)"' in line[0]
+        assert "--series-rest" not in line[0]
 
 
 def test_an_interval_is_drawn_on_its_point(database: Database) -> None:
@@ -362,3 +362,55 @@ def test_no_two_ticks_of_the_axis_read_alike(database: Database, greatest: float
         ticks = [text.text for text in axis if re.fullmatch(r"[\d.]+", text.text or "")]
         assert len(ticks) > 2
         assert len(set(ticks)) == len(ticks)
+
+
+def test_the_first_few_of_the_latest_period_have_a_name_in_the_chart_however_young_they_are(database: Database) -> None:
+    old = {f"System {number}": (0.1 + number / 100,) * 3 for number in range(1, 8)}
+    young = {"Egret": (None, None, 0.75), "Meteor": (None, None, 0.742), "Heron": (None, None, 0.76)}
+    chart = charts.progress_chart(years_of(database, "AP", {**old, **young})[1])
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        assert set(young) <= set(texts(svg))
+        for name in young:
+            line = re.search(rf"<path [^>]*>\s*<title>{name}</title>", svg)
+            assert line is not None
+            assert "--series-rest" not in line[0]
+
+
+def test_a_phone_shows_names_whole_and_when_a_line_ended(database: Database) -> None:
+    means = {"Cinder": (0.5, 0.5, None), "Term matching": (0.3, 0.3, 0.3), "Heron": (0.4, 0.5, 0.6)}
+    chart = charts.progress_chart(years_of(database, "AP", means)[1])
+    assert chart is not None
+    assert {"Cinder, to 2025", "Term matching", "Heron"} <= set(texts(chart.narrow))
+
+
+def test_the_figure_of_the_best_lies_on_no_interval_of_its_period(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    for year in YEARS:
+        field.evaluation(str(year), period_key=year)
+        field.run("Alder", {"AP": [0.681] * 4}, evaluation=str(year), intervals={"AP": (0.66, 0.69)})
+        field.run("Birch", {"AP": [0.67] * 4}, evaluation=str(year), intervals={"AP": (0.55, 0.75)})
+        field.run("Cedar", {"AP": [0.2] * 4}, evaluation=str(year), intervals={"AP": (0.1, 0.3)})
+    with database.read() as session:
+        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        interval = r'<line transform="translate\([\d.]+,(-?[\d.]+)\)" x2="0" y2="(-?[\d.]+)"[^>]*stroke-width="5"'
+        # The upper end: where the line starts, or where it goes to, whichever is higher up.
+        tops = [float(place) + min(0.0, float(end)) for place, end in re.findall(interval, svg)]
+        figures = [y for _, y in places_of(svg, "0.681")]
+        assert tops
+        assert figures
+        assert max(figures) < min(tops)
+
+
+def test_zero_has_no_sign_on_an_axis_of_differences(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.75, 0.25, 0.5, 0.5]})
+    field.run("Birch", {"AP": [0.25, 0.5, 0.5, 0.5]})
+    with field.database.read() as session:
+        chart = charts.differences_chart(results(session, VISITOR, run, NOW))
+    assert chart is not None
+    for svg in (chart.wide, chart.narrow):
+        assert "0" in texts(svg)
+        assert not [text for text in texts(svg) if re.fullmatch(r"[+−]0(\.0+)?", text)]

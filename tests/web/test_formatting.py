@@ -29,6 +29,20 @@ def test_a_figure_has_three_digits_and_a_real_minus(value: float | None, text: s
     assert plain_figure(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (3.0, "documents", "3"),
+        (0.01125, "false alarms", "0.0112"),
+        (0.0000754, "false alarms", "0.000075"),
+        (0.0, "false alarms", "0.0000"),
+        (None, "false alarms", "–"),
+    ],
+)
+def test_the_unit_says_how_many_digits_a_figure_has(value: float | None, unit: str, text: str) -> None:
+    assert plain_figure(value, unit) == text
+
+
 def test_a_figure_shows_all_its_digits_on_hover() -> None:
     assert figure(0.1 + 0.2) == '<data value="0.30000000000000004" title="0.30000000000000004">0.300</data>'
     assert figure(None) == '<span class="undefined" title="undefined">–</span>'

@@ -9,7 +9,9 @@ from flask import Flask
 
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, QuotaSpent, Unavailable
+from leaderboard.rules.states import State
 from leaderboard.web import create_app
+from tests.support.field import Field
 from tests.web.conftest import Reader
 
 
@@ -111,3 +113,24 @@ def test_an_empty_front_page_says_when_the_demonstration_is_being_set_up_and_rel
     assert ("The demonstration is being set up" in front) == setting_up
     assert ('<meta http-equiv="refresh"' in front) == setting_up
     assert ("No campaign yet" in front) != setting_up
+
+
+def test_the_front_page_says_that_it_is_being_set_up_until_every_loaded_run_is_scored(
+    database_url: str, tmp_path: object
+) -> None:
+    config = Config(database_url=database_url, store_url=f"{tmp_path}", secret_key="s")
+    app = create_app(config, setting_up=True)
+    field = Field(app.extensions["database"])
+    field.campaign()
+    for year in (2025, 2026):
+        field.evaluation(str(year), period_key=year)
+        field.run("Alder", {"AP": [0.5] * 4}, evaluation=str(year))
+    waiting = field.run("Birch", state=State.QUEUED)
+    front = app.test_client().get("/").text
+    assert "The demonstration is being set up" in front
+    assert '<meta http-equiv="refresh"' in front
+    field.withdraw(waiting)
+    front = app.test_client().get("/").text
+    app.extensions["database"].close()
+    assert "being set up" not in front
+    assert '<meta http-equiv="refresh"' not in front

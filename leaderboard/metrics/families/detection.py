@@ -214,6 +214,7 @@ PFA = Family(
         ),
     ),
     direction="lower",
+    unit="false alarms",
     needs=frozenset({"documents"}),
 )
 

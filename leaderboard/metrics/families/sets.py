@@ -290,6 +290,7 @@ FALLOUT = Family(
     defined_where=None,
     parameters=(REL,),
     direction="lower",
+    unit="false alarms",
     needs=frozenset({"documents"}),
 )
 

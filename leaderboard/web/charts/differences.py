@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from leaderboard.reads.results import SubmissionResults
-from leaderboard.web.charts.svg import INK, SERIES, TITLE, Chart, Spec, draw
+from leaderboard.web.charts.svg import INK, SERIES, SIGNED, TITLE, Chart, Spec, draw
 from leaderboard.web.formatting import counted, plain_figure
 
 __all__ = ["differences", "differences_chart"]
@@ -50,9 +50,9 @@ def _finding(results: SubmissionResults, rows: Sequence[tuple[str, float]]) -> s
     words += f", below on {below}" + (f", level on {level}" if level else "")
     (best, gain), (worst, loss) = rows[0], rows[-1]
     if gain > 0:
-        words += f"; most above on {best} (+{plain_figure(gain)})"
+        words += f"; most above on {best} (+{plain_figure(gain, results.column.unit)})"
     if loss < 0:
-        words += f"; furthest below on {worst} ({plain_figure(loss)})"
+        words += f"; furthest below on {worst} ({plain_figure(loss, results.column.unit)})"
     return f"{words}."
 
 
@@ -98,7 +98,7 @@ def _bars(measure: str, rows: Sequence[tuple[str, float]], width: int) -> Spec:
                         "scale": {"paddingInner": 0.2, "paddingOuter": 0.1},
                         "axis": {**axis, "labelAngle": -90 if upright else 0, "labelLimit": room},
                     },
-                    "y": {"field": "difference", "type": "quantitative", "axis": {"title": None, "format": "+.2f"}},
+                    "y": {"field": "difference", "type": "quantitative", "axis": {"title": None, "labelExpr": SIGNED}},
                     "color": {"field": "colour", "type": "nominal", "scale": None},
                     "description": {"field": "says"},
                 },
@@ -135,7 +135,7 @@ def _histogram(measure: str, rows: Sequence[tuple[str, float]], width: int) -> S
                         "type": "quantitative",
                         "axis": {
                             "title": f"{measure} minus the median of the systems",
-                            "format": "+.2~f",
+                            "labelExpr": SIGNED,
                             "labelOverlap": True,
                         },
                     },

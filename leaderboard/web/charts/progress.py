@@ -15,6 +15,8 @@ __all__ = ["progress_chart", "team_chart"]
 HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels
+LABEL_STARTS = 28  # px right of the plot
+NAMED_NOW = 3  # places of the latest period whose systems have a name in any case
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
 TICKS = 5  # on the value axis, about
 WIDE_SPAN = 20.0  # of values, from which their axis needs no decimals
@@ -50,9 +52,9 @@ class _Drawing:
         self.only = only
         self.lines = [line for line in lines if line.points]
         self.is_wide = width > WIDE_FROM
-        self.characters = 28 if self.is_wide else 11
+        self.characters = 28 if self.is_wide else 15
         self.whole_width = width
-        self.padding = {"left": 52, "right": 232 if self.is_wide else 112, "top": 34, "bottom": 28}
+        self.padding = {"left": 52, "right": 232 if self.is_wide else 126, "top": 34, "bottom": 28}
         self.width = width - self.padding["left"] - self.padding["right"]
         self.lowest, self.highest = _domain(page.column, self.lines)
         self.asides = self._asides()
@@ -128,6 +130,9 @@ class _Drawing:
         apart = min(INTERVAL + 1, self.width / len(self.page.periods) / 2 / len(lines))
         return {line.name: (place - (len(lines) - 1) / 2) * apart for place, line in enumerate(lines)}
 
+    def _written(self, value: float | None) -> str:
+        return plain_figure(value, self.page.column.unit)
+
     def _rows(self, line: Line) -> list[dict[str, Any]]:
         return [
             {
@@ -136,11 +141,11 @@ class _Drawing:
                 "low": point.figure.low,
                 "high": point.figure.high,
                 "best": point.best,
-                "text": plain_figure(point.figure.mean),
-                "says": f"{line.name}, {point.period.label}: {plain_figure(point.figure.mean)}"
+                "text": self._written(point.figure.mean),
+                "says": f"{line.name}, {point.period.label}: {self._written(point.figure.mean)}"
                 + (f", rank {point.rank}" if point.rank is not None else "")
                 + (
-                    f", interval {plain_figure(point.figure.low)} to {plain_figure(point.figure.high)}"
+                    f", interval {self._written(point.figure.low)} to {self._written(point.figure.high)}"
                     if point.figure.low is not None
                     else ""
                 ),
@@ -193,12 +198,16 @@ class _Drawing:
             }
 
     def _best(self) -> Iterator[Spec]:
-        """A ring round the best of each period, with its figure."""
+        """A ring round the best of each period, with its figure beyond the intervals that are drawn beside it."""
         below = self.page.column.direction == "lower"
+        px = (self.highest - self.lowest) / HEIGHT
         for line in self.lines:
             best = [row for row in self._rows(line) if row["best"]]
             if not best:
                 continue
+            for row in best:
+                ends = self._interval_ends(row["period"])
+                row["label"] = min([row["mean"] - 9 * px, *ends]) if below else max([row["mean"] + 9 * px, *ends])
             aside = self.asides.get(line.name, 0.0)
             ring = {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1}
             yield {
@@ -210,9 +219,23 @@ class _Drawing:
             for look in ({"stroke": PAGE, "strokeWidth": 4, "color": PAGE}, {"color": INK}):
                 yield {
                     "data": {"values": best},
-                    "mark": {"type": "text", "xOffset": aside, "dy": 16 if below else -15, "fontWeight": 600, **look},
-                    "encoding": {"x": self.x, "y": self.y, "text": {"field": "text"}},
+                    "mark": {"type": "text", "xOffset": aside, "fontWeight": 600, **look}
+                    | {"baseline": "top" if below else "bottom", "dy": 3 if below else -2},
+                    "encoding": {"x": self.x, "y": {**self.y, "field": "label"}, "text": {"field": "text"}},
                 }
+
+    def _interval_ends(self, period: str) -> list[float]:
+        """The ends of the intervals drawn in this period, on the side where the best one's figure is written: the upper
+        ends, or the lower ones where lower is better."""
+        figures = [
+            point.figure
+            for line in self.lines
+            if self._group(line) == "series"
+            for point in line.points
+            if point.period.label == period
+        ]
+        ends = [one.low if self.page.column.direction == "lower" else one.high for one in figures]
+        return [end for end in ends if end is not None]
 
     def _labels(self) -> Iterator[Spec]:
         """The names of the lines, each behind its line's sign. They stand right of the plot, where they cover no line,
@@ -224,7 +247,7 @@ class _Drawing:
         for line, height in sorted(zip(named, heights, strict=True), key=lambda pair: pair[1]):
             last = line.points[-1]
             is_over = last.period is not self.page.periods[-1]
-            ending = f", to {last.period.name}" if is_over and self.is_wide else ""
+            ending = f", to {last.period.name}" if is_over else ""
             row = {
                 "period": last.period.label,
                 "mean": last.figure.mean,
@@ -254,14 +277,18 @@ class _Drawing:
             }
             yield {
                 "data": {"values": [row]},
-                "mark": {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK},
-                "encoding": {"x": {"value": self.width + 28}, "text": {"field": "text"}, **at},
+                "mark": {"type": "text", "aria": True, "align": "left", "baseline": "middle", "color": INK}
+                | {"limit": self.padding["right"] - LABEL_STARTS},
+                "encoding": {"x": {"value": self.width + LABEL_STARTS}, "text": {"field": "text"}, **at},
             }
 
     def _has_name(self, line: Line) -> bool:
-        """Those in colour, baselines, and whoever was the best of a period."""
-        was_best = self.only is None and any(point.best for point in line.points)
-        return was_best or self._group(line) != "rest"
+        """Those in colour, baselines, the first few of the latest period, and whoever was the best of a period."""
+        if self._group(line) != "rest":
+            return True
+        now = line.at(self.page.periods[-1])
+        is_ahead = now is not None and now.rank is not None and now.rank <= NAMED_NOW
+        return self.only is None and (is_ahead or any(point.best for point in line.points))
 
 
 def _digits(span: float) -> int:

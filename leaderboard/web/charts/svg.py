@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 from markupsafe import Markup
 
 __all__ = [
-    "FONT_SIZE", "INK", "MUTED", "PAGE", "REST", "RULE", "SERIES", "TITLE", "Chart", "Spec", "draw", "shortened",
+    "FONT_SIZE", "INK", "MUTED", "PAGE", "REST", "RULE", "SERIES", "SIGNED", "TITLE", "Chart", "Spec", "draw",
+    "shortened",
 ]  # fmt: skip
 
 Spec = dict[str, Any]
@@ -56,6 +57,9 @@ STYLE: Spec = {
 
 # Above the axis, from its labels' left edge: what the figures are.
 TITLE: Spec = {"frame": "group", "offset": 14, "dx": -48, "fontWeight": "normal"}
+
+# Labels of an axis of differences: a sign on all but zero, which has none.
+SIGNED = "datum.value === 0 ? '0' : format(datum.value, '+.2~f')"
 
 SVG = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", SVG)
