@@ -80,10 +80,15 @@ def test_the_ranking_measure_and_another_are_seen_on_a_board_without_scrolling(n
     assert heads[2] <= heads[3] <= 375
 
 
-def test_the_team_of_a_baseline_has_as_much_room_on_a_board_as_any_other(news: str, phone: Page) -> None:
+def test_a_baseline_has_its_whole_name_on_a_board_and_as_much_room_for_its_team_as_any_other(
+    news: str, phone: Page
+) -> None:
     phone.goto(news + BOARD)
     names = phone.locator(".board tbody th .under > a")
     assert len({box["x"] for one in names.all() if (box := one.bounding_box()) is not None}) == 1
+    name = phone.locator(".board .baselines th > a")
+    assert name.inner_text() == "Term matching"
+    assert name.evaluate("one => one.scrollHeight <= one.clientHeight + 1")  # not cut
     rank = phone.locator(".board .baselines .rank .under")
     assert rank.inner_text() == "baseline"
     assert rank.evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -67,10 +67,10 @@ def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
 
 
 def test_the_board_counts_the_queries_that_each_mean_is_over(field: Field) -> None:
-    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN], "P@10": [0.1, 0.1, 0.1, 0.1]})
-    assert read(field).queries_in_means == {"AP": (2, 2), "P@10": (4, 4)}
-    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@10": [0.1, 0.1, 0.1, 0.1]})
-    assert read(field).queries_in_means == {"AP": (2, 3), "P@10": (4, 4)}
+    field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN], "P@5": [0.1, 0.1, 0.1, 0.1]})
+    assert read(field).queries_in_means == {"AP": (2, 2), "P@5": (4, 4)}
+    field.run("Birch", {"AP": [0.5, 0.5, 1.0, NAN], "P@5": [0.1, 0.1, 0.1, 0.1]})
+    assert read(field).queries_in_means == {"AP": (2, 3), "P@5": (4, 4)}
 
 
 def test_where_lower_is_better_the_lowest_leads(database: Database) -> None:

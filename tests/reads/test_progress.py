@@ -85,8 +85,8 @@ def test_a_condition_that_the_campaign_does_not_have_is_refused_with_those_it_ha
 def test_a_system_has_one_number_in_every_condition_and_measure(years: Field) -> None:
     for year in ("2024", "2025", "2026"):
         years.run("Birch", {"AP": [0.3] * 4, "P@5": [0.1] * 4}, evaluation=year)
-    for slug in ("2026", "2026-fr"):
-        years.run("Alder", {"AP": [0.9] * 4, "P@5": [0.2] * 4}, evaluation=slug)
+    for slug, value in (("2026", 0.2), ("2026-fr", 0.9)):
+        years.run("Alder", {"AP": [value] * 4, "P@5": [0.2] * 4}, evaluation=slug)
     numbers = {
         line.name: line.number
         for page in (read(years), read(years, condition="French"), read(years, measure="P@5"))
@@ -94,6 +94,15 @@ def test_a_system_has_one_number_in_every_condition_and_measure(years: Field) ->
     }
     assert numbers == {"Birch": 0, "Alder": 1}
     assert read(years, condition="French").systems[0].number == 1
+
+
+def test_the_systems_of_the_latest_period_have_the_first_numbers_in_the_order_of_its_board(years: Field) -> None:
+    for year in ("2024", "2025"):
+        years.run("Birch", {"AP": [0.3] * 4}, evaluation=year)
+    years.run("Cedar", {"AP": [0.5] * 4}, evaluation="2025")
+    years.run("Cedar", {"AP": [0.5] * 4}, evaluation="2026")
+    years.run("Alder", {"AP": [0.9] * 4}, evaluation="2026")
+    assert [line.name for line in read(years).systems] == ["Alder", "Cedar", "Birch"]
 
 
 def test_late_runs_are_no_part_of_progress(years: Field) -> None:

@@ -130,7 +130,7 @@ def test_the_probability_of_a_false_alarm_is_written_with_two_digits_at_least_on
     field = Field(database, measures=("Pfa",))
     field.campaign(beta=20.0)
     field.evaluation()
-    field.run("Alder", {"Pfa": [0.00585] * 4})
+    field.run("Alder", {"Pfa": [0.0058] * 4})
     field.run("Birch", {"Pfa": [0.0062] * 4})
     browser = app.test_client()
     seen = text_of(browser.get("/campaigns/news/2026").text)
