@@ -41,6 +41,10 @@ class Actor:
     def is_in(self, team_id: int) -> bool:
         return team_id in self.teams
 
+    def answers_for(self, team_id: int, campaign_id: int) -> bool:
+        """Whether a team's runs in the campaign are this actor's to submit, follow and withdraw: members, organisers."""
+        return self.is_in(team_id) or self.may_organise(campaign_id)
+
 
 VISITOR = Actor()
 CONSOLE = Actor(name="command line", all_powerful=True)

@@ -86,3 +86,7 @@ def test_only_who_organises_this_campaign_and_admins_pass_as_organisers() -> Non
     for actor in (VISITOR, MEMBER, OTHER, ELSEWHERE):
         with pytest.raises(NotAllowed, match="Only organisers of the campaign"):
             require_organiser(actor, 5)
+
+
+def test_members_organisers_and_admins_answer_for_a_teams_runs() -> None:
+    assert "".join(str(int(who.answers_for(7, 5))) for who in READERS) == "000111"

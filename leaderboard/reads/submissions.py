@@ -150,7 +150,7 @@ def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) 
 
 
 def _is_inside(actor: Actor, run: Submission) -> bool:
-    return actor.is_in(run.team_id) or actor.may_organise(run.evaluation.campaign_id)
+    return actor.answers_for(run.team_id, run.evaluation.campaign_id)
 
 
 def _could_stand(session: Session, run: Submission) -> bool:

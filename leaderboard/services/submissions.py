@@ -49,7 +49,7 @@ def submit(
     Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, notes …).
     """
     require(
-        actor.is_in(team.id) or actor.may_organise(evaluation.campaign_id),
+        actor.answers_for(team.id, evaluation.campaign_id),
         f"Only members of {team.name} submit for it.",
     )
     received_at = received_at or present()
@@ -102,7 +102,7 @@ def let_stand(session: Session, actor: Actor, submission: Submission) -> None:
     """
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require(
-        actor.is_in(submission.team_id) or actor.may_organise(evaluation.campaign_id),
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers choose the run that stands.",
     )
     submission = locked(session, Submission, submission.id)
@@ -120,7 +120,7 @@ def withdraw(session: Session, actor: Actor, submission: Submission, because: st
     """Takes a run off every board. It stays on record and keeps what it cost of the quota."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require(
-        actor.is_in(submission.team_id) or actor.may_organise(evaluation.campaign_id),
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers withdraw a run.",
     )
     submission = locked(session, Submission, submission.id)
