@@ -42,7 +42,7 @@ class Actor:
         return team_id in self.teams
 
     def answers_for(self, team_id: int, campaign_id: int) -> bool:
-        """Whether a team's runs in the campaign are this actor's to submit, follow and withdraw: members, organisers."""
+        """Whether a team's runs in the campaign are theirs to submit, follow and withdraw: members and organisers."""
         return self.is_in(team_id) or self.may_organise(campaign_id)
 
 

@@ -106,6 +106,7 @@ def test_a_run_on_the_account_page_takes_two_lines(site: Site, news: str, phone:
     phone.get_by_label("Password").fill("correct horse battery")
     phone.get_by_role("main").get_by_role("button", name="Log in").click()
     rows = phone.get_by_role("group", name="Latest runs of your teams").locator("tbody tr")
+    rows.first.wait_for()
     heights = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
     assert len(heights) == 4
     assert max(heights) <= 2 * LINE + 20
