@@ -1,6 +1,7 @@
 """The schema is only ever made by migrations: this runs them."""
 
 import io
+from typing import Any
 
 from alembic import command
 from alembic.config import Config as AlembicConfig
@@ -10,7 +11,7 @@ from alembic.script import ScriptDirectory
 from leaderboard.config import folder
 from leaderboard.db import Database
 
-__all__ = ["check", "current", "newest", "upgrade"]
+__all__ = ["check", "current", "guarding_functions", "guards", "newest", "upgrade"]
 
 
 def _config(database: Database) -> AlembicConfig:
@@ -39,3 +40,19 @@ def current(database: Database) -> str | None:
 def newest() -> str | None:
     """The revision that this version of the product needs."""
     return ScriptDirectory(str(folder("migrations"))).get_current_head()
+
+
+def guards(dialect: str) -> dict[str, str]:
+    """The triggers that the newest schema has on an engine: name -> the rest of its definition."""
+    triggers: dict[str, str] = _locks().SQLITE if dialect == "sqlite" else _locks().POSTGRESQL
+    return triggers
+
+
+def guarding_functions() -> dict[str, str]:
+    """The functions that PostgreSQL's triggers call: name -> body."""
+    functions: dict[str, str] = _locks().FUNCTIONS
+    return functions
+
+
+def _locks() -> Any:
+    return ScriptDirectory(str(folder("migrations"))).get_revision("0002").module

@@ -99,9 +99,9 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
 @click.argument("slug")
 @click.option("--yes", is_flag=True, help="Don't ask first.")
 def remove(slug: str, yes: bool) -> None:
-    """Remove a campaign that was made by mistake, with its evaluations, queries and judgments; asks first.
+    """Remove a campaign that was made by mistake, with its evaluations and queries; asks first.
 
-    A campaign to which anything was submitted is refused: submissions stay on record.
+    A campaign that has judgments, or to which anything was submitted, is refused: these stay on record.
 
     \b
     leaderboard campaign remove harbor
@@ -109,13 +109,13 @@ def remove(slug: str, yes: bool) -> None:
     with reading() as session:
         found = find_campaign(session, slug)
         evaluations = listings.list_evaluations(session, found)
-    if not yes and not any(runs for _, _, runs in evaluations):  # with runs it is refused, whatever the answer
+        refused = campaigns.removal_refusal(session, found)
+    if not yes and refused is None:  # else it is refused, whatever the answer
         if not sys.stdin.isatty():
             raise BadInput("there is nobody to ask here; give --yes to remove the campaign without a question")
         queries = sum(count for _, count, _ in evaluations)
         click.confirm(
-            f"Remove {found.title} ({slug}) for good? Evaluations: {len(evaluations)}, with queries: {queries:,}, and "
-            "their judgments.",
+            f"Remove {found.title} ({slug}) for good? Evaluations: {len(evaluations)}, with queries: {queries:,}.",
             abort=True,
             err=True,
         )

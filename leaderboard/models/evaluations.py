@@ -80,7 +80,12 @@ class Query(Base):
 
 
 class JudgmentRevision(Base):
-    """A numbered, hashed set of judgments. It never changes: another import makes another revision."""
+    """A numbered, hashed set of judgments. It never changes: another import makes another revision.
+
+    Its judgments go in while `finished_at` is NULL; setting it is the import's last step, and from then on triggers
+    refuse every judgment more. Import is one transaction, so no other one sees an unfinished revision, and nothing uses
+    one that somebody's SQL has left behind.
+    """
 
     __tablename__ = "judgment_revision"
 
@@ -93,12 +98,15 @@ class JudgmentRevision(Base):
     note: Mapped[str] = mapped_column(default="")
     imported_at: Mapped[dt.datetime]
     imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+    finished_at: Mapped[dt.datetime | None]
 
     __table_args__ = (sa.UniqueConstraint("evaluation_id", "number"),)
 
 
+# On SQLite the tables of judgments have no hidden row number: REPLACE could take a row out of another revision by it.
 class Judgment(Base):
     __tablename__ = "judgment"
+    __table_args__ = ({"sqlite_with_rowid": False},)
 
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
     query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
@@ -110,6 +118,7 @@ class KnownDocument(Base):
     """A document that the user already knew, for Coverage and Novelty."""
 
     __tablename__ = "known_document"
+    __table_args__ = ({"sqlite_with_rowid": False},)
 
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
     query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
@@ -120,6 +129,7 @@ class SubtopicJudgment(Base):
     """A judgment of one aspect of a query."""
 
     __tablename__ = "subtopic_judgment"
+    __table_args__ = ({"sqlite_with_rowid": False},)
 
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
     query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)

@@ -303,9 +303,7 @@ def _write_ends(
 
 
 def _write_figures(session: Session, wanted: Due, subset: Subset, figures: dict[str, Any], as_of: dt.datetime) -> bool:
-    """Keeps the figures, unless later ones are kept already or the set is gone with its campaign; whether it did."""
-    if session.get(ScoringSet, wanted.scoring_set_id, with_for_update={"read": True, "key_share": True}) is None:
-        return False
+    """Keeps the figures, unless later ones are kept already; whether it did."""
     key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
     insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of)
     row = locked(session, Board, key)

@@ -11,18 +11,12 @@ from leaderboard.access import Actor, require, require_organiser
 from leaderboard.errors import Conflict, InvalidFields, PriorLocked, UnknownMeasure
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
-    Board,
     Campaign,
     CampaignOrganiser,
     Evaluation,
-    Judgment,
     JudgmentRevision,
-    KnownDocument,
-    Participation,
     Query,
-    ScoringSet,
     Submission,
-    SubtopicJudgment,
     User,
 )
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
@@ -33,7 +27,14 @@ from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
 
-__all__ = ["add_organiser", "change_campaign", "create_campaign", "remove_campaign", "remove_organiser"]
+__all__ = [
+    "add_organiser",
+    "change_campaign",
+    "create_campaign",
+    "removal_refusal",
+    "remove_campaign",
+    "remove_organiser",
+]
 
 LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
@@ -111,41 +112,39 @@ def change_campaign(session: Session, actor: Actor, campaign: Campaign, **change
 
 
 def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
-    """Removes a campaign that was made by mistake, with its evaluations, queries, judgments and scoring sets.
+    """Removes a campaign that was made by mistake, with its evaluations and their queries.
 
-    Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record. The event
-    of the removal stays.
+    Raises Conflict once it has judgments, which never go, or anything was submitted to it, withdrawn and rejected runs
+    too: those stay on record. The event of the removal stays.
     """
     require(actor.all_powerful, "Only an admin removes campaigns.")
     campaign = locked(session, Campaign, campaign.id)
     own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
     for evaluation_id in session.scalars(own).all():
-        locked(session, Evaluation, evaluation_id)  # a run that is just being submitted waits, and finds nothing then
-    submitted = session.scalar(
-        sa.select(sa.func.count()).select_from(Submission).where(Submission.evaluation_id.in_(own))
-    )
-    if submitted or campaign.locked_at is not None:
-        raise Conflict(f"{campaign.title} has submissions ({submitted:,}), which stay on record; it can't be removed.")
+        # What is just being submitted or imported waits, and finds nothing then.
+        locked(session, Evaluation, evaluation_id)
+    refused = removal_refusal(session, campaign)
+    if refused is not None:
+        raise Conflict(refused)
     record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
-    revisions = sa.select(JudgmentRevision.id).where(JudgmentRevision.evaluation_id.in_(own))
-    sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(own))
-    session.execute(sets.with_for_update())  # a worker that is refreshing a board waits, and finds its set gone then
     for statement in (
-        sa.delete(Board).where(Board.scoring_set_id.in_(sets)),
-        sa.delete(ScoringSet).where(ScoringSet.evaluation_id.in_(own)),
-        *(
-            sa.delete(table).where(table.revision_id.in_(revisions))
-            for table in (Judgment, KnownDocument, SubtopicJudgment)
-        ),
-        sa.delete(JudgmentRevision).where(JudgmentRevision.evaluation_id.in_(own)),
         sa.delete(Query).where(Query.evaluation_id.in_(own)),
-        sa.delete(Participation).where(Participation.evaluation_id.in_(own)),
         sa.delete(Evaluation).where(Evaluation.campaign_id == campaign.id),
         sa.delete(CampaignOrganiser).where(CampaignOrganiser.campaign_id == campaign.id),
         sa.delete(Campaign).where(Campaign.id == campaign.id),
     ):
         session.execute(statement, execution_options={"synchronize_session": False})
     session.expire_all()
+
+
+def removal_refusal(session: Session, campaign: Campaign) -> str | None:
+    """Why a campaign can't be removed, in words; None when it can."""
+    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
+    for table, kept in ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments")):
+        count = session.scalar(sa.select(sa.func.count()).select_from(table).where(table.evaluation_id.in_(own)))
+        if count:
+            return f"{campaign.title} has {kept} ({count:,}), which stay on record; it can't be removed."
+    return None
 
 
 def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:

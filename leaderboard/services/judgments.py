@@ -79,6 +79,7 @@ def import_judgments(
                 for query, document, _ in _rows(known)
             ),
         )
+    revision.finished_at = present()
     record(session, actor, "import judgments", evaluation, revision=revision.number, judgments=len(judgments))
     make_set(session, actor, evaluation)
     return revision

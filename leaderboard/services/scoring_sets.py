@@ -58,7 +58,7 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     evaluation = locked(session, Evaluation, evaluation.id)
     revision = session.scalar(
         sa.select(JudgmentRevision)
-        .where(JudgmentRevision.evaluation_id == evaluation.id)
+        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None))
         .order_by(JudgmentRevision.number.desc())
         .limit(1)
     )

@@ -298,6 +298,7 @@ def upgrade() -> None:
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("imported_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("imported_by_id", sa.Integer(), nullable=True),
+        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_judgment_revision_evaluation_id_evaluation")
         ),
@@ -388,6 +389,7 @@ def upgrade() -> None:
             ["revision_id"], ["judgment_revision.id"], name=op.f("fk_judgment_revision_id_judgment_revision")
         ),
         sa.PrimaryKeyConstraint("revision_id", "query_id", "document", name=op.f("pk_judgment")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "known_document",
@@ -401,6 +403,7 @@ def upgrade() -> None:
             name=op.f("fk_known_document_revision_id_judgment_revision"),
         ),
         sa.PrimaryKeyConstraint("revision_id", "query_id", "document", name=op.f("pk_known_document")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "participation",
@@ -485,6 +488,7 @@ def upgrade() -> None:
             name=op.f("fk_subtopic_judgment_revision_id_judgment_revision"),
         ),
         sa.PrimaryKeyConstraint("revision_id", "query_id", "subtopic", "document", name=op.f("pk_subtopic_judgment")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "board",

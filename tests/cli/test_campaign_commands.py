@@ -110,14 +110,24 @@ def test_a_file_that_is_no_queries_adds_none(
     assert _query_ids(database_url) == ["q1", "q2", "q3"]
 
 
-def test_a_campaign_made_by_mistake_is_removed_with_its_evaluations(ok: Says, refused: Says, evaluation: str) -> None:
+@pytest.fixture
+def unjudged(ok: Says, campaign: str, tmp_path: Path) -> str:
+    """An evaluation with two queries and nothing that stays on record."""
+    place = f"{campaign}/2026"
+    ok("evaluation", "add", place, "--title", "2026", "--period", "2026", "--documents", "601")
+    (tmp_path / "queries.tsv").write_text(QUERIES)
+    ok("queries", "import", place, tmp_path / "queries.tsv")
+    return place
+
+
+def test_a_campaign_made_by_mistake_is_removed_with_its_evaluations(ok: Says, refused: Says, unjudged: str) -> None:
     assert ok("campaign", "remove", "harbour", "--yes") == "removed the campaign harbour\n"
     assert refused("campaign", "show", "harbour").startswith("there is no campaign 'harbour'")
     assert refused("campaign", "remove", "harbour", "--yes").startswith("there is no campaign 'harbour'")
 
 
 def test_a_campaign_is_removed_only_after_a_yes(
-    ok: Says, refused: Says, evaluation: str, monkeypatch: pytest.MonkeyPatch
+    ok: Says, refused: Says, unjudged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert refused("campaign", "remove", "harbour") == (
         "there is nobody to ask here; give --yes to remove the campaign without a question\n"
@@ -130,6 +140,13 @@ def test_a_campaign_is_removed_only_after_a_yes(
     agreed = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="y\n")
     assert (agreed.exit_code, agreed.stdout) == (0, "removed the campaign harbour\n")
     assert refused("campaign", "show", "harbour").startswith("there is no campaign 'harbour'")
+
+
+def test_a_campaign_with_judgments_is_kept_without_a_question(ok: Says, refused: Says, evaluation: str) -> None:
+    complaint = "Harbour has revisions of judgments (1), which stay on record; it can't be removed.\n"
+    assert refused("campaign", "remove", "harbour") == complaint
+    assert refused("campaign", "remove", "harbour", "--yes") == complaint
+    assert "harbour/2026" in ok("evaluation", "list")
 
 
 def test_a_campaign_with_a_submission_is_kept_without_a_question(

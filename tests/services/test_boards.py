@@ -1,8 +1,6 @@
 """What is worked out for boards: over which runs, from which values, and when it is due again."""
 
-import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -16,11 +14,10 @@ from leaderboard.models import Board, Campaign, Evaluation, Score, ScoringSet, S
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.rules.settings import NoRelevant, Split, Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
-from leaderboard.services import boards, campaigns
+from leaderboard.services import boards
 from leaderboard.services.queries import exclude_query, set_split
 from leaderboard.services.scoring_sets import switch
 from tests.support.field import DAY, NAN, NOW, Field
-from tests.support.world import World
 
 HALF = [1.0] * 10 + [0.0] * 10  # of twenty queries
 OTHER_HALF = HALF[::-1]
@@ -333,25 +330,3 @@ def test_the_figures_are_the_same_each_time(field: Field) -> None:
         session.execute(sa.delete(Board))
     refresh(field)
     assert (figures(field), [row.ranked_by for row in read(field).rows]) == before
-
-
-def test_a_campaign_may_be_removed_while_its_board_is_refreshed(world: World) -> None:
-    refreshing = Database.connect(world.config.database_url)
-    with refreshing.read() as session:
-        wanted = boards.Due(session.scalars(sa.select(ScoringSet.id)).one(), "AP")
-    writes = threading.Event()
-
-    def note(connection: sa.Connection, *_: object) -> None:
-        if connection.get_execution_options().get("writing"):
-            writes.set()
-
-    sa.event.listen(refreshing.engine, "before_cursor_execute", note)
-    with ThreadPoolExecutor(1) as pool:
-        with world.organising() as (session, campaign, _):
-            campaigns.remove_campaign(session, CONSOLE, campaign)
-            # The refresh still finds the set, and begins to write before the removal is committed.
-            kept = pool.submit(boards.refresh, refreshing, wanted)
-            assert writes.wait(30)
-        assert kept.result() is False
-    refreshing.close()
-    assert world.all(sa.select(Board)) == []
