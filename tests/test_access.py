@@ -25,11 +25,13 @@ def evaluation(**settings: Any) -> Evaluation:
     given = {
         "campaign_id": 5, "results": Opening.ALWAYS, "details": Opening.CLOSED, "own_results": True,
         "judgments_published": False, "anonymous_until": None, "opens_at": NOW - DAY, "closes_at": NOW + DAY,
+        "grace_seconds": 60,
     }  # fmt: skip
     return Evaluation(**{**given, **settings})
 
 
-OPEN, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW}
+SECOND = dt.timedelta(seconds=1)
+OPEN, GRACE, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW - 59 * SECOND}, {"closes_at": NOW - 60 * SECOND}
 
 
 @pytest.mark.parametrize(
@@ -38,10 +40,12 @@ OPEN, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW}
         # Of team 7's runs: visitor, another campaign's organiser, another team, the team, organiser, admin
         (Sight.RESULTS, {"results": Opening.ALWAYS, **OPEN}, "111111"),
         (Sight.RESULTS, {"results": Opening.CLOSED, **OPEN}, "000111"),
+        (Sight.RESULTS, {"results": Opening.CLOSED, **GRACE}, "000111"),
         (Sight.RESULTS, {"results": Opening.CLOSED, **CLOSED}, "111111"),
         (Sight.RESULTS, {"results": Opening.NEVER, **CLOSED}, "000111"),
         (Sight.RESULTS, {"results": Opening.CLOSED, "own_results": False, **OPEN}, "000011"),
         (Sight.DETAILS, {"details": Opening.CLOSED, **OPEN}, "000011"),
+        (Sight.DETAILS, {"details": Opening.CLOSED, **GRACE}, "000011"),
         (Sight.DETAILS, {"details": Opening.CLOSED, **CLOSED}, "111111"),
         (Sight.DETAILS, {"details": Opening.ALWAYS, **OPEN}, "111111"),
         (Sight.DETAILS, {"details": Opening.NEVER, **CLOSED}, "000011"),
@@ -71,7 +75,8 @@ def test_hidden_queries_count_for_organisers_and_once_it_has_closed_for_all() ->
     assert [subset_seen(reader, evaluation(), NOW) for reader in (VISITOR, MEMBER, ORGANISER, CONSOLE)] == [
         Subset.SHOWN, Subset.SHOWN, Subset.ALL, Subset.ALL,
     ]  # fmt: skip
-    assert subset_seen(VISITOR, evaluation(closes_at=NOW), NOW) is Subset.ALL
+    assert subset_seen(VISITOR, evaluation(**GRACE), NOW) is Subset.SHOWN
+    assert subset_seen(VISITOR, evaluation(**CLOSED), NOW) is Subset.ALL
 
 
 def test_what_is_not_allowed_is_refused_with_the_reason() -> None:

@@ -36,6 +36,14 @@ SETTINGS = together(  # what `add` and `change` have in common
     ),
     click.option("--opens", "opens_at", type=DATE, help="When it starts to take runs (UTC)."),
     click.option("--closes", "closes_at", type=DATE, help="When it stops taking runs (UTC)."),
+    click.option(
+        "--grace",
+        "grace_seconds",
+        type=int,
+        default=60,
+        show_default=True,
+        help="Seconds after closing in which uploads that began before may end; boards open only then.",
+    ),
     click.option("--late/--no-late", "late_allowed", default=False, help="Take late runs too; they are not ranked."),
     click.option(
         "--results",

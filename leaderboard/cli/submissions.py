@@ -84,7 +84,7 @@ def submit(
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
-    received_at = dt.datetime.now(dt.UTC)
+    begun_at = dt.datetime.now(dt.UTC)
     config = Config.from_environment()
     with up_to_date(config) as database:
         # Looked up before the file is stored, so that a mistyped name leaves no file behind.
@@ -94,6 +94,7 @@ def submit(
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with file.open("rb") as stream:
             upload = store.receive(stream, file.name)
+        received_at = dt.datetime.now(dt.UTC)
         with database.write() as session:
             actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
             submission = submit_run(
@@ -108,6 +109,7 @@ def submit(
                 threshold=threshold,
                 label=label,
                 notes=notes,
+                begun_at=begun_at,
                 received_at=received_at,
             )
         click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")

@@ -17,7 +17,8 @@ class Evaluation(Base):
     """One period (a year, or a round of it) and condition (a language, a task) of a campaign.
 
     `results` says when the board opens to the public; `details` when whatever shows single queries or documents does,
-    because that reveals the judgments; `own_results` whether a team sees its own means before that.
+    because that reveals the judgments; `own_results` whether a team sees its own means before that. For
+    `grace_seconds` after `closes_at` uploads that began before it may still end.
     """
 
     __tablename__ = "evaluation"
@@ -36,6 +37,7 @@ class Evaluation(Base):
     judging: Mapped[Judging] = mapped_column(choice(Judging, "judging"), default=Judging.POOLED)
     opens_at: Mapped[dt.datetime | None]
     closes_at: Mapped[dt.datetime | None]
+    grace_seconds: Mapped[int] = mapped_column(default=60)
     late_allowed: Mapped[bool] = mapped_column(default=False)
     results: Mapped[Opening] = mapped_column(choice(Opening, "results"), default=Opening.ALWAYS)
     details: Mapped[Opening] = mapped_column(choice(Opening, "details"), default=Opening.CLOSED)
@@ -51,6 +53,7 @@ class Evaluation(Base):
         sa.CheckConstraint("documents > 0", "documents"),
         sa.CheckConstraint("relevance_level >= 1", "relevance_level"),
         sa.CheckConstraint("closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", "dates"),
+        sa.CheckConstraint("grace_seconds >= 0", "grace_seconds"),
         sa.CheckConstraint("daily_quota >= 0", "daily_quota"),
         sa.CheckConstraint("total_quota >= 0", "total_quota"),
     )

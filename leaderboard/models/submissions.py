@@ -42,7 +42,8 @@ class Submission(Base):
     text_sha256  of the text after decompression: uploads of one run share it, which is how duplicates will be found;
                  nothing reads it yet
     problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
-    received_at  the start of the request: what a deadline counts from
+    begun_at     the start of the request
+    received_at  its last byte; closing and its grace are held against the two, quotas against this one
     """
 
     __tablename__ = "submission"
@@ -61,6 +62,7 @@ class Submission(Base):
     text_sha256: Mapped[str] = mapped_column(index=True)
     size: Mapped[int] = mapped_column(sa.BigInteger)
     text_size: Mapped[int] = mapped_column(sa.BigInteger)
+    begun_at: Mapped[dt.datetime]
     received_at: Mapped[dt.datetime]
     late: Mapped[bool] = mapped_column(default=False)
     charged: Mapped[bool] = mapped_column(default=True)  # counts against the quota; given back when rejected or failed

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet
 from leaderboard.reads.columns import Column, column
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.phases import Opening, Phase, phase_of
+from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
 from leaderboard.rules.settings import Judging, ScoringSettings, Subset
 
 __all__ = [
@@ -34,7 +34,11 @@ class CampaignHeading:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationHeading:
-    """results, details: when they open to the public; each page's own fields say whether this reader sees them."""
+    """What a page shows of its evaluation.
+
+    results, details  when they open to the public; each page's own fields say whether this reader sees them
+    closed_from       the end of the grace after closing: when what closing opens is open
+    """
 
     id: int
     campaign: CampaignHeading
@@ -48,6 +52,8 @@ class EvaluationHeading:
     phase: Phase
     opens_at: dt.datetime | None
     closes_at: dt.datetime | None
+    grace_seconds: int
+    closed_from: dt.datetime | None
     late_allowed: bool
     results: Opening
     details: Opening
@@ -111,6 +117,8 @@ def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHe
         phase=phase_of(evaluation, now),
         opens_at=evaluation.opens_at,
         closes_at=evaluation.closes_at,
+        grace_seconds=evaluation.grace_seconds,
+        closed_from=closed_from(evaluation),
         late_allowed=evaluation.late_allowed,
         results=evaluation.results,
         details=evaluation.details,
@@ -120,9 +128,10 @@ def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHe
 def closed_details(evaluation: Evaluation) -> str:
     """Why single queries can't be seen, and from when."""
     never = Opening.NEVER in (evaluation.details, evaluation.results)
-    if evaluation.closes_at is None or never:
+    closed = closed_from(evaluation)
+    if closed is None or never:
         return "Single queries would give the judgments away; the organisers keep them to themselves."
-    moment = moment_in_words(evaluation.closes_at)
+    moment = moment_in_words(closed)
     return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
 
 

@@ -54,6 +54,7 @@ class SubmissionStatus:
     size: int
     text_size: int
     submitter: str
+    begun_at: dt.datetime
     received_at: dt.datetime
     late: bool
     awaits: str
@@ -98,6 +99,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         size=run.size,
         text_size=run.text_size,
         submitter=run.submitter.name if inside and run.submitter else "",
+        begun_at=run.begun_at,
         received_at=run.received_at,
         late=run.late,
         awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),

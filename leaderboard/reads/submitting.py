@@ -81,7 +81,7 @@ def submitting(
     return Submitting(
         evaluation=heading,
         run_choice=evaluation.campaign.run_choice,
-        closed=refusal(evaluation, now),
+        closed=refusal(evaluation, now, now),
         teams=tuple(
             TeamSubmitting(
                 id=team.id,

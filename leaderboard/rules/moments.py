@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-__all__ = ["day_in_words", "moment_in_words"]
+__all__ = ["day_in_words", "exact_moment_in_words", "moment_in_words"]
 
 
 def day_in_words(moment: dt.datetime) -> str:
@@ -14,6 +14,11 @@ def day_in_words(moment: dt.datetime) -> str:
 def moment_in_words(moment: dt.datetime) -> str:
     """`20 Nov 2026, 14:05 UTC`. Naive moments are refused with ValueError."""
     return f"{day_in_words(moment)}, {_in_utc(moment):%H:%M} UTC"
+
+
+def exact_moment_in_words(moment: dt.datetime) -> str:
+    """`20 Nov 2026, 14:05:09 UTC`: to the second, rounded down. Naive moments are refused with ValueError."""
+    return f"{day_in_words(moment)}, {_in_utc(moment):%H:%M:%S} UTC"
 
 
 def _in_utc(moment: dt.datetime) -> dt.datetime:

@@ -31,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "judging": Judging.POOLED,
     "opens_at": None,
     "closes_at": None,
+    "grace_seconds": 60,
     "late_allowed": False,
     "results": Opening.ALWAYS,
     "details": Opening.CLOSED,
@@ -43,6 +44,7 @@ DEFAULTS: dict[str, Any] = {
 CHANGEABLE = ("title", "period", *DEFAULTS)
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LONGEST_TITLE = 120  # characters
+LONGEST_GRACE = 24 * 3600  # seconds
 TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
 
 
@@ -136,6 +138,8 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
         fields["documents"] = [f"{needing[0]} needs {NEEDED['documents']}"]
     if given["relevance_level"] < 1:
         fields["relevance_level"] = ["give the lowest grade that counts as relevant, 1 or more"]
+    if not 0 <= given["grace_seconds"] <= LONGEST_GRACE:
+        fields["grace_seconds"] = [f"give a number of seconds from 0 to {LONGEST_GRACE:,}"]
     for name in ("daily_quota", "total_quota"):
         if given[name] is not None and given[name] < 0:
             fields[name] = ["give a number that is not negative, or none for no limit"]

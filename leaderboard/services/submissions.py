@@ -38,13 +38,15 @@ def submit(
     threshold: float | None = None,
     label: str = "",
     notes: str = "",
+    begun_at: dt.datetime | None = None,
     received_at: dt.datetime | None = None,
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
 
     stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
-    received_at  the start of the request: what opening, deadline and quota count from
+    begun_at     the start of the request, `received_at` when not given
+    received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
 
     Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, notes …).
     """
@@ -53,17 +55,18 @@ def submit(
         f"Only members of {team.name} submit for it.",
     )
     received_at = received_at or present()
+    begun_at = begun_at or received_at
     _check(threshold, label, notes)
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    refused = refusal(evaluation, received_at)
+    refused = refusal(evaluation, begun_at, received_at)
     if refused is not None:
         raise Conflict(refused)
     if isinstance(system, NewSystem):
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
         raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
-    late = is_late(evaluation, received_at)
+    late = is_late(evaluation, begun_at, received_at)
     refused = _standing_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
@@ -82,6 +85,7 @@ def submit(
         text_sha256=upload.text_sha256,
         size=upload.size,
         text_size=upload.text_size,
+        begun_at=begun_at,
         received_at=received_at,
         late=late,
         chosen_at=received_at if stand else None,

@@ -1,6 +1,7 @@
 """The site: `create_app` puts it together from modules with one blueprint each."""
 
 import datetime as dt
+from collections.abc import Callable
 
 from flask import Flask
 from flask_bootstrap import Bootstrap5
@@ -11,6 +12,7 @@ from leaderboard import __version__
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
+from leaderboard.services import events
 from leaderboard.store import Caps, RunStore
 from leaderboard.web import assets, errors, formatting, pages, security, sentences, sessions
 
@@ -19,9 +21,10 @@ __all__ = ["create_app"]
 FORM_BYTES = 2**20  # a form without a file; the submission form sets the upload's own cap
 
 
-def create_app(config: Config, *, setting_up: bool = False) -> Flask:
+def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], dt.datetime] = events.present) -> Flask:
     """The site of one installation, for gunicorn: `gunicorn 'leaderboard.web:create_app(...)'`.
 
+    clock       the present moment, in UTC: when requests begin and when their last byte has come
     setting_up  campaigns are being loaded: until their runs are scored, the front page says so and reloads itself
 
     Raises BadInput when there is no secret key to sign sessions with.
@@ -41,6 +44,7 @@ def create_app(config: Config, *, setting_up: bool = False) -> Flask:
         SETTING_UP=setting_up,
     )
     app.extensions["config"] = config
+    app.extensions["clock"] = clock
     app.extensions["database"] = Database.connect(config.database_url)
     app.extensions["store"] = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     app.jinja_env.undefined = StrictUndefined

@@ -14,7 +14,19 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.store import RunStore
 
-__all__ = ["actor", "client_address", "config", "database", "now", "page_number", "read", "reading", "store", "writing"]
+__all__ = [
+    "actor",
+    "client_address",
+    "clock",
+    "config",
+    "database",
+    "now",
+    "page_number",
+    "read",
+    "reading",
+    "store",
+    "writing",
+]
 
 Page = TypeVar("Page")
 
@@ -58,10 +70,16 @@ def actor() -> Actor:
     return found
 
 
+def clock() -> dt.datetime:
+    """The present moment in UTC, by the clock of the application that answers this request."""
+    present: dt.datetime = current_app.extensions["clock"]()
+    return present
+
+
 def now() -> dt.datetime:
-    """When this request began, in UTC: what a deadline counts from, however long an upload takes."""
+    """When this request began, in UTC: what everything on its page is as of, however long an upload takes."""
     if "began" not in g:
-        g.began = dt.datetime.now(dt.UTC)
+        g.began = clock()
     began: dt.datetime = g.began
     return began
 

@@ -137,6 +137,7 @@ def evaluation_facts(evaluation: EvaluationHeading) -> dict[str, Any]:
         "phase": evaluation.phase.value,
         "opens_at": evaluation.opens_at,
         "closes_at": evaluation.closes_at,
+        "grace_seconds": evaluation.grace_seconds,
     }
 
 

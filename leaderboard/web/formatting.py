@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from flask import Flask
 from markupsafe import Markup, escape
 
-from leaderboard.rules.moments import day_in_words, moment_in_words
+from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.web.context import now
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "aligned",
     "counted",
     "date",
+    "exact",
     "figure",
     "init_app",
     "marked",
@@ -45,7 +46,21 @@ MARKS = re.compile(
 
 def init_app(app: Flask) -> None:
     """Gives templates the filters of this module, under their own names."""
-    for written in (ago, aligned, counted, date, figure, marked, moment, number, plain_figure, prior, size, when):
+    for written in (
+        ago,
+        aligned,
+        counted,
+        date,
+        exact,
+        figure,
+        marked,
+        moment,
+        number,
+        plain_figure,
+        prior,
+        size,
+        when,
+    ):
         app.jinja_env.filters[written.__name__] = written
     app.jinja_env.globals["now"] = now
 
@@ -86,6 +101,11 @@ def moment(value: dt.datetime | None) -> Markup:
     if value is None:
         return escape(DASH)
     return _time(value, moment_in_words(value))
+
+
+def exact(value: dt.datetime) -> Markup:
+    """`20 Nov 2026, 14:05:09 UTC`."""
+    return _time(value, exact_moment_in_words(value))
 
 
 def when(value: dt.datetime | None) -> Markup:

@@ -110,8 +110,8 @@ def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int
 
 def _own_runs_only(page: BoardPage) -> str:
     opens = (
-        Markup("{}").format(when(page.evaluation.closes_at))
-        if page.evaluation.results == "closed" and page.evaluation.closes_at
+        Markup("{}").format(when(page.evaluation.closed_from))
+        if page.evaluation.results == "closed" and page.evaluation.closed_from
         else "when the organisers open the results"
     )
     return Markup("You see the runs of your own teams only, without ranks. The board opens {}.").format(opens)

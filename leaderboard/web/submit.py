@@ -1,5 +1,6 @@
 """The submission form of an evaluation."""
 
+import datetime as dt
 from typing import TypeVar
 
 from flask import Blueprint, redirect, url_for
@@ -138,7 +139,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
         return form_page("submit/new.html", form, page=page, upload=upload)
     try:
         with writing() as session:
-            run = _submit(session, page.evaluation.id, form, upload)
+            run = _submit(session, page.evaluation.id, form, upload, posted.received_at)
     except LeaderboardError as error:
         return form_page("submit/new.html", form, error, page=page, upload=upload)
     return redirect(url_for("submissions.show", submission=run.id))
@@ -147,7 +148,9 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
 csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
-def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Received) -> Submission:
+def _submit(
+    session: Session, evaluation_id: int, form: SubmitForm, upload: Received, received_at: dt.datetime
+) -> Submission:
     team, system = _chosen(session, form)
     return submissions.submit(
         session,
@@ -161,7 +164,8 @@ def _submit(session: Session, evaluation_id: int, form: SubmitForm, upload: Rece
         threshold=form.threshold.data,
         label=form.text("label"),
         notes=form.text("notes"),
-        received_at=now(),
+        begun_at=now(),
+        received_at=received_at,
     )
 
 

@@ -5,6 +5,7 @@ fields, which the page puts first, then the file, of which the store reads piece
 middle raises inside the store's reading, and the store leaves nothing behind.
 """
 
+import datetime as dt
 import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -20,7 +21,7 @@ from wtforms import ValidationError
 
 from leaderboard.errors import BadInput, TooLarge
 from leaderboard.store import Received
-from leaderboard.web.context import actor, config, store
+from leaderboard.web.context import actor, clock, config, store
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -37,11 +38,15 @@ BROKEN = "the upload was cut off before its end; send it again"
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent."""
+    """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent.
+
+    received_at  when the last byte of the form had come
+    """
 
     fields: MultiDict[str, str]
     upload: Received | None
     refused: str | None
+    received_at: dt.datetime
 
 
 def receive(file_field: str) -> Posted:
@@ -75,7 +80,7 @@ def receive(file_field: str) -> Posted:
             file.drain()
     if not checked:
         _check_token(fields)
-    return Posted(fields, upload, refused)
+    return Posted(fields, upload, refused, clock())
 
 
 def keep(upload: Received | None) -> str:

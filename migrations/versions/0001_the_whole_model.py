@@ -158,6 +158,7 @@ def upgrade() -> None:
         ),
         sa.Column("opens_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("closes_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("grace_seconds", sa.Integer(), nullable=False),
         sa.Column("late_allowed", sa.Boolean(), nullable=False),
         sa.Column(
             "results",
@@ -194,6 +195,7 @@ def upgrade() -> None:
         sa.CheckConstraint(
             "closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", name=op.f("ck_evaluation_dates")
         ),
+        sa.CheckConstraint("grace_seconds >= 0", name=op.f("ck_evaluation_grace_seconds")),
         sa.CheckConstraint("daily_quota >= 0", name=op.f("ck_evaluation_daily_quota")),
         sa.CheckConstraint("documents > 0", name=op.f("ck_evaluation_documents")),
         sa.CheckConstraint("relevance_level >= 1", name=op.f("ck_evaluation_relevance_level")),
@@ -353,6 +355,7 @@ def upgrade() -> None:
         sa.Column("text_sha256", sa.Text(), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("text_size", sa.BigInteger(), nullable=False),
+        sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("late", sa.Boolean(), nullable=False),
         sa.Column("charged", sa.Boolean(), nullable=False),
