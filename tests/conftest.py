@@ -10,9 +10,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.support import shared
+from tests.support import quick, shared
 
 pytest_plugins = ["tests.support.databases", "tests.support.browser", "tests.support.world", "tests.support.field"]
+
+quick.keep_files_in_memory()
+quick.compile_once()
 
 REAL = Path(__file__).parent / "real"
 

@@ -1,0 +1,85 @@
+"""What makes the tests quick and changes nothing that they see.
+
+Files lie in memory, and a process compiles each template and each statement once, however many sites it makes.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from flask import Flask
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+from sqlalchemy import Engine
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+__all__ = ["compile_once", "keep_files_in_memory"]
+
+MEMORY = Path("/dev/shm")
+ROOM = 3 * 2**30  # bytes: an installed wheel, databases and stores of some processes, several times over
+
+
+def keep_files_in_memory() -> None:
+    """Temporary files, of started programs too, in /dev/shm where there is one with room; TMPDIR names another place.
+
+    A database of PostgreSQL's is some 300 files. On a disk, making and dropping one costs more than most tests.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK | os.X_OK):
+        return
+    if os.statvfs(MEMORY).f_flag & os.ST_NOEXEC or shutil.disk_usage(MEMORY).free < ROOM:
+        return
+    os.environ["TMPDIR"] = str(MEMORY)
+    tempfile.tempdir = None  # asked anew from here on
+
+
+class Templates(BytecodeCache):
+    """Compiled templates by their source."""
+
+    def __init__(self) -> None:
+        self._compiled: dict[tuple[str, str], bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if compiled := self._compiled.get((bucket.key, bucket.checksum)):
+            bucket.bytecode_from_string(compiled)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._compiled[bucket.key, bucket.checksum] = bucket.bytecode_to_string()
+
+
+class OneOfItsKind:
+    """A dialect that equals all of its class, so that what one engine has compiled is good for every other."""
+
+    supports_statement_cache = True
+    _statements: dict[Any, Any]
+
+    def __init_subclass__(cls) -> None:
+        cls._statements = {}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    @classmethod
+    def engine_created(cls, engine: Engine) -> None:
+        engine.update_execution_options(compiled_cache=cls._statements)
+
+
+class SQLite(OneOfItsKind, SQLiteDialect_pysqlite):
+    supports_statement_cache = True
+
+
+class PostgreSQL(OneOfItsKind, PGDialect_psycopg):
+    supports_statement_cache = True
+
+
+def compile_once() -> None:
+    """For every site and every database of this process from here on."""
+    Flask.jinja_options = {"bytecode_cache": Templates()}
+    registry.register("sqlite", __name__, SQLite.__name__)
+    registry.register("postgresql.psycopg", __name__, PostgreSQL.__name__)
