@@ -38,7 +38,9 @@ class Config:
     upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.")
     text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.")
     lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.")
-    job_seconds: int = _setting(15 * 60, "How long the scoring of one run may take.")
+    job_seconds: int = _setting(
+        15 * 60, "How many seconds the scoring of one run may compute; it may take three times as long."
+    )
     job_bytes: int = _setting(8 * 2**30, "The address space that the scoring of one run may use; 0 is without bound.")
     secure_cookies: bool = _setting(True, "Send cookies over HTTPS only; `no` for a local trial without TLS.")
     trusted_proxies: int = _setting(

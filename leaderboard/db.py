@@ -28,6 +28,7 @@ __all__ = [
     "UtcDateTime",
     "choice",
     "clock",
+    "does_not_answer",
     "value_at",
 ]
 
@@ -40,6 +41,7 @@ NAMING = {
 }
 
 
+LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
@@ -148,6 +150,20 @@ def _clock_postgresql(element: clock, _compiler: Any, **_: Any) -> str:
 def _clock_sqlite(element: clock, _compiler: Any, **_: Any) -> str:
     # Six digits after the point, as SQLAlchemy writes moments: strftime gives three.
     return f"(strftime('%Y-%m-%d %H:%M:%f', 'now', '{element.seconds:+.3f} seconds') || '000')"
+
+
+def does_not_answer(error: BaseException) -> bool:
+    """Whether an error says that the database is away, locked or full, so that the same may work later; every other
+    one is about what it was asked to do, and will come again.
+
+    PostgreSQL's class 54 says that a limit of its own was passed, which drivers count among the first kind.
+    """
+    if not isinstance(error, sa.exc.DBAPIError):
+        return isinstance(error, sa.exc.TimeoutError)  # no connection of the pool was free
+    if error.connection_invalidated:
+        return True
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return isinstance(error, sa.exc.OperationalError) and not state.startswith(LIMIT_PASSED)
 
 
 class Database:

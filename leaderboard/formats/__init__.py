@@ -1,5 +1,6 @@
 """Run, judgment and query files: read into columns, or every problem with its line number.
 
+words   harmless (what may be told of a file's text)
 bytes   plain_text (decompression, limits), pieces (whole lines, several pieces at once)
 fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
 table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file)

@@ -3,7 +3,8 @@
 import math
 import re
 
-from leaderboard.formats.problems import Wrong, shown
+from leaderboard.formats.harmless import shown
+from leaderboard.formats.problems import Wrong
 
 __all__ = ["GRADE_LIMIT", "ODD_IN_ID", "decision", "grade", "identifier", "is_number", "not_utf8", "score"]
 

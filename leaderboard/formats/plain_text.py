@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless
 
 __all__ = ["MIB", "ByteSource", "CappedReader", "Limits", "foreign_start", "open_plain", "rejection", "source_name"]
 
@@ -68,7 +69,7 @@ class ByteSource(Protocol):
 
 def rejection(name: str, message: str, line: int | None = None) -> FileRejected:
     """A rejection for one reason."""
-    return FileRejected([Problem(line, message)], name=name)
+    return FileRejected([Problem(line, harmless(message, LONGEST_MESSAGE))], name=name)
 
 
 def source_name(source: Path | ByteSource, name: str | None) -> str:

@@ -1,17 +1,22 @@
 """Collects what is wrong with one file: every kind of mistake with its count, and the first lines of each."""
 
-from collections.abc import Collection, Iterable
+import json
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
+from html import escape
+from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple, NoReturn
 
 from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless, shown
 from leaderboard.formats.plain_text import Limits, rejection
 
-__all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "shown", "unknown_query", "wrong_width"]
+__all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "unknown_query", "wrong_width"]
 
-SHOWN_CHARACTERS = 60
+MOST_BYTES = 32 * 1024  # of all that is told of one file
+ROW_BYTES = 100  # of a problem beside its message
 MOST_WIDTHS_NAMED = 2
 WIDTHS = "{widths}"
 UNKNOWN_QUERY = "the query is not in this evaluation"
@@ -60,12 +65,6 @@ class Part(NamedTuple):
 WHOLE = Part()
 
 
-def shown(text: str) -> str:
-    """A value as a message shows it: on one line and not too long."""
-    text = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
-    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"
-
-
 def unknown_query(query: str) -> Wrong:
     """A query that the evaluation does not have."""
     return Wrong(f"query {shown(query)} is not in this evaluation", UNKNOWN_QUERY)
@@ -75,6 +74,16 @@ def wrong_width(expected: str, width: int, columns: object) -> Wrong:
     """A line of `width` columns where another number was expected; `columns` names those."""
     found = f"expected {expected} columns, found"
     return Wrong(f"{found} {width} ({columns})", f"{found} {WIDTHS} ({columns})", width)
+
+
+def _problem(line: int | None, message: str, lines: int) -> Problem:
+    return Problem(line, harmless(message, LONGEST_MESSAGE), lines)
+
+
+def _first_that_fit(problems: Sequence[Problem]) -> list[Problem]:
+    """The first ones that together fit MOST_BYTES, as JSON and as rows of a page."""
+    sizes = (max(len(json.dumps(each.message)), len(escape(each.message).encode())) + ROW_BYTES for each in problems)
+    return [each for each, size in zip(problems, accumulate(sizes), strict=True) if size <= MOST_BYTES]
 
 
 @dataclass(slots=True)
@@ -158,11 +167,12 @@ class Problems:
             many = mistake.count > (examples if on_most_lines else self.limits.problems)
             if many or guess:
                 message = f"{self._lines_in_words(mistake)}: {mistake.sum_up(kind)}"
-                sums.append(Problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
+                sums.append(_problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
             for (part, line), message in mistake.first[: examples if many else None]:
-                listed.append(((part, line), Problem(line or None, message, 0 if many or guess else 1)))
+                listed.append(((part, line), _problem(line or None, message, 0 if many or guess else 1)))
         listed.sort(key=itemgetter(0))
-        raise FileRejected([*sums, *(problem for _, problem in listed)], name=self.name)
+        told = _first_that_fit([*sums, *(problem for _, problem in listed)])
+        raise FileRejected(told, sum(mistake.count for mistake in self._mistakes.values()), self.name)
 
     def raise_empty(self, what: str = "is empty") -> NoReturn:
         """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
+from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
-from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, shown, unknown_query
+from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers import READERS, FileFormat
 from leaderboard.formats.tables import Schema, Table
 

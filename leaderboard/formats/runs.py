@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.formats.harmless import LONGEST_TAG, harmless
 from leaderboard.formats.ids import Ids, Keys
 from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
@@ -100,11 +101,17 @@ def read_run(
         score=rows.column("score"),
         key=rows.column("key"),
         decision=rows.column("decision") if decided else None,
-        tag="" if decided else b"".join(rows.end.split()[TREC.width - 1 : TREC.width]).decode(errors="replace"),
+        tag="" if decided else _tag(rows.end),
     )
     rows.add_repeats(*repeated_rows(run.query, run.key, run.document), "is listed twice")
     rows.problems.raise_if_any()
     return run
+
+
+def _tag(line: bytes) -> str:
+    """The run's own name, as the last line has it."""
+    fields = line.split(maxsplit=TREC.width)
+    return harmless(b"".join(fields[TREC.width - 1 : TREC.width]).decode(errors="replace"), LONGEST_TAG)
 
 
 class RunLine(NamedTuple):

@@ -36,6 +36,7 @@ __all__ = [
     "RunScores",
     "claim",
     "fail",
+    "park",
     "record_scores",
     "reject",
     "release",
@@ -161,6 +162,16 @@ def fail(session: Session, claim: Claim, reason: str) -> bool:
         _park(session, scoring, reason)
     else:
         _put_back(session, scoring, RETRY_SECONDS * 2 ** (scoring.errors - 1))
+    return True
+
+
+def park(session: Session, claim: Claim, reason: str) -> bool:
+    """Fails a job for good at once: another attempt would end the same. False when the claim was lost."""
+    scoring = _held(session, claim)
+    if scoring is None:
+        return False
+    scoring.errors += 1
+    _park(session, scoring, reason)
     return True
 
 

@@ -8,17 +8,29 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from pathlib import Path
 from typing import IO, cast
 
 import leaderboard
 from leaderboard.errors import Unavailable
-from leaderboard.worker.messages import Failed, Job, Reply, Settings, out_of_memory, read_reply
+from leaderboard.worker.messages import (
+    Entered,
+    Exceeded,
+    Failed,
+    Job,
+    Reply,
+    Settings,
+    Stage,
+    out_of_memory,
+    read_reply,
+)
 
 __all__ = ["ChildProcess"]
 
 START_SECONDS = 120.0
+USER_TIME = 11  # among the fields of /proc/PID/stat behind the name; the system's time for the process follows
 LAST_LINES = 50
 # What libraries say when memory runs out: Rust's allocator before it aborts, Python, C++.
 NO_MEMORY = ("memory allocation of", "MemoryError", "bad_alloc", "Cannot allocate memory", "out of memory")
@@ -31,6 +43,8 @@ class ChildProcess:
     def __init__(self, settings: Settings) -> None:
         """Starts the process and waits until it is ready. Raises Unavailable when it does not get there."""
         self._settings = settings
+        self.stage = Stage.STARTING
+        self._computed_before = 0.0
         folder = str(Path(leaderboard.__file__).parent.parent)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
         self._popen = subprocess.Popen(
@@ -67,18 +81,37 @@ class ChildProcess:
             raise Unavailable(f"The scoring process did not start: {last}.")
 
     def ask(self, job: Job) -> None:
+        self.stage = Stage.STARTING
+        self._computed_before = self._computed()
         self._write(job.line())
 
     def reply(self, seconds: float) -> Reply | None:
         """The reply to the job; None when none came in that time. Of a process that died: how it ended."""
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                return None
+            if line is None:
+                self.kill()
+                return self._end()
+            reply = read_reply(line)
+            if not isinstance(reply, Entered):
+                return reply
+            self.stage = reply.stage
+
+    @property
+    def computed_seconds(self) -> float:
+        """The processor time that the job has taken so far; 0 where the system does not say."""
+        return self._computed() - self._computed_before
+
+    def _computed(self) -> float:
         try:
-            line = self._lines.get(timeout=seconds)
-        except queue.Empty:
-            return None
-        if line is None:
-            self.kill()
-            return Failed(self._death())
-        return read_reply(line)
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except FileNotFoundError:
+            return 0.0
+        return sum(map(int, fields[USER_TIME:][:2])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def pid(self) -> int:
@@ -114,10 +147,14 @@ class ChildProcess:
             self._said.append(line)
             log.warning("scoring process: %s", line.rstrip())
 
+    def _end(self) -> Exceeded | Failed:
+        """What the end of the process means for the job."""
+        if any(sign in line for line in self._said for sign in NO_MEMORY):
+            return out_of_memory(self._settings.job_bytes, self.stage)
+        return Failed(self._death())
+
     def _death(self) -> str:
         """How the process ended, in words."""
-        if any(sign in line for line in self._said for sign in NO_MEMORY):
-            return out_of_memory(self._settings.job_bytes)
         status = self._popen.returncode
         if status < 0:
             return f"the scoring process was ended by {signal.Signals(-status).name}"

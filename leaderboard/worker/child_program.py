@@ -18,7 +18,17 @@ from leaderboard.db import Database
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
-from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings, out_of_memory, write_reply
+from leaderboard.worker.messages import (
+    Entered,
+    Failed,
+    Job,
+    Rejected,
+    Reply,
+    Settings,
+    Stage,
+    out_of_memory,
+    write_reply,
+)
 from leaderboard.worker.run_scorer import RunScorer
 
 __all__ = ["READY", "main"]
@@ -47,7 +57,7 @@ def main() -> None:
     _say(replies, READY)
     while True:
         job = jobs.get()
-        _say(replies, write_reply(_answer(run_scorer, job, settings)))
+        _say(replies, write_reply(_answer(run_scorer, job, settings, replies)))
 
 
 def _bound_memory(job_bytes: int) -> None:
@@ -78,19 +88,20 @@ def _say(replies: TextIO, line: str) -> None:
     replies.flush()
 
 
-def _answer(run_scorer: RunScorer, job: Job, settings: Settings) -> Reply:
-    stage = "starting"
+def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO) -> Reply:
+    stage = Stage.STARTING
 
-    def enter(name: str) -> None:
+    def enter(next_one: Stage) -> None:
         nonlocal stage
-        stage = name
+        stage = next_one
+        _say(replies, write_reply(Entered(stage)))  # the worker must know it when this process dies
 
     try:
         return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
     except FileRejected as error:
         return Rejected(error.problems, error.count)
     except MemoryError:
-        return Failed(out_of_memory(settings.job_bytes))
+        return out_of_memory(settings.job_bytes, stage)
     except Exception as error:  # whatever it is, the worker records it and lives on
         log.exception("submission %s failed while %s", job.submission_id, stage)
         return Failed(f"an error while {stage}: {type(error).__name__}")

@@ -8,24 +8,27 @@ import threading
 import time
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard.config import Config
-from leaderboard.db import Database
+from leaderboard.db import Database, does_not_answer
+from leaderboard.errors import Problem
 from leaderboard.services import queue
 from leaderboard.services.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
 from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
+from leaderboard.worker.messages import Exceeded, Failed, Job, Rejected, Reply, Settings
 
 __all__ = ["Worker"]
 
 BEATS = 3  # a lease is renewed this often while it lasts
+PATIENCE = 3  # times what a job may compute is how long it may take
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
-OUTCOME_WORDS = {RunScores: "scored", Rejected: "rejected", Failed: "failed"}
+OUTCOME_WORDS = {RunScores: "scored", Rejected: "rejected", Exceeded: "rejected", Failed: "failed"}
 log = logging.getLogger("leaderboard.worker")
 
 
@@ -89,15 +92,13 @@ class Worker:
         while True:
             reply = child.reply(LOOK_SECONDS)
             if reply is not None:
-                if isinstance(reply, Failed):
+                if isinstance(reply, (Failed, Exceeded)):
                     self.close()  # its state is unknown after an error
                 return reply
             now = time.monotonic()
-            if now - started > self._config.job_seconds:
+            if (late := self._too_long(child, now - started)) is not None:
                 self.close()
-                return Failed(
-                    f"scoring took longer than {self._config.job_seconds} s, the most that one run may take here"
-                )
+                return late
             if now - renewed > self._config.lease_seconds / BEATS:
                 holds = self._renew(claim)
                 if holds is False or (holds is None and now - renewed > self._config.lease_seconds):
@@ -111,6 +112,18 @@ class Worker:
                     self.close()
                     self._release(claim)
                     return None
+
+    def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:
+        """What becomes of a job that takes too long; None while it does not.
+
+        What it computes is the file's doing. What it waits for is not: the store, or a machine with too much to do.
+        """
+        most = self._config.job_seconds
+        if child.stage.is_about_the_file and child.computed_seconds > most:
+            return Exceeded(f"this file takes longer to score than the {most} s of computing allowed here")
+        if seconds > PATIENCE * most:
+            return Failed(f"scoring took longer than {PATIENCE * most} s, the most that one run may take here")
+        return None
 
     def _renew(self, claim: Claim) -> bool | None:
         """Whether the claim still holds; None when the database does not answer."""
@@ -127,16 +140,34 @@ class Worker:
         log.info("submission %s: handed back", claim.submission_id)
 
     def _record(self, claim: Claim, reply: Reply) -> None:
-        """Decides what becomes of a job, the one place that does."""
-        with self._database.write() as session:
-            match reply:
-                case RunScores():
-                    recorded = record_scores(session, claim, reply)
-                case Rejected(problems, count):
-                    recorded = reject(session, claim, problems, count)
-                case Failed(reason):
-                    recorded = Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
+        """Decides what becomes of a job, the one place that does.
+
+        Whatever recording raises parks the job, so that no result can end the worker, and every one after it. Raises
+        only where the database does not answer, which is not the job's doing.
+        """
+        try:
+            with self._database.write() as session:
+                recorded = self._recorded(session, claim, reply)
+        except Exception as error:
+            if does_not_answer(error):
+                raise
+            log.exception("submission %s: its result could not be recorded", claim.submission_id)
+            reason = f"its result could not be recorded ({type(error).__name__})"
+            with self._database.write() as session:
+                queue.park(session, claim, reason)
+            return
         log.info("submission %s: %s, %s", claim.submission_id, OUTCOME_WORDS[type(reply)], recorded.name.lower())
+
+    def _recorded(self, session: Session, claim: Claim, reply: Reply) -> Recorded:
+        match reply:
+            case RunScores():
+                return record_scores(session, claim, reply)
+            case Rejected(problems, count):
+                return reject(session, claim, problems, count)
+            case Exceeded(reason):
+                return reject(session, claim, [Problem(None, reason)], 1)
+            case Failed(reason):
+                return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
 
     def _switch_ready_sets(self) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.

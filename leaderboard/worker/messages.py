@@ -3,6 +3,7 @@
 import base64
 import json
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,34 @@ from leaderboard.errors import Problem
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
 
-__all__ = ["Failed", "Job", "Rejected", "Reply", "Settings", "out_of_memory", "read_reply", "write_reply"]
+__all__ = [
+    "Entered",
+    "Exceeded",
+    "Failed",
+    "Job",
+    "Rejected",
+    "Reply",
+    "Settings",
+    "Stage",
+    "out_of_memory",
+    "read_reply",
+    "write_reply",
+]
+
+
+class Stage(StrEnum):
+    """What the scoring process is doing with a job, as messages say it."""
+
+    STARTING = "starting"
+    JUDGMENTS = "reading the judgments"
+    RUN = "reading the run"
+    SCORING = "scoring"
+    LISTS = "keeping the ranked lists"
+
+    @property
+    def is_about_the_file(self) -> bool:
+        """Whether what it takes of memory and time depends on the run's file, whose fault it is when they run out."""
+        return self in (Stage.RUN, Stage.SCORING, Stage.LISTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +83,38 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
+class Exceeded:
+    """The run file asks for more memory or computing than one run may use here; in words. The process has to go."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """Scoring the run failed for a reason that is not in its file; the reason in words."""
 
     reason: str
 
 
-def out_of_memory(job_bytes: int) -> str:
-    """The reason to give when scoring met the bound on memory."""
-    return f"scoring needed more than {job_bytes / 2**30:.3g} GiB of memory, the most that one run may use here"
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The job has come to its next stage; no reply to it yet."""
+
+    stage: Stage
 
 
-Reply = RunScores | Rejected | Failed
+def out_of_memory(job_bytes: int, stage: Stage) -> Exceeded | Failed:
+    """What becomes of a run that met the bound on memory."""
+    allowed = f"{job_bytes / 2**30:.3g} GiB"
+    if stage.is_about_the_file:
+        return Exceeded(f"this file needs more memory to score than the {allowed} allowed here")
+    return Failed(f"{stage} needed more than {allowed} of memory, the most that one run may use here")
 
 
-def write_reply(reply: Reply) -> str:
+Reply = RunScores | Rejected | Exceeded | Failed
+
+
+def write_reply(reply: Reply | Entered) -> str:
     """The reply as one line of JSON; `read_reply` reads it back."""
     content = asdict(reply)
     if isinstance(reply, RunScores):
@@ -78,7 +123,7 @@ def write_reply(reply: Reply) -> str:
     return json.dumps({"kind": type(reply).__name__, **content})
 
 
-def read_reply(line: str) -> Reply:
+def read_reply(line: str) -> Reply | Entered:
     """The reply that `write_reply` wrote as this line."""
     content: dict[str, Any] = json.loads(line)
     match content.pop("kind"):
@@ -97,6 +142,10 @@ def read_reply(line: str) -> Reply:
             return RunScores(measures=measures, missing=missing, unjudged=unjudged, **content)
         case "Rejected":
             return Rejected(tuple(Problem(**problem) for problem in content["problems"]), content["count"])
+        case "Exceeded":
+            return Exceeded(content["reason"])
+        case "Entered":
+            return Entered(Stage(content["stage"]))
         case "Failed":
             return Failed(content["reason"])
         case kind:

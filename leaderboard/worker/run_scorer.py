@@ -16,10 +16,9 @@ from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submi
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
 from leaderboard.store import RankedList, RunStore
+from leaderboard.worker.messages import Stage
 
-__all__ = ["RunScorer", "Stage"]
-
-Stage = Callable[[str], None]  # is told what comes next, so that an error can be said to have happened there
+__all__ = ["RunScorer"]
 
 
 @dataclass(frozen=True)
@@ -48,19 +47,19 @@ class RunScorer:
         self._limits = limits
         self._prepared: _Prepared | None = None
 
-    def score(self, submission_id: int, scoring_set_id: int, stage: Stage) -> RunScores:
-        """Scores a run. Raises FileRejected with the problems of its file."""
+    def score(self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]) -> RunScores:
+        """Scores a run; `enter` is told of each stage first. Raises FileRejected with the problems of its file."""
         started = time.perf_counter()
-        stage("reading the judgments")
+        enter(Stage.JUDGMENTS)
         if self._prepared is None or self._prepared.set_id != scoring_set_id:
             self._prepared = _prepare(self._database, scoring_set_id)
         prepared = self._prepared
         with self._database.read() as session:
             submission = session.get_one(Submission, submission_id)
-        stage("reading the run")
+        enter(Stage.RUN)
         with self._store.run_file(submission.sha256) as path:
             run = read_run(path, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
-        stage("scoring")
+        enter(Stage.SCORING)
         scored = {
             subset: scoring.score(
                 run,
@@ -78,7 +77,7 @@ class RunScorer:
             for measure in prepared.measures
             for subset in Subset
         ]
-        stage("keeping the ranked lists")
+        enter(Stage.LISTS)
         self._store.keep_ranked_lists(
             submission_id, prepared.setting.compat, prepared.size, _ranked_lists(run, prepared)
         )

@@ -10,7 +10,7 @@ import pytest
 from leaderboard.errors import Unavailable
 from leaderboard.services.queue import RunScores
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings
+from leaderboard.worker.messages import Exceeded, Failed, Job, Rejected, Reply, Settings
 from tests.support.world import World, run_text
 
 SECONDS = 60.0
@@ -67,7 +67,9 @@ def test_an_error_inside_is_told_with_where_and_not_with_its_text(world: World, 
     assert _reply(child, _job(world, run)) == Failed("an error while reading the run: NotFound")
 
 
-def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: ChildProcess) -> None:
+def test_a_run_that_needs_more_memory_than_allowed_is_told_so_as_its_file_s_fault(
+    world: World, child: ChildProcess
+) -> None:
     status = Path(f"/proc/{child.pid}/status").read_text()
     size = next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmSize"))
     lines = (f"q1 Q0 document-{number} {number} {MANY_LINES - number} t\n" for number in range(MANY_LINES))
@@ -78,7 +80,7 @@ def test_a_run_that_needs_more_memory_than_allowed_says_so(world: World, child: 
     finally:
         bounded.kill()
     gibibytes = f"{(size + MARGIN) / 2**30:.3g}"
-    assert reply == Failed(f"scoring needed more than {gibibytes} GiB of memory, the most that one run may use here")
+    assert reply == Exceeded(f"this file needs more memory to score than the {gibibytes} GiB allowed here")
 
 
 def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:

@@ -9,7 +9,18 @@ import pytest
 from leaderboard.errors import Problem
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
-from leaderboard.worker.messages import Failed, Job, Rejected, Reply, Settings, read_reply, write_reply
+from leaderboard.worker.messages import (
+    Entered,
+    Exceeded,
+    Failed,
+    Job,
+    Rejected,
+    Reply,
+    Settings,
+    Stage,
+    read_reply,
+    write_reply,
+)
 
 VALUES = np.array([0.1, math.nan, -20.0, 5e-324])
 SCORES = RunScores(
@@ -39,10 +50,12 @@ def test_scores_are_one_line_and_are_read_to_the_last_bit() -> None:
     [
         Rejected((Problem(3, "two\nlines and ä"), Problem(None, "the file as a whole")), 1_000_000),
         Failed("an error while scoring: TypeError"),
+        Exceeded("this file needs more memory"),
+        Entered(Stage.RUN),
     ],
     ids=lambda reply: type(reply).__name__,
 )
-def test_any_other_reply_is_one_line_and_is_read_as_it_was_written(reply: Reply) -> None:
+def test_any_other_reply_is_one_line_and_is_read_as_it_was_written(reply: Reply | Entered) -> None:
     line = write_reply(reply)
     assert "\n" not in line
     assert read_reply(line) == reply

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import CappedReader, rejection
-from leaderboard.formats.problems import Problems, Wrong, shown, wrong_width
+from leaderboard.formats.problems import Problems, Wrong, wrong_width
 from leaderboard.formats.tables import CheckedRows, Column, Schema, Table, our_name
 
 __all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
@@ -99,6 +100,7 @@ def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, 
 
     reader = csv.reader(lines(), strict=True)
     names: list[str] = []
+    header = ""
     while True:
         numbers.clear()
         try:
@@ -116,8 +118,9 @@ def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, 
             continue
         if not names:
             names = [our_name(name) for name in fields]
+            header = shown(", ".join(names))
         elif len(fields) != len(names):
-            problems.add_unread(numbers[0], wrong_width(str(len(names)), len(fields), ", ".join(names)))
+            problems.add_unread(numbers[0], wrong_width(str(len(names)), len(fields), header))
         else:
             yield numbers[0], tuple(zip(names, fields, strict=True))
 
@@ -136,7 +139,7 @@ def _json_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int,
         try:
             value = decoder.decode(line)
         except (json.JSONDecodeError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
             problems.add_unread(number, Wrong(f"is no JSON: {reason}", "is no JSON"))
             continue
         if isinstance(value, tuple):
@@ -165,4 +168,9 @@ def _json_text(column: Column, value: Any) -> str:
 
 def _written(value: Any) -> str:
     """A JSON value as a message shows it."""
-    return shown(value if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False))
+    if isinstance(value, _Number):
+        return shown(value)
+    try:
+        return shown(json.dumps(value, ensure_ascii=False))
+    except RecursionError:
+        return "of many values in one another"

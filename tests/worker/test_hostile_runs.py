@@ -1,0 +1,195 @@
+"""Files that were made to harm: each is the file's fault, costs what it may, and leaves the worker at work."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.formats.harmless import LONGEST_TAG
+from leaderboard.models import Participation, Scoring, Submission
+from leaderboard.rules.states import State
+from leaderboard.worker import loop
+from leaderboard.worker.child_process import ChildProcess
+from leaderboard.worker.messages import Settings
+from tests.support.world import RUN, World, run_text
+
+MOST_BYTES = 64 * 1024  # of a rejection's row
+
+
+def told(world: World, run: int) -> str:
+    """Everything that the database keeps of what was in the file."""
+    with world.database.read() as session:
+        row = session.get_one(Submission, run)
+        facts = session.scalars(sa.select(Scoring.facts).where(Scoring.submission_id == run)).all()
+        return "\n".join(
+            [row.label, *(message for _, message in row.problems), *(f"{each.get('tag')}" for each in facts)]
+        )
+
+
+def is_clean(text: str) -> bool:
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+WITH_STRAY_CHARACTERS = {
+    "NUL in the tag": RUN.replace("a-run", "a\0run"),
+    "escapes in the tag": RUN.replace("a-run", "a\x1b[31m\u202erun"),
+    "NUL in a header": "query,document,score,n\0te\nq1,d1,1\n",
+    "NUL in a needed header": "query,document,sc\0re\nq1,d1,1\n",
+    "NUL in a member": '{"query": "q1", "document": "d1", "sc\\u0000re": 1}\n',
+    "NUL in JSON": '{"query": "q\\ud800", "document": "d\\u0000", "score": "\\u0000"}\n',
+    "NUL in columns": "q1\0 Q0 d1 1 1.0 t\nq1 Q0 d\x011 1 1.0 t\nq1 Q0 d2 1 1\0 t\n",
+}
+
+
+def test_no_control_character_of_a_file_reaches_the_database_or_ends_the_worker(world: World) -> None:
+    runs = {name: world.submit(content) for name, content in WITH_STRAY_CHARACTERS.items()}
+    last = world.submit(run_text(2))
+    world.drain()
+    for name, run in runs.items():
+        assert world.scoring(run).state in (State.SCORED, State.REJECTED), name
+        assert is_clean(told(world, run)), name
+    assert world.scoring(last).state is State.SCORED
+
+
+def test_a_tag_of_a_megabyte_is_kept_short(world: World) -> None:
+    run = world.submit(RUN.replace("a-run", "a" * 300_000))
+    world.drain()
+    assert len(world.scoring(run).facts["tag"]) <= LONGEST_TAG + 1
+
+
+REFUSE_SQLITE = ["CREATE TRIGGER refuse BEFORE INSERT ON score BEGIN SELECT RAISE(ABORT, 'no'); END"]
+REFUSE_POSTGRESQL = [
+    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$",
+    "CREATE TRIGGER refuse BEFORE INSERT ON score FOR EACH ROW EXECUTE FUNCTION refuse()",
+]
+
+
+@contextmanager
+def scores_refused(world: World) -> Iterator[None]:
+    """A database that takes no scores while the block runs."""
+    is_sqlite = world.database.engine.dialect.name == "sqlite"
+    with world.database.write() as session:
+        for statement in REFUSE_SQLITE if is_sqlite else REFUSE_POSTGRESQL:
+            session.execute(sa.text(statement))
+    yield
+    with world.database.write() as session:
+        session.execute(sa.text("DROP TRIGGER refuse" + ("" if is_sqlite else " ON score")))
+
+
+def test_a_result_that_can_t_be_recorded_parks_its_job_and_the_worker_goes_on(world: World) -> None:
+    run = world.submit()
+    with scores_refused(world):
+        world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.attempt) == (State.FAILED, 1)
+    assert scoring.failure.startswith("its result could not be recorded (")
+    assert not scoring.submission.charged
+    other = world.submit(run_text(2))
+    world.drain()
+    assert world.scoring(other).state is State.SCORED
+
+
+LONG, UNSEEN, MARKS = "é" * 90, "\x01" * 90, "&" * 90
+
+
+def nested(depth: int) -> str:
+    return "[" * depth + "]" * depth
+
+
+def with_member(member: str, value: str) -> str:
+    given = {"query": '"q1"', "document": '"d1"', "score": "1", member: value}
+    inside = ", ".join(f'"{name}": {value}' for name, value in given.items())
+    return f'{{"query": "q1", "document": "d9", "score": 2}}\n{{{inside}}}\n'
+
+
+def test_json_nested_deeply_is_a_problem_with_its_line(world: World) -> None:
+    read = [world.submit(with_member(name, nested(depth))) for name in ("score", "query") for depth in (500, 5_000)]
+    unread = world.submit(with_member("note", nested(200_000)))
+    world.drain()
+    for run in (*read, unread):
+        scoring = world.scoring(run)
+        assert (scoring.state, scoring.attempt) == (State.REJECTED, 1)
+        [(line, message)] = scoring.submission.problems
+        assert line == 2
+        assert len(message) < 200
+
+
+def test_a_run_that_computes_longer_than_allowed_is_rejected_and_counts(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "PATIENCE", 1000)  # however little of the processor the scoring process gets
+    world.config = replace(world.config, job_seconds=1)
+    run, pipe = world.stuck_run()
+    feeding = threading.Thread(target=feed, args=(pipe,))
+    feeding.start()
+    world.drain()
+    feeding.join(60)
+    assert not feeding.is_alive()
+    assert_is_the_file_s_fault(world, run, "this file takes longer to score than the 1 s of computing allowed here")
+
+
+def feed(pipe: Path) -> None:
+    """Writes a run without end, until its reader is gone."""
+    lines = "".join(f"q1 Q0 doc-{number} 1 {number} t\n" for number in range(100_000)).encode()
+    try:
+        with pipe.open("wb") as stream:
+            while True:
+                stream.write(lines)
+    except BrokenPipeError:
+        pass
+
+
+def test_a_run_that_needs_more_memory_than_allowed_is_rejected_at_once_and_counts(world: World) -> None:
+    run = world.submit("".join(f"q1 Q0 document-{number} 1 {number} t\n" for number in range(1_500_000)))
+    world.config = replace(world.config, job_bytes=bytes_of_an_idle_child(world) + 48 * 2**20)
+    world.drain()
+    assert_is_the_file_s_fault(world, run, "this file needs more memory to score than the ")
+    other = world.submit(run_text(2))
+    world.drain()
+    assert world.scoring(other).state is State.SCORED
+
+
+def bytes_of_an_idle_child(world: World) -> int:
+    """The address space of a scoring process that has done nothing yet."""
+    child = ChildProcess(Settings(world.config.database_url, world.store.url, world.config.text_bytes, 0))
+    try:
+        return int(Path(f"/proc/{child.pid}/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+    finally:
+        child.kill()
+
+
+def assert_is_the_file_s_fault(world: World, run: int, message: str) -> None:
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.attempt, scoring.errors) == (State.REJECTED, 1, 0)
+    [(line, said)] = scoring.submission.problems
+    assert line is None
+    assert said.startswith(message)
+    (participation,) = world.all(sa.select(Participation))
+    assert participation.rejected_today == 1
+
+
+WITH_MUCH_TO_TELL = {
+    "a header again and again": ("query,document,score," + "b" * 900_000 + "\na\n") * 3 + "a\n" * 1_000,
+    "a header of marks": "query,document,score," + "\"<&'" * 1_000 + "\n" + "a\n" * 1_000,
+    "JSON": "".join(
+        f'{{"query": {nested(number)}, "document": "\u202e{number}", "score": "<<<<&&&&"}}\n' for number in range(500)
+    ),
+    "long words": "".join(f"{LONG}{number} Q0 {UNSEEN} 1 {MARKS} t\n" for number in range(3_000)),
+}
+
+
+def test_what_is_kept_of_a_rejected_file_is_small_whatever_is_in_it(world: World) -> None:
+    runs = {name: world.submit(content) for name, content in WITH_MUCH_TO_TELL.items()}
+    world.drain()
+    for name, run in runs.items():
+        scoring = world.scoring(run)
+        assert scoring.state is State.REJECTED, name
+        assert 0 < len(json.dumps(scoring.submission.problems)) < MOST_BYTES, name
+        assert scoring.submission.problem_count >= len(scoring.submission.problems), name
+        assert is_clean(told(world, run)), name
