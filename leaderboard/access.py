@@ -9,8 +9,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.errors import NotAllowed
 from leaderboard.models import CampaignOrganiser, Evaluation, Membership, User
+from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import is_closed, is_public
-from leaderboard.rules.settings import Subset
+from leaderboard.rules.settings import ScoringSettings, Subset
 
 __all__ = [
     "CONSOLE",
@@ -21,6 +22,7 @@ __all__ = [
     "may_see",
     "require",
     "require_organiser",
+    "rounding_seen",
     "subset_seen",
 ]
 
@@ -92,6 +94,18 @@ def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subse
     if actor.may_organise(evaluation.campaign_id) or is_closed(evaluation, now):
         return Subset.ALL
     return Subset.SHOWN
+
+
+def rounding_seen(
+    actor: Actor, evaluation: Evaluation, settings: ScoringSettings, now: dt.datetime, team_id: int | None = None
+) -> Rounding | None:
+    """How `actor` sees the figures of the evaluation, or of `team_id`'s own runs in it; None: with all their digits.
+
+    settings  of the scoring set that the figures are of
+    """
+    if may_see(actor, evaluation, Sight.DETAILS, now, team_id):
+        return None
+    return Rounding(settings.size(subset_seen(actor, evaluation, now)))
 
 
 def require(allowed: bool, message: str) -> None:

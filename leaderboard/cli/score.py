@@ -192,6 +192,7 @@ def _report(run: "ScoredRun") -> None:
     for queries, what in (
         (run.scored.missing, "judged but not in the run, scored as an empty list"),
         (run.scored.unknown, "in the run but not judged, ignored"),
+        (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
     ):
         if queries:
             plural = "query" if len(queries) == 1 else "queries"

@@ -222,6 +222,7 @@ class Family(Definition):
     check    (the parameters given, by name) -> what is wrong with them taken together, or None
     refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
     uncut    why a cutoff is refused, where someone may well expect one
+    of_judgments   whether it depends on the judgments alone, whatever the run
     """
 
     compute: Callable[..., Floats | Columns | Evaluated]
@@ -233,6 +234,7 @@ class Family(Definition):
     check: Callable[[Mapping[str, Value]], str | None] | None = None
     refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
     uncut: str = ""
+    of_judgments: bool = False
 
     @property
     def more(self) -> tuple[str, ...]:

@@ -73,9 +73,9 @@ class Scoring(Base):
     seconds: Mapped[float | None]
     failure: Mapped[str] = mapped_column(default="")  # in words, when parked as failed or between attempts
     beta: Mapped[float | None]  # β as used
-    missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of queries that the run lacks
+    missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of the evaluation's queries that it lacks
     unjudged: Mapped[list[str]] = mapped_column(default=list)  # left out for want of judgments (pooled judging)
-    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # lines, queries, MQWV's θ, run tag
+    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # see RunScores; for organisers
 
     __table_args__ = (
         sa.UniqueConstraint("submission_id", "scoring_set_id"),

@@ -188,7 +188,7 @@ def board(
         waiting, rescoring = _received(session, evaluation), 0
     else:
         subset = subset_seen(actor, evaluation, now)
-        held = terms(session, evaluation.campaign, scoring_set, subset)
+        held = terms(session, actor, evaluation, scoring_set, now)
         columns, ranked_by = held.columns, pick(held.columns, measure)
         positions = _positions_by_tag(session, scoring_set, subset) if details_open else {}
         entries = choose(

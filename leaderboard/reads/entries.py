@@ -11,9 +11,12 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, subset_seen
-from leaderboard.lookup import select_scored_runs
+from leaderboard import metrics
+from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
+from leaderboard.lookup import current_sets, select_scored_runs
+from leaderboard.metrics.measure import Family
 from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.rules.disclosure import LEAST_FOR_INTERVAL, Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.rules.states import SetState
@@ -23,7 +26,10 @@ __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "syste
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measure's mean over `count` queries, None when undefined; low, high: its 95 % interval."""
+    """A measure's mean over `count` queries, None when undefined; low, high: its 95 % interval.
+
+    A reader who may not see single queries gets mean and interval rounded, and as `count` the evaluation's queries.
+    """
 
     mean: float | None
     low: float | None = None
@@ -61,7 +67,11 @@ class SystemLabel:
 
 @dataclass(frozen=True, slots=True)
 class Entry(ScoredRun):
-    """One scored run with its figures. `own`: of a team of the reader's."""
+    """One scored run with its figures.
+
+    own      whether it is of a team of the reader's
+    missing  how many queries that the reader may know of it has no list for
+    """
 
     system: SystemLabel
     label: str
@@ -100,18 +110,29 @@ def load_entries(
         .order_by(Submission.received_at, Submission.id)
     ).all()
     figures = _figures(session, actor, evaluations, now, measures)
+    subsets = {one.id: subset_seen(actor, one, now) for one in evaluations}
+    partly = [
+        one.id for one in evaluations if subsets[one.id] is Subset.SHOWN or not may_see(actor, one, Sight.DETAILS, now)
+    ]
+    sets = current_sets(session, partly) if partly else {}
     entries = []
     first_runs: dict[tuple[int, int], str] = {}
+    families = {name: metrics.parse(name).family for own in figures.values() for name in own}
     for *scored, run, system, team, scoring_id, missing in rows:
         evaluation = by_id[run.evaluation_id]
         secret = first_runs.setdefault((run.evaluation_id, run.system_id), run.sha256)
         if not may_see(actor, evaluation, Sight.RESULTS, now, run.team_id):
             continue
+        means, lacking = figures.get(scoring_id, {}), missing
+        if current := sets.get(evaluation.id):
+            lacking = current.settings.counted(missing, subsets[evaluation.id])
+            if rounding := rounding_seen(actor, evaluation, current.settings, now, run.team_id):
+                means = {name: _rounded(figure, families[name], rounding) for name, figure in means.items()}
         label = system_label(system, team)
         named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id) or label.is_baseline
         shown = label if named else anonymous(system, secret)
         own, tag = actor.is_in(run.team_id), run.label if named else ""
-        more = (shown, tag, run.designation, own, len(missing), figures.get(scoring_id, {}))
+        more = (shown, tag, run.designation, own, len(lacking), means)
         entries.append(Entry(*[*scored, *more]))
     return entries
 
@@ -156,6 +177,14 @@ def _figures(
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}
     for scoring_id, measure, mean, low, high, count in session.execute(statement):
-        ends = (low, high) if count > 1 else (None, None)  # resamples of one query are all alike
+        ends = (low, high) if count >= LEAST_FOR_INTERVAL else (None, None)
         figures.setdefault(scoring_id, {})[measure] = Figure(mean, *ends, count)
     return figures
+
+
+def _rounded(figure: Figure, family: Family, rounding: Rounding) -> Figure:
+    """The figure as a reader sees it who may not see single queries; none of a measure that tells of judgments only."""
+    if family.of_judgments:
+        return NO_FIGURE
+    low, high = rounding.interval(figure.low, figure.high, family.unit)
+    return Figure(rounding.mean(figure.mean, family.unit), low, high, rounding.queries)

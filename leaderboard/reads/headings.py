@@ -2,12 +2,15 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.access import Actor, rounding_seen, subset_seen
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet
 from leaderboard.reads.columns import Column, column
+from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
 from leaderboard.rules.settings import Judging, ScoringSettings, Subset
@@ -64,11 +67,12 @@ class Terms:
     """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
 
     cost, value, prior  as the campaign gives them; None when it states β itself
-    queries             all of them: counted + excluded + unjudged + hidden
-    counted             those that may have a value: judged, neither excluded nor hidden
+    queries             all that this reader may know of: counted + excluded + unjudged
+    counted             those that may have a value: judged and not excluded
     nothing_relevant    counted ones without a relevant document, which measures may leave out
     unjudged            left out because nothing is judged (pooled judging)
-    hidden              left out of public means until the evaluation closes
+    rounding            how this reader sees figures; None: with all digits. Where they are rounded, how many queries
+                        are judged is not told: `counted` is then those that count if they are judged, `unjudged` None
     """
 
     settings: ScoringSettings
@@ -78,13 +82,12 @@ class Terms:
     metric_version: str
     revision: int
     revision_at: dt.datetime
-    judgments: int
     queries: int
     counted: int
     nothing_relevant: int
     excluded: int
-    unjudged: int
-    hidden: int
+    unjudged: int | None
+    rounding: Rounding | None
     columns: tuple[Column, ...]
 
     @property
@@ -135,10 +138,49 @@ def closed_details(evaluation: Evaluation) -> str:
     return f"Single queries would give the judgments away; they open when the evaluation closes, {moment}."
 
 
-def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset: Subset) -> Terms:
-    """The terms of a scoring set, its queries counted for this subset."""
+def terms(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    team_id: int | None = None,
+) -> Terms:
+    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs."""
     settings = scoring_set.settings
     revision: JudgmentRevision = scoring_set.revision
+    subset = subset_seen(actor, evaluation, now)
+    rounding = rounding_seen(actor, evaluation, settings, now, team_id)
+    counts = _counts(session, scoring_set, subset) if rounding is None else _untold(settings, subset)
+    campaign = evaluation.campaign
+    return Terms(
+        settings=settings,
+        cost=campaign.cost,
+        value=campaign.value,
+        prior=campaign.prior,
+        metric_version=scoring_set.metric_version,
+        revision=revision.number,
+        revision_at=revision.imported_at,
+        rounding=rounding,
+        columns=tuple(column(name) for name in settings.measures),
+        **counts,
+    )
+
+
+def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:
+    """The counts of queries for a reader who may not know which are judged."""
+    hidden = set(settings.hidden) if subset is Subset.SHOWN else set()
+    excluded = len(set(settings.excluded) - hidden)
+    counted = settings.size(subset)
+    return {
+        "queries": counted + excluded, "counted": counted, "nothing_relevant": 0, "excluded": excluded,
+        "unjudged": None,
+    }  # fmt: skip
+
+
+def _counts(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, Any]:
+    """The counts of queries for a reader who may know which are judged."""
+    settings, revision = scoring_set.settings, scoring_set.revision
     excluded = set(settings.excluded)
     best_grade = (
         sa.select(sa.func.max(Judgment.grade))
@@ -151,24 +193,13 @@ def terms(session: Session, campaign: Campaign, scoring_set: ScoringSet, subset:
             Query.evaluation_id == scoring_set.evaluation_id, Query.position < settings.queries
         )
     ).all()
-    left = [row for row in rows if row[0] not in excluded]
-    hidden = [row for row in left if subset.leaves_out(row[1])]
-    seen = [row for row in left if not subset.leaves_out(row[1])]
-    counted = [row for row in seen if row[2] is not None or settings.judging is Judging.COMPLETE]
-    return Terms(
-        settings=settings,
-        cost=campaign.cost,
-        value=campaign.value,
-        prior=campaign.prior,
-        metric_version=scoring_set.metric_version,
-        revision=revision.number,
-        revision_at=revision.imported_at,
-        judgments=revision.judgments,
-        queries=len(rows),
-        counted=len(counted),
-        nothing_relevant=sum(row[2] is None or row[2] < settings.relevance_level for row in counted),
-        excluded=len(rows) - len(left),
-        unjudged=len(seen) - len(counted),
-        hidden=len(hidden),
-        columns=tuple(column(name) for name in settings.measures),
-    )
+    seen = [row for row in rows if not subset.leaves_out(row[1])]
+    left = [row for row in seen if row[0] not in excluded]
+    counted = [row for row in left if row[2] is not None or settings.judging is Judging.COMPLETE]
+    return {
+        "queries": len(seen),
+        "counted": len(counted),
+        "nothing_relevant": sum(row[2] is None or row[2] < settings.relevance_level for row in counted),
+        "excluded": len(seen) - len(left),
+        "unjudged": len(left) - len(counted),
+    }

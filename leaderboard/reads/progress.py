@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation
@@ -176,7 +176,7 @@ def _periods(
             label=one.period if alone else f"{one.period} · {one.title}",
             slug=one.slug,
             title=one.title,
-            terms=terms(session, campaign, current, subset_seen(actor, one, now)),
+            terms=terms(session, actor, one, current, now),
             measures={name: _at_level(name, level) for name in campaign_measures(campaign)},
         )
     return periods

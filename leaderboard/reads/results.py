@@ -54,7 +54,7 @@ class SubmissionResults:
     ranked   how many runs are ranked
     compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
     standing  the run that stands for its system on the board, this one or another
-    missing   external ids of the queries that count and that the run has no list for
+    missing   external ids of the queries that this reader may know of and that the run has no list for
     nothing_relevant  those of them without a relevant document; None where this reader may not know which
     """
 
@@ -98,7 +98,7 @@ def results(
     if scoring is None or scoring_set is None or scoring.state != State.SCORED or not seen:
         raise NotFound(f"submission {submission_id} has no results")
     subset = subset_seen(actor, evaluation, now)
-    held = terms(session, evaluation.campaign, scoring_set, subset)
+    held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
     value_columns = per_query_columns(scoring_set)
     column = pick(value_columns, measure)
     entries = load_entries(session, actor, [evaluation], now)
@@ -113,6 +113,7 @@ def results(
     rows: tuple[QueryValues, ...] = ()
     if details:
         rows = _values(session, run, scoring, on_board if public else (), value_columns, column, subset)
+    missing = tuple(scoring_set.settings.counted(scoring.missing, subset))
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
     return SubmissionResults(
@@ -132,8 +133,8 @@ def results(
         queries=queries,
         shown=shown,
         paging=paging,
-        missing=tuple(scoring.missing),
-        nothing_relevant=_nothing_relevant(session, scoring_set, scoring.missing) if judged else None,
+        missing=missing,
+        nothing_relevant=_nothing_relevant(session, scoring_set, missing) if judged else None,
         standing=next(one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)),
         compared_with=len(on_board) if public else 0,
     )

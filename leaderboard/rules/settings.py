@@ -139,6 +139,10 @@ class ScoringSettings:
         left_out = {*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())}
         return [query for query in queries if query not in left_out]
 
+    def size(self, subset: Subset) -> int:
+        """How many queries count in a subset's means if they are judged."""
+        return self.queries - len({*self.excluded, *(self.hidden if subset is Subset.SHOWN else ())})
+
     def lacks(self, measure: Measure) -> tuple[Need, ...]:
         """What the measure needs and is not given."""
         return lacks(measure, documents=self.documents, beta=self.beta, known=self.known)

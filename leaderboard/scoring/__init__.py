@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Evaluated, Measure, Ranking, Setting
-from leaderboard.scoring.collection_size import require_fit
+from leaderboard.scoring.collection_size import crowded_queries, require_judgments_fit, require_run_fits
 from leaderboard.scoring.joined_run import JoinedRun, join
 from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
 from leaderboard.scoring.order import RankedLines, ranked_lines
@@ -41,6 +41,9 @@ class Scored:
     results  measure -> its mean, and its value on each query, float64[Q]
     missing  those of them that the run lacks: each was scored as an empty list
     unknown  queries of the run that don't count; they were ignored
+    crowded  queries for which the documents judged and listed are more than the collection has: its number is too low,
+             or the run lists documents that it lacks. No more of them count as false alarms than the collection has
+             documents that are not relevant
     ranking  what the measures were computed from
     """
 
@@ -48,6 +51,7 @@ class Scored:
     results: Mapping[Measure, Evaluated]
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
+    crowded: tuple[str, ...]
     ranking: Ranking
 
 
@@ -71,7 +75,7 @@ def score(
     name: what messages call the run.
 
     Raises BadInput when a measure needs something that the setting or the judgments lack, and when the judgments name
-    more documents than the collection has; FileRejected when these and the run's do.
+    more documents than the collection has; FileRejected when the run lists more for a query.
 
     Examples
     --------
@@ -87,6 +91,9 @@ def score(
     ('q2',)
     """
     joined = join(run, judged, setting, threshold=threshold, depth=depth, judged_only=judged_only)
-    require_fit(joined.ranking, judged, measures, name)
-    results = {measure: measure.evaluate(joined.ranking) for measure in measures}
-    return Scored(judged.queries, results, joined.missing, joined.unknown, joined.ranking)
+    ranking = joined.ranking
+    require_judgments_fit(ranking, judged, measures)
+    require_run_fits(run, ranking.setting.documents, measures, depth, name)
+    results = {measure: measure.evaluate(ranking) for measure in measures}
+    crowded = crowded_queries(ranking, judged, measures)
+    return Scored(judged.queries, results, joined.missing, joined.unknown, crowded, ranking)

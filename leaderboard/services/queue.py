@@ -80,9 +80,10 @@ class MeasureScore:
 class RunScores:
     """What scoring a run gave.
 
-    missing   queries that count and that the run lacks, by external id
+    missing   the evaluation's queries that the run lacks, judged or not, by external id; excluded ones are left out
     unjudged  queries left out because the pooled judgments say nothing about them
-    facts     lines, queries and tag of the run, theta of the measures that have one
+    facts     lines, queries and tag of the run, theta of the measures that have one, and for how many queries the run
+              and the judgments name more documents than the collection has (`crowded`); for organisers only
     seconds   how long reading and scoring took
     """
 

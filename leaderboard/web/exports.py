@@ -155,8 +155,8 @@ def terms_facts(terms: Terms) -> dict[str, Any]:
             "counted": terms.counted,
             "excluded": terms.excluded,
             "unjudged": terms.unjudged,
-            "hidden": terms.hidden,
         },
+        "rounded_to": terms.rounding.decimals if terms.rounding else None,
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from flask import Flask
 from markupsafe import Markup, escape
 
+from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.web.context import now
 
@@ -69,14 +70,17 @@ def plain_figure(value: float | None, unit: str = "") -> str:
     """`0.413`, `−0.413` or, when undefined, a dash. A value that rounds to zero has no sign.
 
     unit: of the measure (`Column.unit`). Documents and queries have no decimals. The share of false alarms is small: it
-    has four, and more where these would leave fewer than two digits: `0.0112`, `0.000075`.
+    has four, and more where these would leave fewer than two digits: `0.0112`, `0.000075`. A figure that was rounded
+    for its reader has the decimals that are left.
     """
     if value is None or math.isnan(value):
         return DASH
     if math.isinf(value):
         return "∞" if value > 0 else f"{MINUS}∞"
     digits = 0 if unit in WHOLE_UNITS else DIGITS
-    if unit == "false alarms":
+    if isinstance(value, Rounded):
+        digits = 0 if unit in WHOLE_UNITS else value.decimals
+    elif unit == "false alarms":
         digits = max(4, 1 - math.floor(math.log10(abs(value)))) if value else 4
     text = f"{abs(value):,.{digits}f}"
     return MINUS + text if value < 0 and float(text.replace(",", "")) else text

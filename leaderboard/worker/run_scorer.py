@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from leaderboard import scoring
 from leaderboard.db import Database
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
-from leaderboard.metrics import Evaluated, Measure, Setting
+from leaderboard.metrics import Evaluated, Measure, Setting, query_order
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
@@ -27,12 +27,14 @@ class _Prepared:
 
     size       how many positions the vectors of values have
     positions  external id of a query -> its position there
+    asked      the queries that are not excluded, judged or not
     judged     subset -> the queries that count in it, with their judgments
     """
 
     set_id: int
     size: int
     positions: dict[str, int]
+    asked: tuple[str, ...]
     judged: dict[Subset, scoring.JudgedQueries]
     measures: tuple[Measure, ...]
     setting: Setting
@@ -81,9 +83,10 @@ class RunScorer:
         self._store.keep_ranked_lists(
             submission_id, prepared.setting.compat, prepared.size, _ranked_lists(run, prepared)
         )
+        listed = set(run.queries)
         return RunScores(
             measures=tuple(measures),
-            missing=whole.missing,
+            missing=tuple(query for query in prepared.asked if query not in listed),
             unjudged=prepared.judged[Subset.ALL].left_out,
             seconds=time.perf_counter() - started,
             facts={
@@ -95,6 +98,7 @@ class RunScorer:
                     for measure, evaluated in whole.results.items()
                     if (theta := evaluated.theta) is not None
                 },
+                "crowded": len(whole.crowded),
             },
         )
 
@@ -124,6 +128,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         set_id=scoring_set_id,
         size=settings.queries,
         positions=positions,
+        asked=tuple(query_order(settings.counted(positions, Subset.ALL))),
         judged={
             subset: scoring.prepare(
                 judgments,

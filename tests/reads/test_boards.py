@@ -253,7 +253,7 @@ def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
         NoRelevant.EXCLUDE,
     )
     assert (terms.settings.documents, terms.settings.compat, terms.revision, terms.judgments) == (601, 9, 1, 3)
-    assert (terms.queries, terms.counted, terms.unjudged, terms.excluded, terms.hidden) == (4, 3, 1, 0, 0)
+    assert (terms.queries, terms.counted, terms.unjudged, terms.excluded) == (4, 3, 1, 0)
 
 
 def test_before_the_first_judgments_the_board_says_how_many_runs_wait(database: Database) -> None:
@@ -310,7 +310,7 @@ def test_hidden_queries_count_for_organisers_and_for_all_once_it_has_closed(fiel
     before = NOW - 2 * DAY
     hidden = read(field, VISITOR, before)
     assert hidden.rows[0].ranked_by.mean == 0.5
-    assert hidden.terms.hidden == 1
+    assert (hidden.terms.queries, hidden.terms.counted) == (3, 3)
     assert read(field, CONSOLE, before).rows[0].ranked_by.mean == pytest.approx(0.6)
     assert read(field).rows[0].ranked_by.mean == pytest.approx(0.6)
 
@@ -399,3 +399,70 @@ def test_an_order_or_choice_that_the_board_does_not_know_is_refused_with_those_t
         read(field, show="nonsense")
     with pytest.raises(BadInput, match="system, team, kind, date, AP, P@5"):
         read(field, sort="-nonsense")
+
+
+CLOSED_DETAILS = {"details": Opening.NEVER}
+
+
+def test_while_details_are_closed_means_are_rounded_and_ranks_made_from_rounded_means(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 50, **CLOSED_DETAILS)
+    for system, mean in (("Alder", 0.4123), ("Birch", 0.4149), ("Cedar", 0.4251)):
+        field.run(system, {"AP": [mean] * 50, "P@5": [0.2] * 50}, intervals={"AP": (0.3871, 0.4401)})
+    page = read(field)
+    seen = [
+        (row.rank, row.entry.system.name, row.ranked_by.mean, row.ranked_by.low, row.ranked_by.high)
+        for row in page.rows
+    ]
+    assert seen == [(1, "Cedar", 0.43, 0.38, 0.45), (2, "Alder", 0.41, 0.38, 0.45), (2, "Birch", 0.41, 0.38, 0.45)]
+    full = [(row.rank, row.entry.system.name, row.ranked_by.mean) for row in read(field, CONSOLE).rows]
+    assert full == [
+        (1, "Cedar", pytest.approx(0.4251)),
+        (2, "Birch", pytest.approx(0.4149)),
+        (3, "Alder", pytest.approx(0.4123)),
+    ]
+
+
+def test_the_best_run_of_a_system_is_chosen_among_rounded_means_while_details_are_closed(database: Database) -> None:
+    # Of runs that read alike the latest stands, so a run that stands does not say that it is better in the third digit.
+    field = Field(database)
+    field.campaign(run_choice=RunChoice.BEST)
+    field.evaluation(tags=[()] * 50, **CLOSED_DETAILS)
+    better, later = (field.run("Alder", {"AP": [mean] * 50}) for mean in (0.4149, 0.4123))
+    assert [row.entry.submission_id for row in read(field).rows] == [later]
+    assert [row.entry.submission_id for row in read(field, CONSOLE).rows] == [better]
+
+
+def test_how_many_queries_are_judged_is_told_only_to_those_who_see_single_queries(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 6, qrels="q1 0 d 1\nq2 0 d 0\n", **CLOSED_DETAILS)
+    field.run("Alder", {"AP": [0.5, 0.5, NAN, NAN, NAN, NAN]}, intervals={"AP": (0.5, 0.5)})
+    page, organisers = read(field), read(field, CONSOLE)
+    assert page.terms is not None
+    assert organisers.terms is not None
+    assert (page.terms.queries, page.terms.counted, page.terms.unjudged) == (6, 6, None)
+    assert (page.terms.nothing_relevant, page.rows[0].ranked_by.count) == (0, 6)
+    assert (organisers.terms.counted, organisers.terms.unjudged, organisers.rows[0].ranked_by.count) == (2, 4, 2)
+
+
+@pytest.mark.parametrize(("queries", "counted", "shown"), [(4, 4, False), (6, 4, False), (5, 5, True)])
+def test_an_interval_needs_five_queries(database: Database, queries: int, counted: int, shown: bool) -> None:
+    # Resamples of three queries have the lowest and the highest single value as their ends.
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * queries)
+    field.run("Alder", {"AP": [0.5] * counted + [NAN] * (queries - counted)}, intervals={"AP": (0.1, 0.9)})
+    for details in (Opening.ALWAYS, Opening.NEVER):
+        field.change(details=details)
+        assert (read(field).rows[0].ranked_by.low is not None) is shown
+
+
+def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(database: Database) -> None:
+    field = Field(database, measures=("AP", "NumRel", "NumQ"))
+    field.campaign()
+    field.evaluation(**CLOSED_DETAILS)
+    field.run("Alder", {"AP": [0.5] * 4, "NumRel": [1.0, 2.0, 3.0, 4.0], "NumQ": [1.0] * 4})
+    assert [figure.mean for figure in read(field).rows[0].figures] == [0.5, None, None]
+    assert [figure.mean for figure in read(field, CONSOLE).rows[0].figures] == [0.5, 2.5, 1.0]

@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.models import Campaign, Scoring, ScoringSet, Submission
 from leaderboard.reads.results import SubmissionResults, results
@@ -29,10 +30,14 @@ def seen(field: Field, run: int, actor: Actor = VISITOR) -> SubmissionStatus:
         return status(session, actor, run, NOW)
 
 
-def test_means_come_with_the_number_of_queries_behind_them(field: Field) -> None:
-    run = field.run("Alder", {"AP": [0.5, 0.25, NAN, 0.0], "P@5": [0.2] * 4}, intervals={"AP": (0.1, 0.4)})
+def test_means_come_with_the_number_of_queries_behind_them(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 6)
+    values = {"AP": [0.5, 0.25, NAN, 0.0, 0.25, 0.25], "P@5": [0.2] * 6}
+    run = field.run("Alder", values, intervals={"AP": (0.1, 0.4)})
     found = of(field, run)
-    assert [(figure.mean, figure.count) for figure in found.figures] == [(0.25, 3), (pytest.approx(0.2), 4)]
+    assert [(figure.mean, figure.count) for figure in found.figures] == [(0.25, 5), (pytest.approx(0.2), 6)]
     assert (found.figures[0].low, found.figures[0].high) == (0.1, 0.4)
 
 
@@ -183,9 +188,12 @@ def test_the_one_primary_run_of_a_team_is_marked(field: Field) -> None:
     assert seen(field, run).is_primary
 
 
-def test_a_page_awaits_the_scores_and_then_their_intervals(field: Field) -> None:
+def test_a_page_awaits_the_scores_and_then_their_intervals(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 5)
     queued = field.run("Alder", state=State.QUEUED)
-    run = field.run("Birch", {"AP": [0.5, 0.25, 0.75, 0.0], "P@5": [0.2, 0.4, 0.0, 0.2]})
+    run = field.run("Birch", {"AP": [0.5, 0.25, 0.75, 0.0, 0.5], "P@5": [0.2, 0.4, 0.0, 0.2, 0.2]})
     with field.database.write() as session:
         session.get_one(Scoring, field.scoring(run)).finished_at = present()
     assert (seen(field, queued, CONSOLE).awaits, seen(field, run).awaits) == ("scores", "intervals")

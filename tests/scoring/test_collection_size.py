@@ -16,13 +16,37 @@ def test_a_collection_that_holds_every_document_named_is_possible() -> None:
     assert scored.results[parse_all("Pfa")[0]].values.tolist() == [2 / 3, 0.0]
 
 
-def test_a_run_that_names_more_documents_than_the_collection_has_is_rejected() -> None:
+def test_a_run_that_lists_more_documents_for_a_query_than_the_collection_has_is_rejected() -> None:
     with pytest.raises(FileRejected) as caught:
-        score(RUN, prepare(judgments_of(GRADES)), parse_all("Pfa"), Setting(documents=4), name="mine.txt")
-    assert caught.value.message == (
-        "mine.txt: query q1 lists 3 documents; with the 2 judged ones that it lacks these are 5, "
-        "but the collection has 4"
-    )
+        score(RUN, prepare(judgments_of({("q1", "a"): 1})), parse_all("Pfa"), Setting(documents=2), name="mine.txt")
+    assert caught.value.message == "mine.txt: query q1 lists 3 documents, but the collection has 2"
+
+
+def test_a_run_is_rejected_for_a_query_that_nobody_judged_as_for_a_judged_one() -> None:
+    judged = prepare(judgments_of({("q2", "a"): 1}), ["q1", "q2"])
+    with pytest.raises(FileRejected, match="query q1 lists 3 documents, but the collection has 2"):
+        score(RUN, judged, parse_all("Pfa"), Setting(documents=2))
+
+
+@pytest.mark.parametrize("swapped", ["c", "z"])  # c is judged, z is not
+def test_whether_a_run_is_refused_says_nothing_of_which_documents_are_judged(swapped: str) -> None:
+    # Listed are 3 documents of 4. With the judged ones that the run lacks they are 4 or 5: a refusal would say which.
+    run = run_of([Line("q1", "a", 3.0), Line("q1", "x", 2.0), Line("q1", swapped, 1.0)])
+    scored = score(run, prepare(judgments_of(GRADES)), parse_all("Pfa"), Setting(documents=4))
+    assert scored.crowded == (() if swapped == "c" else ("q1",))
+
+
+def test_a_list_with_documents_that_the_collection_lacks_has_no_more_false_alarms_than_there_can_be() -> None:
+    # The collection has 4 documents, a and c relevant: two others. x, y and z can't all be among them.
+    run = run_of([Line("q1", name, score) for name, score in (("x", 4.0), ("y", 3.0), ("z", 2.0), ("a", 1.0))])
+    setting = Setting(documents=4, beta=0.5)
+    measures = parse_all("Pfa Fallout TN Utility(d=1) AQWV MQWV OQWV")
+    scored = score(run, prepare(judgments_of({("q1", "a"): 1, ("q1", "c"): 1})), measures, setting)
+    means = {str(measure): result.mean for measure, result in scored.results.items()}
+    assert means["Pfa"] == means["Fallout"] == 1.0
+    assert means["TN"] == 0.0
+    # P_miss 1/2 and P_fa 1 with everything returned: 1 − 1/2 − 0.5 · 1 = 0, as good as returning nothing.
+    assert means["AQWV"] == means["MQWV"] == means["OQWV"] == 0.0
 
 
 def test_judgments_on_more_documents_than_the_collection_has_are_refused() -> None:

@@ -108,7 +108,7 @@ def test_the_board_says_which_means_leave_queries_out(client: Client, field: Fie
     assert "4 queries judged" in shown
 
 
-def test_the_board_says_why_means_leave_queries_out_only_to_those_who_may_see_single_queries(
+def test_the_board_says_how_many_queries_its_means_leave_out_only_to_those_who_may_see_single_queries(
     app: Flask, database: Any
 ) -> None:
     field = Field(database)
@@ -120,7 +120,8 @@ def test_the_board_says_why_means_leave_queries_out_only_to_those_who_may_see_si
     assert "All means are over 3 of 4 queries; 1 has no relevant document." in shown
     field.change(details=Opening.NEVER)
     shown = text_of(board.get("/campaigns/news/2026").text)
-    assert "All means are over 3 of 4 queries. " in shown
+    assert "4 queries · judgments revision 1" in shown
+    assert "3 of 4" not in shown
     assert "no relevant document." not in shown
 
 

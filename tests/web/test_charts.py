@@ -213,9 +213,9 @@ def test_an_interval_is_drawn_on_its_point(database: Database) -> None:
     field = Field(database)
     field.campaign()
     for year in YEARS:
-        field.evaluation(str(year), period_key=year)
+        field.evaluation(str(year), period_key=year, tags=[()] * 5)
         for name in ("Alder", "Birch", "Cedar"):
-            field.run(name, {"AP": [0.5] * 4}, evaluation=str(year), intervals={"AP": (0.4, 0.6)})
+            field.run(name, {"AP": [0.5] * 5}, evaluation=str(year), intervals={"AP": (0.4, 0.6)})
     with database.read() as session:
         chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
     assert chart is not None
@@ -388,10 +388,10 @@ def test_the_figure_of_the_best_lies_on_no_interval_of_its_period(database: Data
     field = Field(database)
     field.campaign()
     for year in YEARS:
-        field.evaluation(str(year), period_key=year)
-        field.run("Alder", {"AP": [0.681] * 4}, evaluation=str(year), intervals={"AP": (0.66, 0.69)})
-        field.run("Birch", {"AP": [0.67] * 4}, evaluation=str(year), intervals={"AP": (0.55, 0.75)})
-        field.run("Cedar", {"AP": [0.2] * 4}, evaluation=str(year), intervals={"AP": (0.1, 0.3)})
+        field.evaluation(str(year), period_key=year, tags=[()] * 5)
+        field.run("Alder", {"AP": [0.681] * 5}, evaluation=str(year), intervals={"AP": (0.66, 0.69)})
+        field.run("Birch", {"AP": [0.67] * 5}, evaluation=str(year), intervals={"AP": (0.55, 0.75)})
+        field.run("Cedar", {"AP": [0.2] * 5}, evaluation=str(year), intervals={"AP": (0.1, 0.3)})
     with database.read() as session:
         chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
     assert chart is not None

@@ -103,7 +103,8 @@ def true_negatives(ranking: Ranking, *, rel: int) -> Floats:
     >>> true_negatives(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1)
     array([99.])
     """
-    return float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel=rel)
+    left = float(ranking.setting.documents or 0) - ranking.returned - false_negatives(ranking, rel=rel)
+    return np.maximum(left, 0.0)  # a list with documents that the collection lacks may be longer than it
 
 
 def returned(ranking: Ranking) -> Floats:
@@ -258,6 +259,7 @@ NUM_Q = Family(
     name="NumQ",
     title="Queries",
     compute=query,
+    of_judgments=True,
     defined_where=None,
     span=(1.0, 1.0),
     unit="queries",
@@ -276,6 +278,7 @@ NUM_REL = documents(
     name="NumRel",
     title="Relevant documents",
     compute=relevant,
+    of_judgments=True,
     parameters=(REL,),
     direction="none",
     trec_eval=(TrecEval("num_rel"),),

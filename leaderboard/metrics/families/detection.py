@@ -15,14 +15,15 @@ def losses(ranking: Ranking, found: Ints, returned: Ints, rel: int) -> Columns:
     """(P_miss, P_fa), each float64[Q], for `found` relevant ones among `returned` documents of each query.
 
     P_miss of a query without relevant documents is NaN, under `pmiss_zero` 0. Where every document is relevant nothing
-    can be a false alarm, and P_fa is NaN.
+    can be a false alarm, and P_fa is NaN. A list with documents that the collection lacks may be longer than it: no
+    more of them are false alarms than the collection has documents that are not relevant.
     """
     relevant = ranking.relevant(rel).judged
     others = (ranking.setting.documents or 0) - relevant
     none = 0.0 if ranking.setting.no_relevant == "pmiss_zero" else np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         p_miss = np.where(relevant > 0, 1.0 - found / relevant, none)
-        p_fa = np.where(others > 0, (returned - found) / others, np.nan)
+        p_fa = np.where(others > 0, np.minimum(returned - found, others) / others, np.nan)
     return p_miss, p_fa
 
 
@@ -78,8 +79,9 @@ def false_alarm(ranking: Ranking, *, rel: int, queries: str) -> Floats:
 
     Formula: P_fa = N_fa / (N_total − N_relevant)
     Symbols: N_fa is the number of documents returned that are not relevant, N_total − N_relevant that of all such
-        documents of the collection. Returned are the documents with decision Y; without decisions, those with a
-        score of at least the submission's θ; without either, every document listed.
+        documents of the collection. N_fa is no larger than that, even for a list with documents that the collection
+        lacks. Returned are the documents with decision Y; without decisions, those with a score of at least the
+        submission's θ; without either, every document listed.
     Range: 0 to 1
     Ties: The order does not matter, so neither do ties.
     No relevant document: The campaign's policy. Under exclude undefined, and left out of the mean, as in AQWV. Under

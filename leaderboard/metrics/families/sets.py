@@ -179,8 +179,9 @@ def fallout(ranking: Ranking, *, rel: int) -> Floats:
     >>> fallout(graded_lists([1, None, 0, 2], missed=[1], returned=2, setting=setting), rel=1)
     array([0.01])
     """
-    others = (ranking.setting.documents or 0) - ranking.relevant(rel).judged
-    return share(ranking.returned - found_returned(ranking, rel), np.maximum(others, 0))
+    others = np.maximum((ranking.setting.documents or 0) - ranking.relevant(rel).judged, 0)
+    # A list with documents that the collection lacks may be longer than it.
+    return share(np.minimum(ranking.returned - found_returned(ranking, rel), others), others)
 
 
 def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: float) -> Floats:
@@ -207,7 +208,7 @@ def utility(ranking: Ranking, *, rel: int, a: float, b: float, c: float, d: floa
     """
     documents = ranking.setting.documents
     found, relevant = found_returned(ranking, rel), ranking.relevant(rel).judged
-    neither = (documents or 0) + found - ranking.returned - relevant if d else 0 * found
+    neither = np.maximum((documents or 0) + found - ranking.returned - relevant, 0) if d else 0 * found
     worth: Floats = a * found + b * (ranking.returned - found) + c * (relevant - found) + d * neither
     return worth
 

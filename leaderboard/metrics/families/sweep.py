@@ -65,6 +65,8 @@ def _sweep(ranking: Ranking, rel: int) -> Sweep:
     line = ranking.line_start[relevant.query] + relevant.rank - 1
     alarm[line] = 0.0
     hit[line] = per_hit[relevant.query]
+    if (ranking.retrieved - relevant.found > others).any():
+        _drop_surplus(alarm, ranking, line, others)
 
     order = np.argsort(-ranking.scores, kind="stable")
     scores = ranking.scores[order]
@@ -184,6 +186,20 @@ def oracles(ranking: Ranking, rel: int = 1) -> Oracle:
     return Oracle(np.where(np.isnan(value), np.nan, theta), p_miss, p_fa, value)
 
 
+def _drop_surplus(alarm: Floats, ranking: Ranking, relevant: Ints, others: Ints) -> None:
+    """Takes the weight off false alarms that are more than the collection's `others` of a query: documents it lacks.
+
+    alarm     float64[L], the weight of each line
+    relevant  the lines of relevant documents
+    others    int64[Q], documents of the collection that are not relevant
+    """
+    is_alarm = np.ones(len(alarm), np.int64)
+    is_alarm[relevant] = 0
+    so_far = np.concatenate(([0], np.cumsum(is_alarm)))
+    in_query = so_far[1:] - np.repeat(so_far[ranking.line_start[:-1]], ranking.retrieved)
+    alarm[in_query > np.repeat(others, ranking.retrieved)] = 0.0
+
+
 def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     """(relevant returned, returned, θ) of each query at its own best θ; θ +inf where returning nothing is best."""
     relevant = ranking.relevant(rel)
@@ -202,9 +218,11 @@ def best_of_each(ranking: Ranking, rel: int) -> tuple[Ints, Ints, Floats]:
     counted = weighted_losses(ranking, none, none, rel)
     with_miss, with_alarm = (int(np.count_nonzero(~np.isnan(column))) for column in counted)
     share = with_miss / max(with_alarm, 1)
+    others = (ranking.setting.documents or 0) - relevant.judged
     with np.errstate(divide="ignore", invalid="ignore"):
-        cost = (ranking.setting.beta or 0.0) * share / ((ranking.setting.documents or 0) - relevant.judged)
-    gain = found / relevant.judged[relevant.query] - cost[relevant.query] * (returned - found)
+        cost = (ranking.setting.beta or 0.0) * share / others
+    alarms = np.minimum(returned - found, others[relevant.query])
+    gain = found / relevant.judged[relevant.query] - cost[relevant.query] * alarms
 
     # The strictest threshold of those that tie, whatever rounding makes of the tie: and nothing, where it is as good.
     highest = np.maximum.reduceat(gain, relevant.start[:-1][relevant.found > 0])
