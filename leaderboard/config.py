@@ -37,6 +37,10 @@ class Config:
     secret_key: str = _setting("", "Signs sessions and forms. The site does not start without one.")
     upload_bytes: int = _setting(512 * 2**20, "The largest upload, as received.")
     text_bytes: int = _setting(4 * 2**30, "The largest upload once it is decompressed.")
+    upload_bytes_per_second: int = _setting(
+        10_000, "The least speed of an upload on average, after its first 30 seconds; 0 is any."
+    )
+    upload_seconds: int = _setting(30 * 60, "The longest that an upload may take; 0 is any.")
     lease_seconds: int = _setting(30, "How long a worker may be silent before its run goes to another.")
     job_seconds: int = _setting(
         15 * 60, "How many seconds the scoring of one run may compute; it may take three times as long."

@@ -7,6 +7,7 @@
     │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
     ├── NotAllowed               403  this person may not do this
     ├── NotFound                 404  nothing there, or nothing this person may know of
+    ├── TooSlow                  408  what is sent arrives more slowly than the site waits for
     ├── Conflict                 409  true of the request, but not of the state it meets
     │   └── PriorLocked          409  the campaign has results; its prior can't change
     ├── TooLarge                 413  over a cap
@@ -33,6 +34,7 @@ __all__ = [
     "Problem",
     "QuotaSpent",
     "TooLarge",
+    "TooSlow",
     "Unavailable",
     "UnknownMeasure",
 ]
@@ -123,6 +125,12 @@ class NotFound(LeaderboardError):
     """There is nothing here."""
 
     status = 404
+
+
+class TooSlow(LeaderboardError):
+    """What you sent arrived too slowly; nothing of it is kept."""
+
+    status = 408
 
 
 class Conflict(LeaderboardError):

@@ -12,6 +12,7 @@ from leaderboard.cli.options import UNTIL_STDIN_CLOSES
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app
+from leaderboard.web.server import PatientWorker
 
 __all__ = ["address_of", "listen", "serve"]
 
@@ -22,7 +23,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """The site of one installation. Its processes make the app after the fork, each for itself."""
 
     def __init__(self, config: Config, setting_up: bool, **settings: Any) -> None:
-        self._config = config
+        self.installation = config  # for the worker class
         self._setting_up = setting_up
         self._settings = settings
         super().__init__()
@@ -32,7 +33,7 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return create_app(self._config, setting_up=self._setting_up)
+        return create_app(self.installation, setting_up=self._setting_up)
 
 
 @click.command()
@@ -41,7 +42,9 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one and says which."
 )
 @click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
-@click.option("--threads", type=click.IntRange(1), default=4, show_default=True, help="Requests at once in each.")
+@click.option(
+    "--threads", type=click.IntRange(1), default=4, show_default=True, help="Requests at once in each, uploads aside."
+)
 @click.option("--fd", type=int, help="Listen on this open socket instead, as a supervisor hands it over.")
 @click.option(
     "--setting-up",
@@ -69,7 +72,8 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         config,
         setting_up,
         bind=f"fd://{listener.detach()}",
-        worker_class="gthread",
+        worker_class=PatientWorker,
+        sendfile=False,  # an answer goes through the worker's own buffers, so that a slow reader holds no thread
         workers=workers,
         threads=threads,
         umask=_umask(),

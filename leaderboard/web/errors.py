@@ -21,6 +21,7 @@ WORDS = {
     403: ("You may not do this", "Log in with an account that may, or ask the organisers."),
     404: ("There is nothing here", "The address may be mistyped, or what is there is not open to you."),
     405: ("This page can't be used like that", "Open it from the site's own pages."),
+    408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
     409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
     413: ("This is too large", "Send something smaller; run files may be compressed with gzip."),
     429: ("Too many for now", "Wait, then try again."),

@@ -1,15 +1,13 @@
-"""Uploads against a real server: one over the cap, one that is cut off in the middle."""
+"""Uploads against a real server: one over the cap, one that is cut off in the middle, one that never ends."""
 
-import http.client
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import Console
+from tests.support.clients import Client
 from tests.support.databases import Postgres
 from tests.support.site import Site, running_site
 from tests.support.waiting import wait_until
@@ -30,6 +28,7 @@ def small(postgres: Postgres, migrated_postgres: str, folder: Path) -> Iterator[
     database_url = postgres.create(migrated_postgres)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEADERBOARD_UPLOAD_BYTES", str(CAP))
+        patch.setenv("LEADERBOARD_UPLOAD_SECONDS", "4")
         with running_site(database_url, folder, workers=0) as site:
             site.command("campaign", "add", "harbour", "--title", "Harbour track", "--measures", "AP")
             site.command("evaluation", "add", "harbour/2025", "--title", "Harbour 2025", "--period", "2025")
@@ -65,40 +64,25 @@ def test_a_file_over_the_cap_is_answered_in_words_and_not_by_a_broken_connection
 def test_an_upload_whose_sender_goes_away_leaves_nothing(
     small: Site, folder: Path, request: pytest.FixtureRequest
 ) -> None:
-    address = urlsplit(small.url).netloc
-    connection = http.client.HTTPConnection(address)
-    request.addfinalizer(connection.close)
-    cookies: dict[str, str] = {}
-
-    def ask(method: str, path: str, body: str | None = None) -> str:
-        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
-        if body is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-        connection.request(method, path, body, headers)
-        answer = connection.getresponse()
-        for cookie in answer.headers.get_all("Set-Cookie") or ():
-            name, _, value = cookie.partition(";")[0].partition("=")
-            cookies[name] = value
-        return answer.read().decode()
-
-    def token(path: str) -> str:
-        found = re.search(r'name="csrf_token" value="([^"]+)"', ask("GET", path))
-        assert found is not None
-        return found[1]
-
-    ask("POST", "/login", urlencode({"csrf_token": token("/login"), "name": "ada", "password": PASSWORD}))
-    given = token(FORM)
-
-    connection.putrequest("POST", FORM)
-    connection.putheader("Cookie", f"leaderboard={cookies['leaderboard']}")
-    connection.putheader("Content-Type", "multipart/form-data; boundary=cut")
-    connection.putheader("Content-Length", str(CAP))
-    connection.endheaders()
-    head = '--cut\r\nContent-Disposition: form-data; name="'
-    connection.send(f'{head}csrf_token"\r\n\r\n{given}\r\n{head}run"; filename="a.run"\r\n\r\n'.encode())
-    connection.send(b"q1 Q0 d1 1 0.9 alpha\n" * 30_000)
+    client = Client(small.url)
+    request.addfinalizer(client.close)
+    client.log_in("ada", PASSWORD)
+    client.begin_upload(FORM, CAP, b"q1 Q0 d1 1 0.9 alpha\n" * 30_000)
     wait_until(lambda: bool(kept_in(folder)), "the store holds what has arrived so far")
-    connection.close()
+    client.close()
     wait_until(lambda: not kept_in(folder), "nothing of it is left")
-    connection.connect()
-    assert "No runs yet" in ask("GET", "/account/")
+    assert "No runs yet" in client.ask("GET", "/account/")[1]
+
+
+def test_an_upload_that_takes_too_long_is_answered_in_words_and_leaves_nothing(
+    small: Site, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    client = Client(small.url)
+    request.addfinalizer(client.close)
+    client.log_in("ada", PASSWORD)
+    client.begin_upload(FORM, CAP, b"q1 Q0 d1 1 0.9 alpha\n" * 30_000)
+    wait_until(lambda: bool(kept_in(folder)), "the store holds what has arrived so far")
+    answer = client.connection.getresponse()
+    assert answer.status == 408
+    assert "arrived too slowly" in answer.read().decode()
+    assert kept_in(folder) == []

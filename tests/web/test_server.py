@@ -1,0 +1,135 @@
+"""`leaderboard serve` and clients that are slow on purpose: senders, readers, and those that only hold a connection."""
+
+import asyncio
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from leaderboard.db import Database
+from leaderboard.errors import TooSlow
+from leaderboard.web.server import Channel, Pace
+from tests.support.clients import Client, crowd
+from tests.support.site import Site, running_site
+from tests.support.waiting import wait_until
+from tests.support.world import PASSWORD, build_world
+
+FORM = "/campaigns/small/2026/submit"
+LINE = b"q1 Q0 d1 1 0.9 alpha\n"
+UPLOADS = 64
+MOST_SECONDS = 1.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("site")
+
+
+@pytest.fixture(scope="module")
+def site(migrated_sqlite: Path, folder: Path) -> Iterator[Site]:
+    """A site as `leaderboard serve` starts it, on SQLite, without a worker."""
+    file = folder / "leaderboard.sqlite"
+    shutil.copyfile(migrated_sqlite, file)
+    with closing(Database.connect(f"sqlite:///{file}")) as database:
+        build_world(database, folder).change_evaluation(daily_quota=None)
+    with running_site(f"sqlite:///{file}", folder, workers=0) as site:
+        yield site
+
+
+@pytest.fixture
+def ada(site: Site) -> Iterator[Client]:
+    with closing(Client(site.url)) as client:
+        client.log_in("Ada", PASSWORD)
+        yield client
+
+
+def kept_in(folder: Path) -> list[Path]:
+    return [path for path in (folder / "store").rglob("*") if path.is_file()]
+
+
+def test_sixty_four_slow_uploads_and_two_hundred_idle_or_half_sent_connections_stop_no_page(
+    ada: Client, folder: Path
+) -> None:
+    request = ada.upload_request(FORM, 10_000_000, LINE * 20_000)
+
+    async def besieged() -> list[tuple[str, int, float]]:
+        async with crowd(ada.address, [request] * UPLOADS, silent=100, half_sent=100) as slow:
+            while len(kept_in(folder)) < UPLOADS:
+                await asyncio.sleep(0.05)
+            return await slow.probe(["/healthz", "/", "/campaigns/small/2026"], 5)
+
+    answers = asyncio.run(asyncio.wait_for(besieged(), 60))
+    assert {status for _, status, _ in answers} == {200}
+    assert sorted(seconds for _, _, seconds in answers)[-2] < MOST_SECONDS  # one may meet a busy machine
+    wait_until(lambda: not kept_in(folder), "the uploads whose senders have gone leave nothing")
+
+
+def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> None:
+    async def besieged() -> list[tuple[str, int, float]]:
+        ask = b"GET /static/bootstrap/css/bootstrap.min.css HTTP/1.1\r\nHost: here\r\n\r\n"
+        async with crowd(site.url.removeprefix("http://"), [], silent=0, half_sent=0) as slow:
+            await slow.join(
+                UPLOADS, ask * 40
+            )  # asked for forty times over, far more than the system keeps for a reader
+            return await slow.probe(["/healthz"], 5)
+
+    answers = asyncio.run(asyncio.wait_for(besieged(), 60))
+    assert {status for _, status, _ in answers} == {200}
+
+
+def test_two_requests_sent_at_once_are_both_answered(site: Site) -> None:
+    host, _, port = site.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as client:
+        last = b"GET /healthz HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n" + last)
+        answers = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answers.count(b"HTTP/1.1 200 OK") == 2
+    assert answers.count(b"\r\n\r\nok\n") == 2
+
+
+def test_a_head_without_end_is_refused(site: Site) -> None:
+    host, _, port = site.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 70_000)
+        assert client.recv(4096).startswith(b"HTTP/1.1 431 ")
+
+
+@pytest.mark.parametrize(
+    ("moved", "waited", "elapsed", "patience"),
+    [
+        (0, 0.0, 0.0, 20.0),  # silence is what counts first
+        (0, 25.0, 25.0, 5.0),  # thirty seconds are free
+        (100_000, 35.0, 35.0, 5.0),  # 100,000 bytes are worth ten seconds more
+        (100_000, 41.0, 41.0, -1.0),
+        (10**9, 60.0, 1795.0, 5.0),  # however fast it is, it ends after half an hour
+        (10**9, 0.0, 1000.0, 20.0),  # only what was waited for the sender is held against it
+    ],
+)
+def test_a_sender_may_be_slow_for_half_a_minute_and_then_needs_the_least_speed(
+    moved: int, waited: float, elapsed: float, patience: float
+) -> None:
+    pace = Pace(bytes_per_second=10_000, seconds=1800.0, free_seconds=30.0, silence_seconds=20.0)
+    assert pace.patience(moved, waited, elapsed) == patience
+
+
+@pytest.mark.parametrize(
+    "pace",
+    [
+        Pace(bytes_per_second=0, seconds=0, silence_seconds=0.1),
+        Pace(bytes_per_second=10_000, seconds=0, free_seconds=0.1),
+        Pace(bytes_per_second=0, seconds=0.1),
+    ],
+    ids=["silent", "slow", "endless"],
+)
+def test_a_sender_that_sends_nothing_more_is_given_up_once_and_for_all(pace: Pace) -> None:
+    ours, theirs = socket.socketpair()
+    with theirs, Channel(ours, pace) as channel:
+        theirs.sendall(b"abc")
+        assert channel.recv(10) == b"abc"
+        with pytest.raises(TooSlow, match="arrived too slowly"):
+            channel.recv(10)
+        theirs.sendall(b"too late")
+        assert channel.recv(10) == b""
