@@ -12,6 +12,7 @@
     │   └── PriorLocked          409  the campaign has results; its prior can't change
     ├── TooLarge                 413  over a cap
     ├── QuotaSpent               429  no submission left for now
+    ├── TooManyAttempts          429  too many wrong passwords, or registrations, for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
 
 A class's docstring is its default message. `status` is the HTTP status. Commands print the message on stderr and leave
@@ -34,6 +35,7 @@ __all__ = [
     "Problem",
     "QuotaSpent",
     "TooLarge",
+    "TooManyAttempts",
     "TooSlow",
     "Unavailable",
     "UnknownMeasure",
@@ -151,6 +153,12 @@ class TooLarge(LeaderboardError):
 
 class QuotaSpent(LeaderboardError):
     """No submission is left for now."""
+
+    status = 429
+
+
+class TooManyAttempts(LeaderboardError):
+    """There were too many attempts; try again later."""
 
     status = 429
 

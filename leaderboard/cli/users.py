@@ -9,7 +9,7 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.reads.listings import list_accounts
-from leaderboard.services import people
+from leaderboard.services import passwords, people
 
 __all__ = ["user"]
 
@@ -34,9 +34,9 @@ def add(name: str, email: str | None, admin: bool, password_stdin: bool) -> None
     \b
     leaderboard user add ada --email ada@example.org
     """
-    password = _password(password_stdin)
+    new = people.new_account(name, _password(password_stdin), email)
     with writing() as session:
-        made = people.create_user(session, CONSOLE, name, password, email, is_admin=admin)
+        made = people.create_user(session, CONSOLE, new, is_admin=admin)
     click.echo(f"made the account {made.name}{' (admin)' if made.is_admin else ''}")
 
 
@@ -49,7 +49,10 @@ def password(name: str, password_stdin: bool) -> None:
     \b
     leaderboard user password ada
     """
-    new = _password(password_stdin)
+    given = _password(password_stdin)
+    with reading() as session:
+        about = people.find_user(session, name)
+    new = passwords.hashed(given, about.name, about.email or "")
     with writing() as session:
         found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)

@@ -10,13 +10,15 @@ from leaderboard.models.evaluations import (
     SubtopicJudgment,
 )
 from leaderboard.models.events import Event
-from leaderboard.models.people import ApiToken, Invitation, LoginFailure, Membership, Team, User
+from leaderboard.models.people import ApiToken, Attempt, BrowserSession, Invitation, Membership, Team, User
 from leaderboard.models.scores import Board, Score, Scoring, ScoringSet
 from leaderboard.models.submissions import Participation, Submission, System
 
 __all__ = [
     "ApiToken",
+    "Attempt",
     "Board",
+    "BrowserSession",
     "Campaign",
     "CampaignOrganiser",
     "Evaluation",
@@ -25,7 +27,6 @@ __all__ = [
     "Judgment",
     "JudgmentRevision",
     "KnownDocument",
-    "LoginFailure",
     "Membership",
     "Participation",
     "Query",

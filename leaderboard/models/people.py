@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.rules.roles import Role
 
-__all__ = ["ApiToken", "Invitation", "LoginFailure", "Membership", "Team", "User"]
+__all__ = ["ApiToken", "Attempt", "BrowserSession", "Invitation", "Membership", "Team", "User"]
 
 
 class User(Base):
@@ -22,7 +22,6 @@ class User(Base):
     email: Mapped[str | None]
     email_key: Mapped[str | None] = mapped_column(unique=True)
     password_hash: Mapped[str]
-    session_version: Mapped[int] = mapped_column(default=1)  # raising it ends every session of the account
     is_admin: Mapped[bool] = mapped_column(default=False)
     is_active: Mapped[bool] = mapped_column(default=True)
     created_at: Mapped[dt.datetime]
@@ -31,14 +30,34 @@ class User(Base):
     memberships: Mapped[list["Membership"]] = relationship(back_populates="user")
 
 
-class LoginFailure(Base):
-    """A log-in that failed, counted by account and by address to slow guessing down. Old rows are swept."""
+class BrowserSession(Base):
+    """A browser in which somebody logged in. Its cookie holds a token, of which only the hash is kept.
 
-    __tablename__ = "login_failure"
+    last_seen_at  of its visits; noted now and then only
+    ended_at      when it was logged out: its cookie opens nothing from then on, wherever it was copied to
+    """
+
+    __tablename__ = "session"
+
+    id: Mapped[Key]
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    created_at: Mapped[dt.datetime]
+    last_seen_at: Mapped[dt.datetime]
+    expires_at: Mapped[dt.datetime]
+    ended_at: Mapped[dt.datetime | None]
+
+    user: Mapped[User] = relationship()
+
+
+class Attempt(Base):
+    """A log-in or a registration, counted by who tried it (`subject`) to slow guessing down. Old rows are swept."""
+
+    __tablename__ = "attempt"
 
     id: Mapped[Key]
     subject: Mapped[str]
-    at: Mapped[dt.datetime]
+    at: Mapped[dt.datetime] = mapped_column(index=True)
 
     __table_args__ = (sa.Index(None, "subject", "at"),)
 

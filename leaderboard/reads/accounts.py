@@ -8,11 +8,21 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.errors import NotAllowed
-from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.models import BrowserSession, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
+from leaderboard.rules.tokens import token_hash
 
-__all__ = ["Account", "OpenInvitation", "OwnTeam", "account", "open_invitations"]
+__all__ = [
+    "Account",
+    "OpenInvitation",
+    "OpenSession",
+    "OwnTeam",
+    "account",
+    "open_invitations",
+    "open_session",
+    "open_sessions",
+]
 
 LATEST = 20  # runs on the account's page
 
@@ -32,6 +42,17 @@ class Account:
     created_at: dt.datetime
     teams: tuple[OwnTeam, ...]
     runs: tuple[OwnRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """A browser in which an account is logged in; `name` is the account's."""
+
+    id: int
+    user_id: int
+    name: str
+    created_at: dt.datetime
+    last_seen_at: dt.datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,22 @@ def account(session: Session, actor: Actor) -> Account:
     )
 
 
+def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
+    """The session of this token, in one statement; None when it is over or its account is closed."""
+    row = session.execute(_open_sessions(now).where(BrowserSession.token_hash == token_hash(token))).one_or_none()
+    return None if row is None else OpenSession(*row)
+
+
+def open_sessions(session: Session, user_id: int, now: dt.datetime) -> tuple[OpenSession, ...]:
+    """Where an account is logged in, the last seen first."""
+    rows = session.execute(
+        _open_sessions(now)
+        .where(BrowserSession.user_id == user_id)
+        .order_by(BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
+    )
+    return tuple(OpenSession(*row) for row in rows)
+
+
 def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:
     """The team's invitations that still work, the newest first; empty unless the actor owns the team or is an admin."""
     is_owner = sa.exists().where(
@@ -77,6 +114,14 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
         .order_by(Invitation.created_at.desc(), Invitation.id.desc())
     )
     return tuple(OpenInvitation(*row) for row in rows)
+
+
+def _open_sessions(now: dt.datetime) -> sa.Select[int, int, str, dt.datetime, dt.datetime]:
+    return (
+        sa.select(BrowserSession.id, User.id, User.name, BrowserSession.created_at, BrowserSession.last_seen_at)
+        .join(BrowserSession.user)
+        .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
+    )
 
 
 def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:

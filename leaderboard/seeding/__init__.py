@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard.config import folder
 from leaderboard.db import Database
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.seeding.accounts import Account, load_accounts, read_accounts
+from leaderboard.seeding.accounts import Account, load_accounts, new_accounts, read_accounts
 from leaderboard.seeding.harbour import Harbour, SampleRun
 from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.seeding.worked_examples import worked_examples
@@ -33,12 +33,14 @@ def load(database: Database, store: RunStore, now: dt.datetime) -> Seeded:
     Campaigns, queries, judgments and accounts come first, in one transaction; then run by run.
     """
     accounts = read_accounts(folder("seeds") / "accounts.toml")
+    with database.read() as session:
+        new = new_accounts(session, accounts)
     with database.write() as session:
         harbour = Harbour(folder("seeds") / "harbour", _latest_year(session) or now.year, now)
         plans = (*worked_examples(), harbour.plan())
         for plan in plans:
             load_campaign(session, plan)
-        load_accounts(session, accounts)
+        load_accounts(session, accounts, new)
     submitted = sum(submit_runs(database, store, plan) for plan in plans)
     return Seeded(accounts, harbour.sample(), submitted)
 

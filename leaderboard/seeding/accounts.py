@@ -1,6 +1,7 @@
 """The demonstration's accounts, and what they belong to: `seeds/accounts.toml`."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from leaderboard.models import Campaign, Membership, User
 from leaderboard.rules.roles import Role
 from leaderboard.services.campaigns import add_organiser
 from leaderboard.services.names import name_key
-from leaderboard.services.people import create_user
+from leaderboard.services.people import NewAccount, create_user, find_user, new_account
 from leaderboard.services.teams import add_member
 
-__all__ = ["Account", "load_accounts", "read_accounts"]
+__all__ = ["Account", "load_accounts", "new_accounts", "read_accounts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,19 @@ def read_accounts(path: Path) -> tuple[Account, ...]:
     return tuple(Account(**{**user, "owns": tuple(user.get("owns", ()))}) for user in given["user"])
 
 
-def load_accounts(session: Session, accounts: tuple[Account, ...]) -> None:
-    """Makes the missing accounts; existing ones keep their password. Their teams and campaigns must exist already."""
+def new_accounts(session: Session, accounts: tuple[Account, ...]) -> dict[str, NewAccount]:
+    """Those that the database lacks, by name, with their passwords hashed."""
+    there = set(session.scalars(sa.select(User.name_key)))
+    return {one.name: new_account(one.name, one.password) for one in accounts if name_key(one.name) not in there}
+
+
+def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[str, NewAccount]) -> None:
+    """Makes the `new` ones; existing ones keep their password. Their teams and campaigns must exist already."""
     for account in accounts:
-        user = session.scalar(sa.select(User).where(User.name_key == name_key(account.name)))
-        if user is None:
-            user = create_user(session, CONSOLE, account.name, account.password, is_admin=account.is_admin)
+        if account.name in new:
+            user = create_user(session, CONSOLE, new[account.name], is_admin=account.is_admin)
+        else:
+            user = find_user(session, account.name)
         for slug in account.owns:
             team = find_team(session, slug)
             if session.get(Membership, (team.id, user.id)) is None:

@@ -68,7 +68,7 @@ def create_campaign(
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     require(actor.all_powerful, "Only an admin makes campaigns.")
-    checked_slug(slug)
+    slug = checked_slug(slug)
     campaign = Campaign(
         slug=slug,
         created_at=present(),

@@ -66,7 +66,7 @@ def create_evaluation(
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     require_organiser(actor, campaign.id)
-    checked_slug(slug)
+    slug = checked_slug(slug)
     if slug in TAKEN:
         raise InvalidFields({"slug": [f"{slug} is the address of the campaign's own page; choose another"]})
     evaluation = Evaluation(

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard.db import Base
 from leaderboard.errors import LeaderboardError, NotFound
 
-__all__ = ["add_or_refuse", "insert_unless_there", "locked"]
+__all__ = ["add_or_refuse", "insert_unless_there", "lock_table", "locked"]
 
 Row = TypeVar("Row", bound=Base)
 
@@ -29,6 +29,15 @@ def insert_unless_there(session: Session, model: type[Base], **values: Any) -> N
     dialect = session.get_bind().dialect.name
     insert = postgresql.insert(model) if dialect == "postgresql" else sqlite.insert(model)
     session.execute(insert.values(**values).on_conflict_do_nothing())
+
+
+def lock_table(session: Session, model: type[Base]) -> None:
+    """Lets nobody else write to the table until the transaction ends, where rows are counted and then added.
+
+    SQLite's writing transactions exclude each other anyway.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(sa.text(f'LOCK TABLE "{model.__tablename__}" IN SHARE ROW EXCLUSIVE MODE'))
 
 
 def locked(session: Session, model: type[Row], key: Any, *, shared: bool = False) -> Row:

@@ -7,9 +7,21 @@ from confusable_homoglyphs import categories, confusables
 
 from leaderboard.errors import InvalidFields
 
-__all__ = ["LONGEST", "checked_name", "checked_slug", "name_key", "slug_of"]
+__all__ = [
+    "LONGEST",
+    "LONGEST_EMAIL",
+    "checked_email",
+    "checked_name",
+    "checked_slug",
+    "email_key",
+    "name_key",
+    "normalised",
+    "slug_of",
+]
 
 LONGEST = 60  # characters of a name or slug
+LONGEST_EMAIL = 254  # what mail servers take
+EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 UNBOUND = {"COMMON", "INHERITED"}
 # Scripts that are written together (Unicode's "highly restrictive" level); any other mixture is refused.
@@ -21,24 +33,45 @@ TOGETHER = (
 LOOK_ALIKE = str.maketrans("01i", "oll")  # i is here for its capital, which is a bar as l and 1 are
 
 
+def normalised(text: str) -> str:
+    """What somebody typed, as it is checked and kept: format characters taken out, NFKC, blanks trimmed and joined.
+
+    So a full-width ＠ is an @ before anything looks for one.
+    """
+    return " ".join(unicodedata.normalize("NFKC", _without_format(text)).split())
+
+
 def name_key(text: str) -> str:
     """What two names are compared by: equal keys, same name.
 
     Format characters and blanks stripped, NFKC, case folded, characters that look like an ASCII letter taken for it,
     and I, l and 1 taken for one, as 0 and O are. Never shown.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _without_format(text)).casefold())
+    folded = unicodedata.normalize("NFKC", normalised(text).casefold())
     alike = "".join(_latin_twin(character) or character for character in folded)
     return "".join(alike.casefold().translate(LOOK_ALIKE).split())
 
 
 def checked_name(text: str, field: str = "name") -> tuple[str, str]:
     """The name as shown, and its key. Raises InvalidFields for `field` when it is no name."""
-    shown = " ".join(unicodedata.normalize("NFC", _without_format(text)).split())
+    shown = normalised(text)
     problem = _problem(shown)
     if problem:
         raise InvalidFields({field: [problem]})
     return shown, name_key(shown)
+
+
+def checked_email(text: str, field: str = "email") -> tuple[str, str]:
+    """The e-mail address as kept, and its key. Raises InvalidFields for `field` when it is none."""
+    address = normalised(text)
+    if len(address) > LONGEST_EMAIL or not EMAIL.fullmatch(address) or _hides_something(address):
+        raise InvalidFields({field: ["this is no e-mail address; expected something like ada@example.org"]})
+    return address, email_key(address)
+
+
+def email_key(text: str) -> str:
+    """What two e-mail addresses are compared by: equal keys, same address. Never shown."""
+    return unicodedata.normalize("NFKC", normalised(text).casefold())
 
 
 def slug_of(text: str) -> str:
@@ -49,18 +82,24 @@ def slug_of(text: str) -> str:
 
 
 def checked_slug(text: str, field: str = "slug") -> str:
-    """`text` when it is a slug. Raises InvalidFields for `field` when it is none."""
-    if len(text) > LONGEST or not SLUG.fullmatch(text):
+    """The slug that `text` is. Raises InvalidFields for `field` when it is none."""
+    slug = unicodedata.normalize("NFKC", _without_format(text))  # no blank is taken away: it is no part of a slug
+    if len(slug) > LONGEST or not SLUG.fullmatch(slug):
         example = slug_of(text) or "trec-covid"
         raise InvalidFields(
             {field: [f"use lower-case letters, digits and single hyphens, at most {LONGEST}, like {example!r}"]}
         )
-    return text
+    return slug
 
 
 def _without_format(text: str) -> str:
     """Without characters that only steer how others are shown (zero-width ones, changes of direction)."""
     return "".join(character for character in text if unicodedata.category(character) != "Cf")
+
+
+def _hides_something(text: str) -> bool:
+    """Whether it holds control characters, parts of characters, or code points that nobody has given a meaning."""
+    return any(unicodedata.category(character) in {"Cc", "Co", "Cn", "Cs"} for character in text)
 
 
 def _problem(name: str) -> str | None:
@@ -69,10 +108,9 @@ def _problem(name: str) -> str | None:
         return "give a name with at least one letter or digit"
     if len(name) > LONGEST:
         return f"give a name of at most {LONGEST} characters; this one has {len(name)}"
-    if any(unicodedata.category(character) in {"Cc", "Co", "Cn", "Cs"} for character in name):
+    if _hides_something(name):
         return "this name holds a character that can't be seen; type it again without"
-    # Compatibility forms (full-width, mathematical) are compared as what they stand for.
-    letters = [character for character in unicodedata.normalize("NFKC", name) if character.isalpha()]
+    letters = [character for character in name if character.isalpha()]
     scripts = categories.unique_aliases("".join(letters)) - UNBOUND
     if len(scripts) > 1 and not any(scripts <= together for together in TOGETHER):
         names = " and ".join(sorted(script.capitalize() for script in scripts))

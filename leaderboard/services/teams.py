@@ -1,17 +1,17 @@
 """Teams: made by anybody who is signed in, joined by a link that expires and works once."""
 
 import datetime as dt
-import hashlib
 import secrets
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
-from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
+from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, checked_slug, slug_of
@@ -43,7 +43,7 @@ def create_team(session: Session, actor: Actor, name: str, slug: str | None = No
         taken = f"there is a team {other!r}"
         raise InvalidFields({"name": [taken if other == shown else f"{taken}, which is too close to {shown!r}"]})
     if slug:
-        checked_slug(slug)
+        slug = checked_slug(slug)
         if session.scalar(sa.select(Team.id).where(Team.slug == slug)) is not None:
             raise InvalidFields({"slug": [f"{slug!r} is taken"]})
     team = Team(
@@ -89,7 +89,7 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
     now = present()
     invitation = Invitation(
         team_id=team.id,
-        token_hash=_hash(token),
+        token_hash=token_hash(token),
         created_by_id=actor.user_id,
         created_at=now,
         expires_at=now + dt.timedelta(days=days),
@@ -102,7 +102,7 @@ def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
 
 def find_invitation(session: Session, token: str, now: dt.datetime | None = None) -> Invitation:
     """The invitation behind a link that still works. Raises NotFound or Conflict that says why it does not."""
-    invitation = session.scalar(sa.select(Invitation).where(Invitation.token_hash == _hash(token)))
+    invitation = session.scalar(sa.select(Invitation).where(Invitation.token_hash == token_hash(token)))
     if invitation is None:
         raise NotFound("There is no such invitation; ask the team for a new link.")
     if invitation.used_at is not None:
@@ -117,7 +117,7 @@ def find_invitation(session: Session, token: str, now: dt.datetime | None = None
 
 def joined_by(session: Session, actor: Actor, token: str) -> Team | None:
     """The team that the actor is in and this link, used or not, invites to."""
-    team = session.scalar(sa.select(Team).join(Invitation).where(Invitation.token_hash == _hash(token)))
+    team = session.scalar(sa.select(Team).join(Invitation).where(Invitation.token_hash == token_hash(token)))
     return team if team is not None and actor.is_in(team.id) else None
 
 
@@ -198,10 +198,3 @@ def _free_slug(session: Session, name: str) -> str:
         number += 1
         slug = f"{stem[:50]}-{number}"
     return slug
-
-
-def _hash(token: str) -> str:
-    # Of 24 random bytes: nothing to guess, so a fast hash is enough.
-    if not token.isascii():
-        raise BadInput("This is no invitation; copy the whole link.")
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -35,7 +35,6 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
     app.config.update(
         SECRET_KEY=config.secret_key,
         MAX_CONTENT_LENGTH=FORM_BYTES,
-        PERMANENT_SESSION_LIFETIME=dt.timedelta(days=14),
         SESSION_COOKIE_NAME="leaderboard",
         SESSION_COOKIE_SECURE=config.secure_cookies,
         SESSION_COOKIE_SAMESITE="Lax",

@@ -5,10 +5,11 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import PasswordField
 
-from leaderboard.errors import BadInput, InvalidFields, NotAllowed
+from leaderboard.errors import BadInput, InvalidFields, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.reads import accounts
-from leaderboard.services import people
+from leaderboard.services import passwords, people
+from leaderboard.services.attempts import KnownBrowser
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import sign_in, signed_in
@@ -33,7 +34,8 @@ class PasswordForm(Form):
 def show() -> ResponseReturnValue:
     with reading() as session:
         account = accounts.account(session, actor())
-    return render_template("account/show.html", account=account)
+        sessions = accounts.open_sessions(session, current_user.id, now())
+    return render_template("account/show.html", account=account, sessions=sessions, this=current_user.session_id)
 
 
 @blueprint.route("/password", methods=["GET", "POST"])
@@ -44,10 +46,13 @@ def password() -> ResponseReturnValue:
         return form_page("account/password.html", form)
     try:
         _prove(form.text("current"))
+        with reading() as session:
+            about = session.get_one(User, current_user.id)
+        new = passwords.hashed(form.text("password"), about.name, about.email or "")
         with writing() as session:
             user = session.get_one(User, current_user.id)
-            people.set_password(session, actor(), user, form.text("password"))
-    except (BadInput, NotAllowed) as error:
+            people.set_password(session, actor(), user, new)
+    except (BadInput, TooManyAttempts) as error:
         return form_page("account/password.html", form, error)
     sign_in(user)
     flash("Your password is changed.")
@@ -67,7 +72,9 @@ def end_sessions() -> ResponseReturnValue:
 
 def _prove(password: str) -> None:
     """Raises InvalidFields when it is not the account's password; wrong ones count as failed log-ins."""
+    # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from a new password.
+    here = KnownBrowser(current_user.id, f"with session {current_user.session_id}")
     try:
-        people.authenticate(database(), current_user.name, password, client_address(), now())
+        people.authenticate(database(), current_user.name, password, client_address(), now(), here)
     except BadInput:
         raise InvalidFields({"current": ["this is not your current password"]}) from None

@@ -4,11 +4,12 @@ from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, PasswordField, StringField
 
-from leaderboard.errors import BadInput, NotAllowed
+from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.services import people
+from leaderboard.services.attempts import count_registration
 from leaderboard.web.context import client_address, database, now, writing
 from leaderboard.web.forms import Form, Given, form_page
-from leaderboard.web.sessions import local, sign_in, sign_out
+from leaderboard.web.sessions import known_browser, local, sign_in, sign_out
 
 blueprint = Blueprint("auth", __name__)
 
@@ -48,8 +49,10 @@ def log_in() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("auth/log_in.html", form)
     try:
-        user = people.authenticate(database(), form.text("name"), form.text("password"), client_address(), now())
-    except (BadInput, NotAllowed) as error:
+        user = people.authenticate(
+            database(), form.text("name"), form.text("password"), client_address(), now(), known_browser()
+        )
+    except (BadInput, TooManyAttempts) as error:
         return form_page("auth/log_in.html", form, error)
     sign_in(user)
     return redirect(local(form.text("next"), url_for("account.show")))
@@ -61,9 +64,11 @@ def register() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("auth/register.html", form)
     try:
+        count_registration(database(), client_address(), now())
+        new = people.new_account(form.text("name"), form.text("password"), form.text("email"))
         with writing() as session:
-            user = people.register(session, form.text("name"), form.text("email"), form.text("password"))
-    except BadInput as error:
+            user = people.register(session, new)
+    except (BadInput, TooManyAttempts) as error:
         return form_page("auth/register.html", form, error)
     sign_in(user)
     flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")

@@ -1,68 +1,120 @@
-"""Who is signed in. The session holds the account's id and its session version: raising that ends every session."""
+"""Who is signed in: the cookie holds a token, and the row of that token in the table `session` says whose it is."""
 
+import datetime as dt
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import ParamSpec
 from urllib.parse import urlsplit
 
-from flask import Flask, redirect, request, session, url_for
+from flask import Flask, Response, after_this_request, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, current_user, login_user, logout_user
+from itsdangerous import BadData, URLSafeTimedSerializer
 
 from leaderboard.models import User
-from leaderboard.web.context import reading
+from leaderboard.reads.accounts import open_session
+from leaderboard.services import sessions
+from leaderboard.services.attempts import KnownBrowser
+from leaderboard.web.context import config, now, reading, writing
 
-__all__ = ["SignedIn", "init_app", "local", "sign_in", "sign_out", "signed_in"]
+__all__ = ["SignedIn", "init_app", "known_browser", "local", "sign_in", "sign_out", "signed_in"]
 
 P = ParamSpec("P")
+
+BROWSER = "leaderboard-browser"  # the cookie that proves, after logging out too, who has logged in with this browser
+BROWSER_LASTS = dt.timedelta(days=365)
 
 manager = LoginManager()
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The account behind a session, as Flask-Login wants it."""
+    """The account behind a session, as Flask-Login wants it; `session_id` is the session's row."""
 
     id: int
     name: str
-    session_version: int
+    session_id: int
+    token: str
 
     is_authenticated = True
     is_active = True
     is_anonymous = False
 
     def get_id(self) -> str:
-        return f"{self.id}.{self.session_version}"
+        return self.token
 
 
 def init_app(app: Flask) -> None:
     """Lets requests know who is signed in."""
     manager.init_app(app)
+    app.config["PERMANENT_SESSION_LIFETIME"] = sessions.LASTS
     app.jinja_env.globals["current_user"] = current_user
 
 
 @manager.user_loader  # type: ignore[untyped-decorator]  # Flask-Login has no types
-def _load(key: str) -> SignedIn | None:
-    number, _, version = key.partition(".")
+def _load(token: str) -> SignedIn | None:
     with reading() as database_session:
-        user = database_session.get(User, int(number)) if number.isdecimal() else None
-    if user is None or not user.is_active or str(user.session_version) != version:
+        found = open_session(database_session, token, now())
+    if found is None:
         return None
-    return SignedIn(user.id, user.name, user.session_version)
+    if found.last_seen_at <= now() - sessions.SEEN_EVERY:
+        with writing() as database_session:
+            sessions.note_seen(database_session, found.id, now())
+    return SignedIn(found.user_id, found.name, found.id, token)
 
 
 def sign_in(user: User) -> None:
     """Starts a fresh session, so that one planted before the log-in is worth nothing."""
+    with writing() as database_session:
+        started = sessions.start(database_session, user.id, now())
+    with reading() as database_session:
+        found = open_session(database_session, started, now())
     session.clear()
     session.permanent = True
-    login_user(SignedIn(user.id, user.name, user.session_version))
+    if found is not None:
+        login_user(SignedIn(user.id, user.name, found.id, started))
+    _remember_browser(user.id)
 
 
 def sign_out() -> None:
-    """Ends this browser's session."""
+    """Ends this session, in every browser that has its cookie."""
+    if current_user.is_authenticated:
+        with writing() as database_session:
+            sessions.end(database_session, current_user.session_id, now())
     logout_user()
     session.clear()
+
+
+def known_browser() -> KnownBrowser | None:
+    """The account that this browser has logged in to before, as its cookie proves; None without a good one."""
+    try:
+        user_id, own = _signer().loads(request.cookies.get(BROWSER, ""), max_age=int(BROWSER_LASTS.total_seconds()))
+    except BadData:
+        return None
+    return KnownBrowser(user_id, own)
+
+
+def _remember_browser(user_id: int) -> None:
+    known = known_browser()
+    own = known.id if known is not None and known.user_id == user_id else secrets.token_urlsafe(12)
+
+    @after_this_request
+    def keep(response: Response) -> Response:
+        response.set_cookie(
+            BROWSER,
+            _signer().dumps([user_id, own]),
+            max_age=BROWSER_LASTS,
+            secure=config().secure_cookies,
+            httponly=True,
+            samesite="Lax",
+        )
+        return response
+
+
+def _signer() -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(config().secret_key, salt="a browser that has logged in")
 
 
 def signed_in(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:

@@ -64,14 +64,15 @@ def upgrade() -> None:
         sa.UniqueConstraint("slug", name=op.f("uq_campaign_slug")),
     )
     op.create_table(
-        "login_failure",
+        "attempt",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_login_failure")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_attempt")),
     )
-    with op.batch_alter_table("login_failure", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_login_failure_subject_login_failure_at"), ["subject", "at"], unique=False)
+    with op.batch_alter_table("attempt", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_attempt_at"), ["at"], unique=False)
+        batch_op.create_index(batch_op.f("ix_attempt_subject_attempt_at"), ["subject", "at"], unique=False)
 
     op.create_table(
         "team",
@@ -93,7 +94,6 @@ def upgrade() -> None:
         sa.Column("email", sa.Text(), nullable=True),
         sa.Column("email_key", sa.Text(), nullable=True),
         sa.Column("password_hash", sa.Text(), nullable=False),
-        sa.Column("session_version", sa.Integer(), nullable=False),
         sa.Column("is_admin", sa.Boolean(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -119,6 +119,22 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("api_token", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_api_token_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "session",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("token_hash", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("last_seen_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_session_user_id_user"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_session")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_session_token_hash")),
+    )
+    with op.batch_alter_table("session", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_session_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "campaign_organiser",

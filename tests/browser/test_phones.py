@@ -96,8 +96,9 @@ def test_a_baseline_has_its_whole_name_on_a_board_and_as_much_room_for_its_team_
 
 def test_a_run_on_the_account_page_takes_two_lines(site: Site, news: str, phone: Page) -> None:
     database = Database.connect(site.environment["LEADERBOARD_DATABASE_URL"])
+    new = people.new_account("Ada of the phones", "correct horse battery")
     with database.write() as session:
-        user = people.register(session, "Ada of the phones", "", "correct horse battery")
+        user = people.register(session, new)
         team = session.scalars(sa.select(Team).where(Team.slug == "the-long-team")).one()
         teams.add_member(session, CONSOLE, team, user)
     database.close()

@@ -23,6 +23,7 @@ from leaderboard.services import campaigns, evaluations, judgments, people, quer
 from leaderboard.store import RunStore
 from leaderboard.web import create_app
 from leaderboard.worker import drain
+from tests.support.world import new_account, signed_in
 
 DIGITS = 4  # as published
 ROUNDS = (1, 2)
@@ -34,7 +35,6 @@ PUBLISHED = {
     "RBP(p=0.5, gain=scaled)": "rbp(p=.5)",
     "Bpref": "bpref",
 }
-PASSWORD = "a password of the tests"  # it opens nothing
 
 
 def runs_of(folder: Path) -> list[Path]:
@@ -64,7 +64,7 @@ def site(database_url: str, shared_data: Path, tmp_path: Path) -> Iterator[Flask
     app = create_app(config)
     database: Database = app.extensions["database"]
     with database.write() as session:
-        user = people.create_user(session, CONSOLE, "Participant", PASSWORD)
+        user = people.create_user(session, CONSOLE, new_account("Participant"))
         actor = actor_of(session, user.id)
         team = teams.create_team(session, actor, "Everybody")
         campaign = campaigns.create_campaign(
@@ -83,10 +83,10 @@ def site(database_url: str, shared_data: Path, tmp_path: Path) -> Iterator[Flask
         actor = actor_of(session, user.id)
         for run in {run.name for number in ROUNDS for run in runs_of(shared_data / "trec-covid" / f"round{number}")}:
             systems.create_system(session, actor, team, systems.NewSystem(run.removesuffix(".gz")))
-        signed_in = f"{user.id}.{user.session_version}"
+        token = signed_in(session, user.id)
     client = app.test_client()
     with client.session_transaction() as cookie:
-        cookie["_user_id"] = signed_in
+        cookie["_user_id"] = token
     yield client
     database.close()
 

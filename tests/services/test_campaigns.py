@@ -21,7 +21,7 @@ from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
 from leaderboard.services import campaigns, people, submissions
 from tests.support.refused import refused
-from tests.support.world import World, build_world
+from tests.support.world import World, build_world, new_account
 
 
 def _create(database: Database, **values: object) -> Campaign:
@@ -115,7 +115,7 @@ def test_only_organisers_change_a_campaign(world: World) -> None:
 
 def test_an_admin_of_the_site_organises_what_they_make(database: Database, quick_hashes: None) -> None:
     with database.write() as session:
-        admin = people.create_user(session, CONSOLE, "Admin", "a password of the tests", is_admin=True)
+        admin = people.create_user(session, CONSOLE, new_account("Admin"), is_admin=True)
         actor = actor_of(session, admin.id)
         campaign = campaigns.create_campaign(session, actor, "x", "X", measures=["AP"], primary_measure="AP")
         session.flush()

@@ -21,14 +21,28 @@ from leaderboard.db import Database
 from leaderboard.formats import Judgments, QueryRow, read_judgments
 from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team
 from leaderboard.rules.states import SetState
-from leaderboard.services import campaigns, evaluations, judgments, people, queries, submissions, teams
+from leaderboard.services import (
+    campaigns,
+    evaluations,
+    judgments,
+    passwords,
+    people,
+    queries,
+    sessions,
+    submissions,
+    teams,
+)
+from leaderboard.services.events import present
+from leaderboard.services.names import email_key, name_key
+from leaderboard.services.passwords import PasswordHash
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received, RunStore
 from leaderboard.worker import Worker
 
-__all__ = ["PASSWORD", "QRELS", "RUN", "World", "build_world", "judged", "run_text"]
+__all__ = ["PASSWORD", "QRELS", "RUN", "World", "build_world", "judged", "new_account", "run_text", "signed_in"]
 
 PASSWORD = "a password of the tests"  # it opens nothing
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 MEASURES = ["AQWV", "AP", "P@1"]
 
 # q1: d1 relevant, d2 not; q2: d3 relevant; q3: nothing relevant.
@@ -121,6 +135,18 @@ class World:
             yield session, session.get_one(Campaign, self.campaign), session.get_one(Evaluation, self.evaluation)
 
 
+def new_account(name: str, email: str | None = None) -> people.NewAccount:
+    """An account to be made, with the password of the tests hashed at the lowest cost."""
+    return people.NewAccount(
+        name, name_key(name), PasswordHash(QUICK.hash(PASSWORD)), email, email_key(email) if email else None
+    )
+
+
+def signed_in(session: Session, user_id: int) -> str:
+    """A session of the account as a log-in starts it: what the cookie holds under `_user_id`."""
+    return sessions.start(session, user_id, present())
+
+
 def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, **settings: Any) -> World:
     """Makes the campaign; `settings` are the configuration's. Without `qrels` nothing is judged yet."""
     config = Config(
@@ -130,8 +156,8 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
     )
     store = RunStore(config.store_url)
     with database.write() as session:
-        ada = people.create_user(session, CONSOLE, "Ada", PASSWORD, "ada@example.org").id
-        eve = people.create_user(session, CONSOLE, "Eve", PASSWORD).id
+        ada = people.create_user(session, CONSOLE, new_account("Ada", "ada@example.org")).id
+        eve = people.create_user(session, CONSOLE, new_account("Eve")).id
         team = teams.create_team(session, actor_of(session, ada), "Northern lights").id
         campaign = campaigns.create_campaign(
             session, CONSOLE, "small", "A small campaign", measures=MEASURES, primary_measure="AQWV", beta=20
@@ -151,9 +177,8 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
 @pytest.fixture
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords hashed the same way at the lowest cost: for tests that don't look at how long guessing takes."""
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(people, "hasher", quick)
-    monkeypatch.setattr(people, "NOBODY", quick.hash("nobody has this password"))
+    monkeypatch.setattr(passwords, "hasher", QUICK)
+    monkeypatch.setattr(passwords, "NOBODY", QUICK.hash("nobody has this password"))
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.services import campaigns, evaluations, judgments, names, queries, systems, teams
 from leaderboard.services.events import present
 from leaderboard.web import create_app
+from tests.support.world import signed_in
 
 PASSWORD = "correct horse battery"
 
@@ -62,8 +63,9 @@ class Reader:
     def __init__(self, client: FlaskClient, user: User | None = None) -> None:
         self.client = client
         if user is not None:
-            with client.session_transaction() as session:
-                session["_user_id"] = f"{user.id}.{user.session_version}"
+            database: Database = client.application.extensions["database"]
+            with database.write() as session, client.session_transaction() as cookie:
+                cookie["_user_id"] = signed_in(session, user.id)
 
     def get(self, path: str, *, status: int = 200) -> str:
         """The page's text; the status is checked."""

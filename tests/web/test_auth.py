@@ -35,7 +35,7 @@ def test_too_many_wrong_passwords_say_when_to_try_again(world: World, visitor: R
     for _ in range(10):
         assert visitor.post("/login", name="ada", password="wrong").status_code == 400
     answer = visitor.post("/login", name="ada", password=PASSWORD)
-    assert answer.status_code == 403
+    assert answer.status_code == 429
     assert "try again in" in answer.text
 
 

@@ -25,6 +25,7 @@ from leaderboard.services import campaigns, people, teams
 from leaderboard.store import RankedList
 from leaderboard.web.exports import FORMATS
 from tests.support.field import DAY, NAN, NOW, Field
+from tests.support.world import new_account, signed_in
 
 Client = Callable[[str], FlaskClient]
 
@@ -35,8 +36,8 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
     ids: dict[str, str] = {}
     with field.database.write() as session:
         for name in ("member", "other", "organiser"):
-            user = people.create_user(session, CONSOLE, name, "a password of the tests")
-            ids[name] = f"{user.id}.{user.session_version}"
+            user = people.create_user(session, CONSOLE, new_account(name))
+            ids[name] = signed_in(session, user.id)
             if name == "member":
                 woods = teams.create_team(session, CONSOLE, "Woods")
                 field.teams["Woods"] = woods.id

@@ -1,0 +1,134 @@
+"""How often somebody may try to log in or register, so that guessing is slow and nobody is locked out by others.
+
+Wrong passwords are counted within a window of 15 minutes:
+
+- one address at one account: after ten it waits;
+- one address at any accounts: after fifty it waits (many people may share it);
+- one account from any addresses: after fifty, an address has two tries at it instead of ten. So a guesser needs many
+  addresses and gains little by each, while the owner, coming from elsewhere, still gets in.
+
+A browser that has logged in to the account before is counted by itself, ten in a window: no guessing by others holds
+its owner up. An address is a whole /64 where it is an IPv6 one, since that is what one customer is given.
+"""
+
+import datetime as dt
+import ipaddress
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import Database
+from leaderboard.errors import TooManyAttempts
+from leaderboard.models import Attempt
+from leaderboard.services.locking import lock_table
+
+__all__ = ["KnownBrowser", "count_log_in", "count_registration", "forgive"]
+
+WINDOW = dt.timedelta(minutes=15)
+AT_ACCOUNT = 10  # wrong passwords of one address, or of one known browser, at one account
+OF_ADDRESS = 50  # of one address at all accounts
+OF_ACCOUNT = 50  # at one account from all addresses; from then on
+AT_GUESSED_ACCOUNT = 2  # of one address at this account
+
+REGISTERING = dt.timedelta(hours=1)
+REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBrowser:
+    """A browser that has logged in to the account `user_id`; `id` tells it from others."""
+
+    user_id: int
+    id: str
+
+
+def count_log_in(
+    database: Database, account: str, address: str, now: dt.datetime, browser: KnownBrowser | None = None
+) -> list[int]:
+    """Counts an attempt before its password is looked at, so that guesses sent at the same moment all count.
+
+    account  what tells the account from others; of an account that does not exist, the name that was given
+    browser  where it is known to have logged in to this account
+
+    Gives the ids of what was counted, for `forgive`: first that of this place at this account. Raises TooManyAttempts,
+    with when to try again.
+    """
+    place = _place(address)
+    here = f"{account} from browser {browser.id}" if browser else f"{account} from {place}"
+    with database.write() as session:
+        lock_table(session, Attempt)
+        _sweep(session, now)
+        if browser:
+            bounds = {here: AT_ACCOUNT}
+        else:
+            guessed = _count(session, account, now) >= OF_ACCOUNT
+            bounds = {here: AT_GUESSED_ACCOUNT if guessed else AT_ACCOUNT, f"log-ins from {place}": OF_ADDRESS}
+        for subject, most in bounds.items():
+            wait = _wait(session, subject, most, WINDOW, now)
+            if wait:
+                raise TooManyAttempts(
+                    f"There were too many wrong passwords; try again in {wait}. "
+                    "A browser that has logged in to the account before is not held up by others."
+                )
+        counted = [Attempt(subject=subject, at=now) for subject in (*bounds, *(() if browser else (account,)))]
+        session.add_all(counted)
+    return [attempt.id for attempt in counted]
+
+
+def forgive(session: Session, counted: list[int]) -> None:
+    """Takes back what `count_log_in` counted, with the slips before it at the same place: the password was right."""
+    subjects = sa.select(Attempt.subject).where(Attempt.id == counted[0])
+    session.execute(sa.delete(Attempt).where(sa.or_(Attempt.id.in_(counted), Attempt.subject.in_(subjects))))
+
+
+def count_registration(database: Database, address: str, now: dt.datetime) -> None:
+    """Counts an attempt to register, good or not. Raises TooManyAttempts, with when to try again."""
+    subject = f"registrations from {_place(address)}"
+    with database.write() as session:
+        lock_table(session, Attempt)
+        _sweep(session, now)
+        wait = _wait(session, subject, REGISTRATIONS, REGISTERING, now)
+        if wait:
+            raise TooManyAttempts(
+                f"There were too many registrations from your network; try again in {wait}, "
+                "or ask an admin of this site to make the account."
+            )
+        session.add(Attempt(subject=subject, at=now))
+
+
+def _place(address: str) -> str:
+    """What counts as one address."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return f"address {address[:100]}"
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is None:
+            return f"network {ipaddress.ip_network((parsed, 64), strict=False)}"
+        parsed = parsed.ipv4_mapped
+    return f"address {parsed}"
+
+
+def _count(session: Session, subject: str, now: dt.datetime) -> int:
+    counted = sa.select(sa.func.count()).where(Attempt.subject == subject, Attempt.at > now - WINDOW)
+    return session.execute(counted).scalar_one()
+
+
+def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> str:
+    """How long, in words, until one of the last `most` attempts has left the window; empty when there were fewer."""
+    last = list(
+        session.scalars(
+            sa.select(Attempt.at)
+            .where(Attempt.subject == subject, Attempt.at > now - window)
+            .order_by(Attempt.at.desc())
+            .limit(most)
+        )
+    )
+    if len(last) < most:
+        return ""
+    return f"{max(1, round((last[-1] + window - now).total_seconds() / 60))} min"
+
+
+def _sweep(session: Session, now: dt.datetime) -> None:
+    session.execute(sa.delete(Attempt).where(Attempt.at <= now - max(WINDOW, REGISTERING)))

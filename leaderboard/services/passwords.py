@@ -1,0 +1,85 @@
+"""Passwords: which are refused, and their hashes.
+
+Hashing takes a twentieth of a second and much memory, so it is done before a writing transaction is opened: services
+that keep a password take its hash.
+"""
+
+import re
+from typing import NewType
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+
+from leaderboard.errors import InvalidFields
+from leaderboard.services.names import name_key, normalised
+
+__all__ = ["LONGEST", "SHORTEST", "PasswordHash", "hashed", "is_outdated", "rehashed", "verify"]
+
+PasswordHash = NewType("PasswordHash", str)
+
+SHORTEST = 10  # characters
+LONGEST = 1000  # hashing a longer one would only cost time
+WEAKEST = 3  # zxcvbn's score: a hundred million guesses, by lists of what people choose
+# zxcvbn looks at this many characters from the start, and from the end: it takes 0.3 s at most for 20 of the worst
+# choice, 13 s for 72. The whole is no easier to guess than a part of it.
+JUDGED = 20
+SITE = ("leaderboard", "retrieval", "evaluation", "campaign")
+
+hasher = PasswordHasher()
+# Verified against when there is no such account, so that the answer takes as long.
+NOBODY = PasswordHash(hasher.hash("nobody has this password"))
+
+
+def hashed(password: str, *about: str) -> PasswordHash:
+    """The hash of a password that somebody chose. Raises InvalidFields, saying what to do, when it is a weak one.
+
+    about  the account's name and e-mail address: words in them make a password no better
+    """
+    problem = _problem(password, about)
+    if problem:
+        raise InvalidFields({"password": [problem]})
+    return rehashed(password)
+
+
+def verify(password_hash: str, password: str) -> bool:
+    """Whether the hash is this password's. Takes as long for a wrong one as for the right one."""
+    try:
+        return len(password) <= LONGEST and hasher.verify(password_hash, password)
+    except VerificationError:
+        return False
+
+
+def is_outdated(password_hash: str) -> bool:
+    """Whether it was made at another cost than hashes are made now."""
+    return hasher.check_needs_rehash(password_hash)
+
+
+def rehashed(password: str) -> PasswordHash:
+    """The hash of a password that is in use already, whatever one thinks of it."""
+    return PasswordHash(hasher.hash(password))
+
+
+def _problem(password: str, about: tuple[str, ...]) -> str | None:
+    if len(password) < SHORTEST:
+        return f"use at least {SHORTEST} characters; a few words are easy to remember"
+    if len(password) > LONGEST:
+        return f"use at most {LONGEST:,} characters"
+    if any("\ud800" <= character <= "\udfff" for character in password):
+        return "this password holds a character that is none; type it again"
+    if name_key(password) in {name_key(one) for one in about if one}:
+        return "use something else than the name or the e-mail address"
+    from zxcvbn import zxcvbn  # 60 ms and 8 MB of word lists, for the few requests that set a password
+
+    known = {word for text in (*about, *SITE) for word in _words(normalised(text))}
+    parts = {password[:JUDGED], password[-JUDGED:]}
+    if all(zxcvbn(part, user_inputs=sorted(known))["score"] < WEAKEST for part in parts):
+        return (
+            "this password is easy to guess: use three or four words that don't belong together, "
+            "and not only your name or the site's"
+        )
+    return None
+
+
+def _words(text: str) -> list[str]:
+    """A name as it may stand in a password: whole, without blanks, and each word of it."""
+    return [text, re.sub(r"\W+", "", text), *re.findall(r"\w{3,}", text)]
