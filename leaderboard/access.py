@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import NotAllowed
 from leaderboard.models import CampaignOrganiser, Evaluation, Membership, User
 from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.phases import is_closed, is_public
+from leaderboard.rules.phases import is_closed, is_public, teams_may_change
 from leaderboard.rules.settings import ScoringSettings, Subset
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Actor",
     "Sight",
     "actor_of",
+    "may_change_standing",
     "may_see",
     "require",
     "require_organiser",
@@ -106,6 +107,11 @@ def rounding_seen(
     if may_see(actor, evaluation, Sight.DETAILS, now, team_id):
         return None
     return Rounding(settings.size(subset_seen(actor, evaluation, now)))
+
+
+def may_change_standing(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> bool:
+    """Whether what `actor` does to a run may change which run of its system stands: a team's until closing only."""
+    return actor.may_organise(evaluation.campaign_id) or teams_may_change(evaluation, now)
 
 
 def require(allowed: bool, message: str) -> None:

@@ -96,7 +96,9 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
 
 
 def select_scored_runs(*more: Any) -> sa.Select[*tuple[Any, ...]]:
-    """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that is not withdrawn.
+    """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
+
+    A withdrawn run has lost it, unless that was after closing: then it is among them, marked.
 
     Joined are Scoring, Submission, ScoringSet and System.
     """
@@ -115,6 +117,7 @@ def select_scored_runs(*more: Any) -> sa.Select[*tuple[Any, ...]]:
             Submission.received_at,
             Submission.scored_at,
             Submission.chosen_at,
+            Submission.withdrawn_at.is_not(None),
             *more,
         )
         .join(Submission, Submission.id == Scoring.submission_id)
@@ -124,7 +127,7 @@ def select_scored_runs(*more: Any) -> sa.Select[*tuple[Any, ...]]:
         .where(
             ScoringSet.state == SetState.CURRENT,
             Scoring.state == State.SCORED,
-            Submission.withdrawn_at.is_(None),
+            sa.or_(Submission.withdrawn_at.is_(None), Submission.holds_place),
         )
     )
 

@@ -42,6 +42,7 @@ class Submission(Base):
     text_sha256  of the text after decompression: uploads of one run share it, which is how duplicates will be found;
                  nothing reads it yet
     problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
+    holds_place  it was withdrawn by its team after closing: no other run takes the place that it had
     begun_at     the start of the request
     received_at  its last byte; closing and its grace are held against the two, quotas against this one
     """
@@ -72,6 +73,7 @@ class Submission(Base):
     chosen_at: Mapped[dt.datetime | None]  # when its team last chose that it stands for its system
     withdrawn_at: Mapped[dt.datetime | None]
     withdrawn_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+    holds_place: Mapped[bool] = mapped_column(default=False)
     withdrawn_because: Mapped[str] = mapped_column(default="")
 
     evaluation: Mapped[Evaluation] = relationship()

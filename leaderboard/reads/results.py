@@ -53,7 +53,7 @@ class SubmissionResults:
     rank     on the board by the primary measure; None when another run stands for its system, or it is not ranked
     ranked   how many runs are ranked
     compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
-    standing  the run that stands for its system on the board, this one or another
+    standing  the run that stands for its system on the board, this one or another; None where its place is empty
     missing   external ids of the queries that this reader may know of and that the run has no list for
     nothing_relevant  those of them without a relevant document; None where this reader may not know which
     """
@@ -76,7 +76,7 @@ class SubmissionResults:
     paging: Paging
     missing: tuple[str, ...]
     nothing_relevant: tuple[str, ...] | None
-    standing: Entry
+    standing: Entry | None
     compared_with: int
 
 
@@ -135,7 +135,7 @@ def results(
         paging=paging,
         missing=missing,
         nothing_relevant=_nothing_relevant(session, scoring_set, missing) if judged else None,
-        standing=next(one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)),
+        standing=next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None),
         compared_with=len(on_board) if public else 0,
     )
 

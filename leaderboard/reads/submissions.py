@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_change_standing, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import scored_runs, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
@@ -31,6 +31,7 @@ class SubmissionStatus:
     receipt    SHA-256 of the bytes as received; empty for readers outside the team
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
     failure    in words, of the last attempt
+    holds_place, would_hold_place  whether no other run takes its place: it was withdrawn after closing, or would now be
     may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
     """
 
@@ -68,6 +69,8 @@ class SubmissionStatus:
     failure: str
     withdrawn_at: dt.datetime | None
     withdrawn_because: str
+    holds_place: bool
+    would_hold_place: bool
 
 
 def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
@@ -85,7 +88,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=inside and _could_stand(session, run),
+        may_let_stand=inside and may_change_standing(actor, evaluation, now) and _could_stand(session, run),
         results_open=results_open,
         details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
         details_closed_because=closed_details(evaluation),
@@ -113,6 +116,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         failure=scoring.failure if scoring and inside else "",
         withdrawn_at=run.withdrawn_at,
         withdrawn_because=run.withdrawn_because,
+        holds_place=run.holds_place,
+        would_hold_place=not may_change_standing(actor, evaluation, now),
     )
 
 
@@ -165,10 +170,10 @@ def _could_stand(session: Session, run: Submission) -> bool:
         Submission.late == run.late,
     )
     runs = [one for of_set in scored_runs(session, *of_system).values() for one in of_set]
-    if run.id not in {one.submission_id for one in runs}:
+    if run.id not in {one.submission_id for one in runs if not one.withdrawn}:
         return False
     standing = standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
-    return standing.submission_id != run.id and not standing.is_primary
+    return standing.submission_id != run.id and (standing.withdrawn or not standing.is_primary)
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from leaderboard.statistics import competition_ranks
 
 __all__ = [
     "Designation",
+    "Received",
     "RunChoice",
     "ScoredRun",
     "SystemKind",
@@ -21,6 +22,7 @@ __all__ = [
     "is_ranked",
     "name_of_run",
     "places",
+    "primary_run",
     "standing_run",
     "standing_runs",
 ]
@@ -49,12 +51,14 @@ class RunChoice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A scored run that is not withdrawn, as far as its place on a board depends on it.
+    """A scored run, as far as its place on a board depends on it.
 
     is_primary   whether it is its team's one primary run in the evaluation
     late         whether it was received after closing
     scored_at    when it was first scored
     chosen_at    when its team last chose that it stands for its system; None if never
+    withdrawn    whether its team withdrew it after closing: then it is on no board, and where it would stand the place
+                 stays empty
     """
 
     evaluation_id: int
@@ -67,6 +71,24 @@ class ScoredRun:
     received_at: dt.datetime
     scored_at: dt.datetime | None
     chosen_at: dt.datetime | None
+    withdrawn: bool
+
+
+class Received(Protocol):
+    """A submission, as far as it depends on it whether it is its team's primary run."""
+
+    @property
+    def id(self) -> int: ...
+    @property
+    def designation(self) -> Designation: ...
+    @property
+    def late(self) -> bool: ...
+    @property
+    def scored_at(self) -> dt.datetime | None: ...
+    @property
+    def withdrawn_at(self) -> dt.datetime | None: ...
+    @property
+    def holds_place(self) -> bool: ...
 
 
 Run = TypeVar("Run", bound=ScoredRun)
@@ -101,7 +123,7 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 def standing_run(
     runs: Sequence[Run], choice: RunChoice, mean: Callable[[Run], float | None], direction: Direction
 ) -> Run:
-    """The one of a system's runs (one or more) that stands for it.
+    """The one of a system's runs (one or more) that stands for it; a withdrawn one leaves its place empty.
 
     mean, direction  a run's mean under the measure that ranks, and which way that is better: where the campaign
                      chooses the best run they say which one it is; of equally good ones the latest stands
@@ -123,8 +145,31 @@ def standing_run(
 def standing_runs(
     runs: Iterable[Run], choice: RunChoice, mean: Callable[[Run], float | None], direction: Direction
 ) -> list[Run]:
-    """The runs that stand for their systems in each evaluation: one in time and, not ranked, one late."""
+    """The runs that stand for their systems in each evaluation: one in time and, not ranked, one late.
+
+    A system whose run was withdrawn after closing has none: nothing that a team does then puts another in its place.
+    """
     groups: dict[tuple[int, int, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.evaluation_id, run.system_id, run.late), []).append(run)
-    return [standing_run(group, choice, mean, direction) for group in groups.values()]
+    found = [standing_run(group, choice, mean, direction) for group in groups.values()]
+    return [run for run in found if not run.withdrawn]
+
+
+def primary_run(runs: Iterable[Received]) -> int | None:
+    """The id of a team's primary run in an evaluation, of its submissions there; None without one.
+
+    It is the one submitted last of those that were submitted as primary, came in time and have been scored, whenever
+    that was. A withdrawn one is left out, except that after closing it holds its place, which so stays empty.
+    """
+    return max(
+        (
+            run.id
+            for run in runs
+            if run.designation is Designation.PRIMARY
+            and not run.late
+            and run.scored_at is not None
+            and (run.withdrawn_at is None or run.holds_place)
+        ),
+        default=None,
+    )

@@ -189,7 +189,10 @@ def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> di
 def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
     standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
     ranked = {run.scoring_id for run in standing if is_ranked(run)}
-    return Lineup(tuple(sorted(ranked)), tuple(run.scoring_id for run in runs if run.scoring_id not in ranked))
+    return Lineup(
+        tuple(sorted(ranked)),
+        tuple(run.scoring_id for run in runs if run.scoring_id not in ranked and not run.withdrawn),
+    )
 
 
 def _read(session: Session, wanted: Due) -> list[_Work]:

@@ -17,12 +17,13 @@ from leaderboard.access import Actor
 from leaderboard.db import clock
 from leaderboard.errors import Problem
 from leaderboard.metrics import Floats
-from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
+from leaderboard.models import Campaign, Evaluation, Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
+from leaderboard.services.primaries import settle_primary
 from leaderboard.services.quotas import give_back
 from leaderboard.services.submissions import LONGEST_LABEL
 
@@ -210,7 +211,8 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0
     submission.scored_at = submission.scored_at or present()
-    _mark_primary(session, submission)
+    if submission.designation is Designation.PRIMARY:
+        settle_primary(session, submission.team_id, submission.evaluation_id)
     record(session, WORKER, "score", submission, scoring=scoring.id, attempt=scoring.attempt, worker=claim.worker)
     return Recorded.DONE
 
@@ -325,12 +327,3 @@ def _finish(scoring: Scoring, state: State) -> None:
     scoring.state = state
     scoring.finished_at = present()
     scoring.lease_until = None
-
-
-def _mark_primary(session: Session, submission: Submission) -> None:
-    """Makes a primary run that has been scored its team's primary run, unless a newer one is that already."""
-    if submission.designation is not Designation.PRIMARY or submission.late or submission.withdrawn_at is not None:
-        return
-    participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
-    if (participation.primary_submission_id or 0) < submission.id:
-        participation.primary_submission_id = submission.id

@@ -6,7 +6,7 @@ import math
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require, require_organiser
+from leaderboard.access import Actor, may_change_standing, require, require_organiser
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import is_late, refusal
@@ -15,6 +15,7 @@ from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
+from leaderboard.services.primaries import settle_primary
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
 from leaderboard.store import Received
@@ -23,6 +24,7 @@ __all__ = ["let_stand", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
+ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
 def submit(
@@ -67,6 +69,8 @@ def submit(
     elif system.team_id != team.id:
         raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
     late = is_late(evaluation, begun_at, received_at)
+    if stand and late and not actor.may_organise(evaluation.campaign_id):
+        raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
     refused = _standing_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
@@ -98,11 +102,14 @@ def submit(
     return submission
 
 
-def let_stand(session: Session, actor: Actor, submission: Submission) -> None:
+def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
     """Lets a run stand for its system on the boards, in the place of another of the system's contrastive runs.
 
-    It takes effect once the run is scored. Raises Conflict where the team has nothing to choose: the system's primary
-    run stands, or the campaign shows each system's best or latest run.
+    It takes effect once the run is scored. After closing only organisers do so; they may also fill the place of a run
+    that its team withdrew then. Raises Conflict where there is nothing to choose: the evaluation has closed, the
+    system's primary run stands, or the campaign shows each system's best or latest run.
+
+    now  when the whole request had come: the present moment when not given
     """
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require(
@@ -112,16 +119,27 @@ def let_stand(session: Session, actor: Actor, submission: Submission) -> None:
     submission = locked(session, Submission, submission.id)
     if submission.withdrawn_at is not None:
         raise Conflict("This run was withdrawn.")
+    if not may_change_standing(actor, evaluation, now or present()):
+        raise Conflict(f"{evaluation.title} has closed: {ONLY_ORGANISERS}.")
+    _give_place_up(session, submission)
     system = session.get_one(System, submission.system_id)
-    refused = _standing_refusal(session, evaluation, system, submission.late)
+    refused = _standing_refusal(session, evaluation, system, submission.late, submission.id)
     if refused is not None:
         raise Conflict(refused)
     submission.chosen_at = present()
     record(session, actor, "let stand", submission)
 
 
-def withdraw(session: Session, actor: Actor, submission: Submission, because: str = "") -> None:
-    """Takes a run off every board. It stays on record and keeps what it cost of the quota."""
+def withdraw(
+    session: Session, actor: Actor, submission: Submission, because: str = "", *, now: dt.datetime | None = None
+) -> None:
+    """Takes a run off every board. It stays on record and keeps what it cost of the quota.
+
+    Until closing another run of its system may take its place. When its team withdraws it later, the place stays empty;
+    when an organiser does, the place is filled as before.
+
+    now  when the whole request had come: the present moment when not given
+    """
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require(
         actor.answers_for(submission.team_id, evaluation.campaign_id),
@@ -130,13 +148,11 @@ def withdraw(session: Session, actor: Actor, submission: Submission, because: st
     submission = locked(session, Submission, submission.id)
     if submission.withdrawn_at is not None:
         raise Conflict("This run was withdrawn already.")
-    submission.withdrawn_at = present()
+    submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because.strip()
-    participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
-    session.flush()
-    if participation.primary_submission_id == submission.id:
-        participation.primary_submission_id = _newest_scored_primary(session, submission)
+    submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
+    settle_primary(session, submission.team_id, submission.evaluation_id)
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
 
 
@@ -191,8 +207,29 @@ def _check(threshold: float | None, label: str, notes: str) -> None:
         raise InvalidFields(fields)
 
 
-def _standing_refusal(session: Session, evaluation: Evaluation, system: System, late: bool) -> str | None:
-    """Why a team can't choose which of a system's runs in time, or late, stands, in words; None when it can."""
+def _give_place_up(session: Session, submission: Submission) -> None:
+    """Ends it that withdrawn runs of the same system hold their places against this run."""
+    holders = session.scalars(
+        sa.select(Submission).where(
+            Submission.system_id == submission.system_id,
+            Submission.evaluation_id == submission.evaluation_id,
+            Submission.late == submission.late,
+            Submission.holds_place,
+        )
+    ).all()
+    for holder in holders:
+        holder.holds_place = False
+    if holders:
+        settle_primary(session, submission.team_id, submission.evaluation_id)
+
+
+def _standing_refusal(
+    session: Session, evaluation: Evaluation, system: System, late: bool, chosen: int | None = None
+) -> str | None:
+    """Why nobody can choose which of a system's runs in time, or late, stands, in words; None when one can.
+
+    chosen  the id of the run that shall stand, which is no reason against itself
+    """
     choice = session.get_one(Campaign, evaluation.campaign_id).run_choice
     if choice is not RunChoice.PRIMARY:
         return f"In this campaign the {choice.value} run of each system stands for it."
@@ -201,7 +238,7 @@ def _standing_refusal(session: Session, evaluation: Evaluation, system: System, 
         .join(Participation, Participation.primary_submission_id == Submission.id)
         .where(Submission.evaluation_id == evaluation.id, Submission.system_id == system.id)
     )
-    if primary is None or late:  # no late run is primary
+    if primary is None or primary.id == chosen or late:  # no late run is primary
         return None
     return f"{system.name}'s primary run, {primary.name}, stands for it; submit this one as primary to replace it."
 
@@ -218,20 +255,3 @@ def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> S
         # On the form of a run, "name" would be anything's.
         fields = {"system_name" if field == "name" else field: messages for field, messages in error.fields.items()}
         raise InvalidFields(fields) from None
-
-
-def _newest_scored_primary(session: Session, submission: Submission) -> int | None:
-    return session.scalar(
-        sa.select(Submission.id)
-        .join(Scoring)
-        .where(
-            Submission.team_id == submission.team_id,
-            Submission.evaluation_id == submission.evaluation_id,
-            Submission.designation == Designation.PRIMARY,
-            Submission.withdrawn_at.is_(None),
-            Submission.late.is_(False),
-            Scoring.state == State.SCORED,
-        )
-        .order_by(Submission.id.desc())
-        .limit(1)
-    )

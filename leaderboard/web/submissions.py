@@ -10,7 +10,7 @@ from leaderboard.reads.submissions import status
 from leaderboard.rules.states import State
 from leaderboard.services import submissions
 from leaderboard.web import charts
-from leaderboard.web.context import actor, page_number, read, writing
+from leaderboard.web.context import actor, clock, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.sessions import signed_in
 
@@ -61,7 +61,7 @@ def withdraw(submission: int) -> ResponseReturnValue:
     read(status, submission)  # what may not be seen can't be withdrawn either
     with writing() as session:
         run = session.get_one(Submission, submission)
-        submissions.withdraw(session, actor(), run, because=request.form.get("because", ""))
+        submissions.withdraw(session, actor(), run, because=request.form.get("because", ""), now=clock())
     flash("The run is withdrawn: it is on no board any more and stays on record.")
     return redirect(url_for("submissions.show", submission=submission))
 
@@ -72,7 +72,7 @@ def stand(submission: int) -> ResponseReturnValue:
     found = read(status, submission)  # what may not be seen can't be chosen either
     try:
         with writing() as session:
-            submissions.let_stand(session, actor(), session.get_one(Submission, submission))
+            submissions.let_stand(session, actor(), session.get_one(Submission, submission), now=clock())
     except Conflict as refused:
         flash(refused.message, "warning")
     else:

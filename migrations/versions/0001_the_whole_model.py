@@ -381,6 +381,7 @@ def upgrade() -> None:
         sa.Column("chosen_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("withdrawn_by_id", sa.Integer(), nullable=True),
+        sa.Column("holds_place", sa.Boolean(), nullable=False),
         sa.Column("withdrawn_because", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_submission_evaluation_id_evaluation")

@@ -1,5 +1,6 @@
 """One submission: what its page says of it, and its values over all queries."""
 
+import datetime as dt
 from dataclasses import replace
 
 import pytest
@@ -25,9 +26,9 @@ def of(field: Field, run: int, actor: Actor = VISITOR, **asked: str) -> Submissi
         return results(session, actor, run, NOW, **asked)
 
 
-def seen(field: Field, run: int, actor: Actor = VISITOR) -> SubmissionStatus:
+def seen(field: Field, run: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> SubmissionStatus:
     with field.database.read() as session:
-        return status(session, actor, run, NOW)
+        return status(session, actor, run, now)
 
 
 def test_means_come_with_the_number_of_queries_behind_them(database: Database) -> None:
@@ -109,7 +110,8 @@ def test_a_run_knows_which_run_stands_for_its_system(field: Field, choice: RunCh
         session.scalars(sa.select(Campaign)).one().run_choice = choice
     assert {of(field, run).standing.submission_id for run in runs} == {runs[stands]}
     assert of(field, late).standing.submission_id == late
-    chosen = [seen(field, run, field.member("Woods")).may_let_stand for run in (*runs, late)]
+    chosen = [seen(field, run, field.member("Woods"), NOW - 2 * DAY).may_let_stand for run in (*runs, late)]
+    assert not any(seen(field, run, field.member("Woods")).may_let_stand for run in (*runs, late))
     assert chosen == ([False, True, True, False] if choice is RunChoice.PRIMARY else [False] * 4)
     assert not any(seen(field, run).may_let_stand for run in runs)
 

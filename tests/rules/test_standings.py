@@ -21,7 +21,7 @@ HOUR = dt.timedelta(hours=1)
 def a_run(number: int, **values: object) -> ScoredRun:
     """Of one system, received and scored in the order of their numbers."""
     when = NOON + number * HOUR
-    run = ScoredRun(1, number, number, 1, False, False, False, when, when, None)
+    run = ScoredRun(1, number, number, 1, False, False, False, when, when, None, False)
     return replace(run, **values)
 
 

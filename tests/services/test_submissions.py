@@ -241,7 +241,7 @@ def test_where_the_best_or_the_latest_run_stands_there_is_nothing_to_choose(worl
         submissions.let_stand(session, world.ada, session.get_one(Submission, run))
 
 
-def test_a_team_chooses_among_its_late_runs_though_another_run_is_primary(world: World) -> None:
+def test_an_organiser_chooses_among_late_runs_though_another_run_is_primary(world: World) -> None:
     noon = NOON + dt.timedelta(days=1)
     world.change_evaluation(closes_at=noon, late_allowed=True)
     world.submit(designation=Designation.PRIMARY, received_at=NOON)
@@ -249,7 +249,7 @@ def test_a_team_chooses_among_its_late_runs_though_another_run_is_primary(world:
     world.drain()
     late = [world.submit(run_text(number), system=system, received_at=noon) for number in range(2)]
     with world.database.write() as session:
-        submissions.let_stand(session, world.ada, session.get_one(Submission, late[1]))
+        submissions.let_stand(session, CONSOLE, session.get_one(Submission, late[1]))
     (chosen,) = world.all(sa.select(Submission).where(Submission.chosen_at.is_not(None)))
     assert (chosen.id, chosen.late) == (late[1], True)
 
