@@ -29,7 +29,6 @@ demo: install ## the site, a worker and the demonstration campaigns at http://12
 
 test: install ## all tests, with a real PostgreSQL and a real browser
 	@$(BIN)/python -m scripts.browser
-	@# By file, so that what a file's tests share (a site, an installed wheel) is made once.
 	@# Compiled modules are kept, whatever the shell says: the tests start Python some hundred times.
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 

@@ -1,6 +1,7 @@
 """The seeds, loaded and scored by the real worker, once a session and engine."""
 
 import datetime as dt
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,15 +31,7 @@ class Installation:
         drain(self.database, self.store, self.config)
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def installation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    folder: Path = tmp_path_factory.mktemp("seeds")
-    if request.param == "sqlite":
-        url = f"sqlite:///{folder / 'leaderboard.sqlite'}"
-        (folder / "leaderboard.sqlite").write_bytes(request.getfixturevalue("migrated_sqlite").read_bytes())
-    else:
-        postgres: Postgres = request.getfixturevalue("postgres")
-        url = postgres.create(request.getfixturevalue("migrated_postgres"))
+def _installed(url: str, folder: Path) -> Iterator[Installation]:
     database = Database.connect(url)
     store = RunStore(str(folder / "store"))
     config = Config(database_url=url, store_url=str(folder / "store"))
@@ -46,6 +39,27 @@ def installation(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     installation.score()
     yield installation
     database.close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_installation(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    folder: Path = tmp_path_factory.mktemp("seeds")
+    shutil.copyfile(migrated_sqlite, folder / "leaderboard.sqlite")
+    yield from _installed(f"sqlite:///{folder / 'leaderboard.sqlite'}", folder)
+
+
+@pytest.fixture(scope="session")
+def postgresql_installation(
+    postgres: Postgres, migrated_postgres: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Installation]:
+    yield from _installed(postgres.create(migrated_postgres), tmp_path_factory.mktemp("seeds"))
+
+
+@pytest.fixture
+def installation(engine_name: str, request: pytest.FixtureRequest) -> Installation:
+    """Two fixtures behind it: pytest would make one with parameters anew whenever the engine changes."""
+    made: Installation = request.getfixturevalue(f"{engine_name}_installation")
+    return made
 
 
 @pytest.fixture

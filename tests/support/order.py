@@ -1,0 +1,41 @@
+"""How `make test` shares tests out among its processes: what shares something dear together, what takes long first."""
+
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadFileScheduling
+
+__all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
+
+# Files that make something once for all of their tests, each engine's demonstration for one.
+TOGETHER = ("tests/seeding/",)
+# What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
+LONG = (
+    "tests/seeding/",
+    "tests/cli/test_demo.py",
+    "tests/test_packaging.py",
+    "tests/test_trials.py",
+    "tests/real/",
+    "tests/browser/",
+    "tests/web/",
+)
+
+
+def _place(item: pytest.Item) -> int:
+    return next((place for place, start in enumerate(LONG) if item.nodeid.startswith(start)), len(LONG))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=_place)
+
+
+class Sharing(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """By file, so that what a file's tests share (a site, an installed wheel) is made once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return next((start for start in TOGETHER if nodeid.startswith(start)), nodeid.partition("::")[0])
+
+
+@pytest.hookimpl(optionalhook=True)  # without xdist there is nothing to share out
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Sharing | None:
+    return Sharing(config, log) if config.getoption("dist") == "loadfile" else None
