@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from leaderboard.errors import NotAllowed
 from leaderboard.models import CampaignOrganiser, Evaluation, Membership, User
 from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.phases import is_closed, is_public, teams_may_change
+from leaderboard.rules.phases import Phase, is_closed, is_public, phase_of, teams_may_change
 from leaderboard.rules.settings import ScoringSettings, Subset
 
 __all__ = [
@@ -60,6 +60,7 @@ class Sight(Enum):
     DETAILS = auto()  # whatever shows single queries or documents: it reveals the judgments
     JUDGMENTS = auto()  # the judgments themselves
     NAMES = auto()  # which team and system a run is of
+    TEXTS = auto()  # what the queries ask for: their texts and tags
 
 
 def actor_of(session: Session, user_id: int | None) -> Actor:
@@ -88,10 +89,13 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
             return evaluation.judgments_published
         case Sight.NAMES:
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
+        case Sight.TEXTS:
+            return phase_of(evaluation, now) is not Phase.UPCOMING
 
 
 def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subset:
-    """Over which queries `actor` sees means: hidden ones count for organisers, and for all once it has closed."""
+    """Which queries `actor` knows of and sees means over: hidden ones are the organisers', and all see them once it has
+    closed."""
     if actor.may_organise(evaluation.campaign_id) or is_closed(evaluation, now):
         return Subset.ALL
     return Subset.SHOWN

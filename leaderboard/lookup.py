@@ -9,6 +9,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.errors import NotFound
 from leaderboard.models import Campaign, Evaluation, Participation, Query, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import SetState, State
 
@@ -21,6 +22,7 @@ __all__ = [
     "find_system",
     "find_team",
     "missing",
+    "of_subset",
     "scored_runs",
     "select_scored_runs",
     "with_current_scoring",
@@ -52,11 +54,17 @@ def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluati
     return evaluation
 
 
-def find_query(session: Session, evaluation: Evaluation, external_id: str) -> Query:
-    """Raises NotFound."""
-    own = Query.evaluation_id == evaluation.id
-    query = session.scalar(sa.select(Query).where(own, Query.external_id == external_id))
-    return query or missing(session, "query", external_id, Query.external_id, own, within=f" in {evaluation.title}")
+def find_query(session: Session, evaluation: Evaluation, external_id: str, subset: Subset = Subset.ALL) -> Query:
+    """The query, if it is in the subset. Raises NotFound, which names queries of the subset only."""
+    own = of_subset(evaluation.id, subset)
+    query = session.scalar(sa.select(Query).where(*own, Query.external_id == external_id))
+    return query or missing(session, "query", external_id, Query.external_id, *own, within=f" in {evaluation.title}")
+
+
+def of_subset(evaluation_id: int, subset: Subset) -> tuple[sa.ColumnElement[bool], ...]:
+    """Conditions on Query: of the evaluation, and in the subset."""
+    left_out = [split for split in Split if subset.leaves_out(split)]
+    return Query.evaluation_id == evaluation_id, Query.split.not_in(left_out)
 
 
 def find_team(session: Session, slug: str) -> Team:

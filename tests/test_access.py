@@ -58,6 +58,9 @@ OPEN, GRACE, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW - 59 * SECOND}
         (Sight.NAMES, {}, "111111"),
         (Sight.NAMES, {"anonymous_until": NOW + DAY}, "000111"),
         (Sight.NAMES, {"anonymous_until": NOW}, "111111"),
+        (Sight.TEXTS, {"opens_at": NOW + DAY}, "000011"),
+        (Sight.TEXTS, {"opens_at": NOW}, "111111"),
+        (Sight.TEXTS, {"opens_at": None}, "111111"),
     ],
 )
 def test_each_reader_sees_what_the_evaluation_opens(sight: Sight, settings: dict[str, Any], who: str) -> None:

@@ -12,6 +12,7 @@ from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation
 from leaderboard.reads import listings
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import Judging
 from leaderboard.services import evaluations
 
@@ -64,8 +65,14 @@ SETTINGS = together(  # what `add` and `change` have in common
         "--publish-judgments/--keep-judgments", "judgments_published", default=False, help="Let anybody read them."
     ),
     click.option("--anonymous-until", type=DATE, help="Until when names of teams and systems are hidden (UTC)."),
-    click.option("--daily-quota", type=COUNT, help="Submissions that a team has in a day."),
-    click.option("--total-quota", type=COUNT, help="Submissions that a team has in all."),
+    click.option(
+        "--daily-quota",
+        type=COUNT,
+        default=DAILY_QUOTA,
+        show_default=True,
+        help="Submissions that a team has in a day; none for no limit. Each one's figures tell something of judgments.",
+    ),
+    click.option("--total-quota", type=COUNT, help="Submissions that a team has in all; none for no limit."),
 )
 
 

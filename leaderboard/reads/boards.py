@@ -27,6 +27,7 @@ from leaderboard.reads.headings import (
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import RunChoice, is_ranked
 from leaderboard.rules.states import UNFINISHED, SetState
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
@@ -190,10 +191,10 @@ def board(
         subset = subset_seen(actor, evaluation, now)
         held = terms(session, actor, evaluation, scoring_set, now)
         columns, ranked_by = held.columns, pick(held.columns, measure)
-        positions = _positions_by_tag(session, scoring_set, subset) if details_open else {}
-        entries = choose(
-            load_entries(session, actor, [evaluation], now, [one.name for one in columns]), shown, ranked_by
-        )
+        texts_open = may_see(actor, evaluation, Sight.TEXTS, now)
+        positions = _positions_by_tag(session, scoring_set, subset) if details_open and texts_open else {}
+        entries_seen = load_entries(session, actor, [evaluation], now, [one.name for one in columns])
+        entries = choose(entries_seen, shown, ranked_by)
         if tag:
             if tag not in positions:
                 there = ", ".join(positions) or "none"
@@ -203,6 +204,9 @@ def board(
         ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
         if not tag:
             statistics = _statistics(session, scoring_set.id, ranked_by.name, subset, ranked)
+        if statistics is not None and not details_open:
+            chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and _has_choice(entries_seen)
+            statistics = _as_rounded(statistics, entries, places, hide=chosen_by_digits)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
         rows = [_row(entry, columns, ranked_by, places, statistics) for entry in ordered]
         unfinished = _unfinished(session, evaluation)
@@ -296,6 +300,33 @@ def _statistics(
         permutations=figures["permutations"] if fits else 0,
         seed=figures["seed"],
     )
+
+
+def _has_choice(entries: Sequence[Entry]) -> bool:
+    """Whether a system has several runs that may stand for it."""
+    return max(Counter(entry.system_id for entry in entries if is_ranked(entry)).values(), default=0) > 1
+
+
+def _as_rounded(
+    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], *, hide: bool
+) -> BoardStatistics:
+    """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
+
+    A rank range takes in every place that the shared rank stands for, and whoever shares the first rank leads.
+
+    hide  whether to leave both out: where the best run stands and two read alike, that they are given for the run that
+          stands would say that it is the better one
+    """
+    if hide:
+        return replace(statistics, ranks={}, leaders=frozenset(), permutations=0)
+    shared = Counter(places.values())
+    rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
+    ranks = {
+        scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
+        for scoring, (low, high) in statistics.ranks.items()
+    }
+    first = {scoring for scoring, own in rank.items() if own == 1} if statistics.leaders else set()
+    return replace(statistics, ranks=ranks, leaders=statistics.leaders | first)
 
 
 def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:

@@ -1,13 +1,14 @@
 """The front page and a campaign's page: what there is, whether it is open, and who leads."""
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see
+from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, Submission
 from leaderboard.reads.columns import Column, column
@@ -15,6 +16,7 @@ from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
 from leaderboard.rules.phases import Phase
+from leaderboard.rules.settings import Split
 from leaderboard.rules.states import UNFINISHED
 
 __all__ = [
@@ -42,7 +44,7 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSummary:
-    """systems, leader: 0 and None until this reader may see results."""
+    """queries: those that this reader may know of; systems, leader: 0 and None until they may see results."""
 
     evaluation: EvaluationHeading
     queries: int
@@ -163,8 +165,8 @@ def _summaries(
 ) -> dict[int, EvaluationSummary]:
     columns = primary_columns(session, evaluations)
     entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
-    queries = _counts(session, Query.evaluation_id, Query.excluded_at)
-    runs = _counts(session, Submission.evaluation_id, Submission.withdrawn_at)
+    queries = _queries(session)
+    runs = _runs(session)
     by_evaluation: dict[int, list[Entry]] = {}
     for entry in entries:
         by_evaluation.setdefault(entry.evaluation_id, []).append(entry)
@@ -175,7 +177,15 @@ def _summaries(
             leader, systems = _leader(evaluation, by_evaluation.get(evaluation.id, []), columns[evaluation.id])
         heading = evaluation_heading(evaluation, now)
         summaries[evaluation.id] = EvaluationSummary(
-            heading, queries.get(evaluation.id, 0), runs.get(evaluation.id, 0), systems, leader
+            heading,
+            sum(
+                queries[evaluation.id, split]
+                for split in Split
+                if not subset_seen(actor, evaluation, now).leaves_out(split)
+            ),
+            runs.get(evaluation.id, 0),
+            systems,
+            leader,
         )
     return summaries
 
@@ -191,11 +201,15 @@ def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) ->
     return (Leader(first[0], mean, column, len(first) - 1) if mean is not None else None), systems
 
 
-def _counts(
-    session: Session,
-    evaluation: sa.orm.InstrumentedAttribute[int],
-    gone: sa.orm.InstrumentedAttribute[dt.datetime | None],
-) -> dict[int, int]:
-    """Evaluation id -> how many of its rows are not excluded or withdrawn."""
-    rows = session.execute(sa.select(evaluation, sa.func.count()).where(gone.is_(None)).group_by(evaluation))
+def _queries(session: Session) -> Counter[tuple[int, Split]]:
+    """(evaluation, split) -> how many of its queries are not excluded."""
+    which = Query.evaluation_id, Query.split
+    rows = session.execute(sa.select(*which, sa.func.count()).where(Query.excluded_at.is_(None)).group_by(*which))
+    return Counter({(evaluation, split): count for evaluation, split, count in rows})
+
+
+def _runs(session: Session) -> dict[int, int]:
+    """Evaluation id -> how many of its runs are not withdrawn."""
+    of = Submission.evaluation_id
+    rows = session.execute(sa.select(of, sa.func.count()).where(Submission.withdrawn_at.is_(None)).group_by(of))
     return dict(rows.all())

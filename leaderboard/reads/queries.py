@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.lookup import current_set, find_evaluation, find_query
+from leaderboard.lookup import current_set, find_evaluation, find_query, of_subset
 from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, load_entries
@@ -38,7 +38,8 @@ PAGE = 500  # queries
 
 @dataclass(frozen=True, slots=True)
 class QueryHeading:
-    """`relevant`: documents judged at least as relevant as the evaluation asks; None where that may not be seen."""
+    """text, tags: empty until the evaluation opens. relevant: documents judged at least as relevant as the evaluation
+    asks; None where that may not be seen."""
 
     external_id: str
     text: str
@@ -62,9 +63,11 @@ class QuerySummary:
 
 @dataclass(frozen=True, slots=True)
 class QueryListPage:
-    """details_open: whether values may be seen; systems: how many they are taken over; queries: those of this page."""
+    """texts_open: whether texts and tags may be seen; details_open: whether values may; systems: how many these are
+    taken over; queries: those of this page."""
 
     evaluation: EvaluationHeading
+    texts_open: bool
     details_open: bool
     closed_because: str
     columns: tuple[Column, ...]
@@ -109,37 +112,37 @@ def query_list(
     tag: str | None = None,
     page: int | None = 1,
 ) -> QueryListPage:
-    """One page of the list, or all of it (`page` None). Everybody sees texts and tags; values open with the details.
+    """One page of the list, or all of it (`page` None), of the queries that the reader may know of. Texts and tags open
+    with the evaluation, values with the details.
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
     evaluation = find_evaluation(session, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
     details = may_see(actor, evaluation, Sight.DETAILS, now)
-    queries = session.scalars(
-        sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
-    ).all()
+    texts = may_see(actor, evaluation, Sight.TEXTS, now)
+    subset = subset_seen(actor, evaluation, now)
+    queries = session.scalars(sa.select(Query).where(*of_subset(evaluation.id, subset)).order_by(Query.position)).all()
     if tag:
-        queries = [one for one in queries if tag in one.tags]
+        queries = [one for one in queries if texts and tag in one.tags]
     heading = evaluation_heading(evaluation, now)
     if scoring_set is None or not details:
         plain, paging = paged(
-            [QuerySummary(query_heading(one, None), None, None, None, "") for one in queries], page, PAGE
+            [QuerySummary(query_heading(one, None, texts), None, None, None, "") for one in queries], page, PAGE
         )
         because = "" if details else closed_details(evaluation)
-        return QueryListPage(heading, False, because, (), None, 0, "", tag or "", plain, paging)
+        return QueryListPage(heading, texts, False, because, (), None, 0, "", tag or "", plain, paging)
     columns = per_query_columns(scoring_set)
     chosen = pick(columns, measure)
-    subset = subset_seen(actor, evaluation, now)
     entries = choose(
         load_entries(session, actor, [evaluation], now, [chosen.name]),
         show_of(None, evaluation.campaign.run_choice),
         chosen,
     )
     relevant = relevant_documents(session, scoring_set)
-    summaries = _summaries(session, queries, entries, chosen, subset, relevant)
+    summaries = _summaries(session, queries, entries, chosen, subset, relevant, texts)
     rows, paging = paged(_sorted(summaries, chosen, sort or ""), page, PAGE)
-    return QueryListPage(heading, True, "", columns, chosen, len(entries), sort or "", tag or "", rows, paging)
+    return QueryListPage(heading, texts, True, "", columns, chosen, len(entries), sort or "", tag or "", rows, paging)
 
 
 def query(
@@ -155,11 +158,11 @@ def query(
 ) -> QueryPage:
     """Raises NotFound for no such query, NotAllowed while single queries may not be seen."""
     evaluation = find_evaluation(session, campaign_slug, slug)
-    found = find_query(session, evaluation, external_id)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
-    scoring_set = current_set(session, evaluation.id)
     subset = subset_seen(actor, evaluation, now)
-    if scoring_set is None or subset.leaves_out(found.split):
+    found = find_query(session, evaluation, external_id, subset)
+    scoring_set = current_set(session, evaluation.id)
+    if scoring_set is None:
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
     primary = column(scoring_set.settings.measures[0])
@@ -173,10 +176,10 @@ def query(
     place = columns.index(by)
     rows = by.sort(rows, lambda row: row.values[place], (sort or "").startswith("-"))
     relevant = relevant_documents(session, scoring_set, found.id)
-    previous, following = neighbours(session, found)
+    previous, following = neighbours(session, found, subset)
     return QueryPage(
         evaluation=evaluation_heading(evaluation, now),
-        query=query_heading(found, relevant.get(found.id, 0)),
+        query=query_heading(found, relevant.get(found.id, 0), may_see(actor, evaluation, Sight.TEXTS, now)),
         columns=columns,
         column=by,
         show=shown,
@@ -194,6 +197,7 @@ def _summaries(
     chosen: Column,
     subset: Subset,
     relevant: dict[int, int],
+    texts: bool,
 ) -> list[QuerySummary]:
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
     keys = {(entry.scoring_id, chosen.name): entry for entry in entries if (entry.scoring_id, chosen.name) in vectors}
@@ -201,7 +205,7 @@ def _summaries(
     spread = spread_of([vectors[key] for key in keys], chosen)
     rows = []
     for found in queries:
-        heading = query_heading(found, None if subset.leaves_out(found.split) else relevant.get(found.id, 0))
+        heading = query_heading(found, relevant.get(found.id, 0), texts)
         median, best, worst = (value_in(each, found.position) for each in (spread.median, spread.best, spread.worst))
         first = names[spread.first[found.position]] if best is not None else ""
         rows.append(QuerySummary(heading, median, best, worst, first))
@@ -233,20 +237,21 @@ def relevant_documents(session: Session, scoring_set: ScoringSet, query_id: int 
     return dict(session.execute(statement).all())
 
 
-def neighbours(session: Session, found: Query) -> tuple[str | None, str | None]:
-    """The external ids of the queries before and after, in the evaluation's order."""
-    of_evaluation = sa.select(Query.external_id).where(Query.evaluation_id == found.evaluation_id)
+def neighbours(session: Session, found: Query, subset: Subset) -> tuple[str | None, str | None]:
+    """The external ids of the queries of the subset before and after, in the evaluation's order."""
+    of_evaluation = sa.select(Query.external_id).where(*of_subset(found.evaluation_id, subset))
     before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
     after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
     return session.scalar(before), session.scalar(after)
 
 
-def query_heading(found: Query, relevant: int | None) -> QueryHeading:
-    """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen."""
+def query_heading(found: Query, relevant: int | None, texts: bool) -> QueryHeading:
+    """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen.
+    texts: whether its text and tags may be seen."""
     return QueryHeading(
         external_id=found.external_id,
-        text=found.text,
-        tags=tuple(found.tags),
+        text=found.text if texts else "",
+        tags=tuple(found.tags) if texts else (),
         position=found.position,
         relevant=relevant,
         excluded=found.excluded_at is not None,

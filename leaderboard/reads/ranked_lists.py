@@ -96,13 +96,11 @@ def ranked_list(
     run, scoring = find_submission(session, actor, submission_id, now)
     evaluation = run.evaluation
     scoring_set = current_set(session, evaluation.id)
-    found = find_query(session, evaluation, external_id)
     if scoring_set is None or scoring is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} has no list for a query {external_id}")
     require(may_see(actor, evaluation, Sight.DETAILS, now, run.team_id), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
-    if subset.leaves_out(found.split):
-        raise NotFound(f"nothing is known of query {external_id} yet")
+    found = find_query(session, evaluation, external_id, subset)
     level = scoring_set.settings.relevance_level
     grades = _grades(session, scoring_set, found)
     listed = store.ranked_list(run.id, scoring_set.settings.compat, found.position)
@@ -115,14 +113,14 @@ def ranked_list(
     values = load_slices(session, [scoring.id], [one.name for one in columns], subset, found.position)
     shown, paging = paged(lines, page, PAGE)
     complete = scoring_set.settings.judging is Judging.COMPLETE
-    previous, following = neighbours(session, found)
+    previous, following = neighbours(session, found, subset)
     named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     return RankedListPage(
         submission_id=run.id,
         system=label_of(session, actor, run, now),
         label=run.label if named else "",
         evaluation=evaluation_heading(evaluation, now),
-        query=query_heading(found, len(relevant)),
+        query=query_heading(found, len(relevant), may_see(actor, evaluation, Sight.TEXTS, now)),
         columns=columns,
         values=tuple(values.get((scoring.id, one.name)) for one in columns),
         threshold=run.threshold,

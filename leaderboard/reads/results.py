@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.lookup import current_set
+from leaderboard.lookup import current_set, of_subset
 from leaderboard.models import Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
@@ -107,12 +107,10 @@ def results(
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
     details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
-    judged = details and not (
-        subset is Subset.SHOWN and scoring_set.settings.hidden
-    )  # of hidden queries nothing is told
     rows: tuple[QueryValues, ...] = ()
     if details:
-        rows = _values(session, run, scoring, on_board if public else (), value_columns, column, subset)
+        texts = may_see(actor, evaluation, Sight.TEXTS, now)
+        rows = _values(session, run, scoring, on_board if public else (), value_columns, column, subset, texts)
     missing = tuple(scoring_set.settings.counted(scoring.missing, subset))
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
@@ -134,7 +132,7 @@ def results(
         shown=shown,
         paging=paging,
         missing=missing,
-        nothing_relevant=_nothing_relevant(session, scoring_set, missing) if judged else None,
+        nothing_relevant=_nothing_relevant(session, scoring_set, missing) if details else None,
         standing=next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None),
         compared_with=len(on_board) if public else 0,
     )
@@ -158,9 +156,10 @@ def _values(
     columns: Sequence[Column],
     column: Column,
     subset: Subset,
+    texts: bool,
 ) -> tuple[QueryValues, ...]:
     queries = session.scalars(
-        sa.select(Query).where(Query.evaluation_id == run.evaluation_id).order_by(Query.position)
+        sa.select(Query).where(*of_subset(run.evaluation_id, subset)).order_by(Query.position)
     ).all()
     own = load_vectors(session, [scoring.id], [one.name for one in columns], subset)
     others = load_vectors(session, [entry.scoring_id for entry in on_board], [column.name], subset)
@@ -169,8 +168,8 @@ def _values(
     return tuple(
         QueryValues(
             external_id=query.external_id,
-            text=query.text,
-            tags=tuple(query.tags),
+            text=query.text if texts else "",
+            tags=tuple(query.tags) if texts else (),
             position=query.position,
             missing=query.external_id in missing,
             counted=query.excluded_at is None and query.external_id not in unjudged,

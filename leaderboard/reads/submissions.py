@@ -31,6 +31,7 @@ class SubmissionStatus:
     receipt    SHA-256 of the bytes as received; empty for readers outside the team
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
     failure    in words, of the last attempt
+    crowded    queries for which it and the judgments name more documents than the collection has; for organisers only
     holds_place, would_hold_place  whether no other run takes its place: it was withdrawn after closing, or would now be
     may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
     """
@@ -67,6 +68,7 @@ class SubmissionStatus:
     problems: tuple[tuple[int | None, str], ...]
     problem_count: int
     failure: str
+    crowded: int
     withdrawn_at: dt.datetime | None
     withdrawn_because: str
     holds_place: bool
@@ -114,6 +116,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         problems=tuple((line, message) for line, message in run.problems) if inside else (),
         problem_count=run.problem_count if inside else 0,
         failure=scoring.failure if scoring and inside else "",
+        crowded=scoring.facts.get("crowded", 0) if scoring and actor.may_organise(evaluation.campaign_id) else 0,
         withdrawn_at=run.withdrawn_at,
         withdrawn_because=run.withdrawn_because,
         holds_place=run.holds_place,

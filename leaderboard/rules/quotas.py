@@ -6,8 +6,11 @@ from typing import Protocol
 
 from leaderboard.rules.moments import moment_in_words
 
-__all__ = ["REJECTED_A_DAY", "Limits", "Quota", "Use", "day_of", "quota_of"]
+__all__ = ["DAILY_QUOTA", "REJECTED_A_DAY", "Limits", "Quota", "Use", "day_of", "quota_of"]
 
+DAILY_QUOTA = (
+    5  # of a new evaluation whose organisers set no other: what each run's figures tell of the judgments adds up
+)
 REJECTED_A_DAY = 20  # files that a team may have rejected in one evaluation on one day
 
 

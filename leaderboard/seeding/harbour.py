@@ -31,7 +31,7 @@ __all__ = ["Harbour", "SampleRun"]
 OPENED_DAYS_AGO = 30  # the newest year, when it is loaded
 CLOSES_IN_DAYS = 60
 FIRST_RUN_DAYS, LAST_RUN_DAYS = 3, 26  # after the opening
-DAILY_QUOTA, TOTAL_QUOTA = 5, 30
+TOTAL_QUOTA = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,6 @@ class Harbour:
                 "closes_at": closes_at,
                 "results": "always",
                 "details": condition.details if newest else "closed",
-                "daily_quota": DAILY_QUOTA,
                 "total_quota": TOTAL_QUOTA,
             },
             queries=pool.queries,

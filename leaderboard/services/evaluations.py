@@ -13,6 +13,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import OF_EVALUATION, Judging, lacks
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
@@ -38,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "own_results": True,
     "judgments_published": False,
     "anonymous_until": None,
-    "daily_quota": None,
+    "daily_quota": DAILY_QUOTA,
     "total_quota": None,
 }
 CHANGEABLE = ("title", "period", *DEFAULTS)

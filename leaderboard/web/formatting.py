@@ -52,6 +52,7 @@ def init_app(app: Flask) -> None:
         aligned,
         counted,
         date,
+        decimals,
         exact,
         figure,
         marked,
@@ -152,6 +153,12 @@ def size(number: int) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 query`, `2,000 queries`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def decimals(number: int) -> str:
+    """`one decimal`, `two decimals`."""
+    words = {1: "one", 2: "two", 3: "three", 4: "four"}
+    return f"{words.get(number, number)} decimal{'' if number == 1 else 's'}"
 
 
 def marked(text: str) -> Markup:

@@ -252,7 +252,7 @@ def test_the_terms_say_what_the_figures_rest_on(database: Database) -> None:
         1 / 600,
         NoRelevant.EXCLUDE,
     )
-    assert (terms.settings.documents, terms.settings.compat, terms.revision, terms.judgments) == (601, 9, 1, 3)
+    assert (terms.settings.documents, terms.settings.compat, terms.revision) == (601, 9, 1)
     assert (terms.queries, terms.counted, terms.unjudged, terms.excluded) == (4, 3, 1, 0)
 
 
@@ -466,3 +466,40 @@ def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(
     field.run("Alder", {"AP": [0.5] * 4, "NumRel": [1.0, 2.0, 3.0, 4.0], "NumQ": [1.0] * 4})
     assert [figure.mean for figure in read(field).rows[0].figures] == [0.5, None, None]
     assert [figure.mean for figure in read(field, CONSOLE).rows[0].figures] == [0.5, 2.5, 1.0]
+
+
+def keep_statistics(field: Field, ranks: dict[int, list[int]], leaders: list[int]) -> None:
+    """As the worker would have kept them: run -> its lowest and highest rank."""
+    figures = {
+        "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
+        "leaders": [field.scoring(run) for run in leaders],
+        "confidence": 0.95, "resamples": 10_000, "permutations": 10_000, "seed": 1,
+    }  # fmt: skip
+    with field.database.write() as session:
+        set_id = field.current_set().id
+        session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, figures=figures, refreshed_at=NOW))
+
+
+def test_rank_ranges_and_the_leading_group_tell_none_from_another_that_reads_alike(database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    runs = [
+        field.run(name, {"AP": [mean] * 50}) for name, mean in (("Alder", 0.4149), ("Birch", 0.4123), ("Cedar", 0.3))
+    ]
+    keep_statistics(field, {runs[0]: [1, 1], runs[1]: [2, 3], runs[2]: [2, 3]}, [runs[0]])
+    seen = [(row.entry.system.name, row.rank, row.rank_range, row.leads) for row in read(field).rows]
+    assert seen == [("Alder", 1, (1, 2), True), ("Birch", 1, (1, 3), True), ("Cedar", 3, (2, 3), False)]
+    full = [(row.entry.system.name, row.rank, row.rank_range, row.leads) for row in read(field, CONSOLE).rows]
+    assert full == [("Alder", 1, (1, 1), True), ("Birch", 2, (2, 3), False), ("Cedar", 3, (2, 3), False)]
+
+
+def test_where_the_best_run_stands_no_range_says_which_of_those_that_read_alike_is_better(database: Database) -> None:
+    field = Field(database)
+    field.campaign(run_choice=RunChoice.BEST)
+    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    field.run("Alder", {"AP": [0.4123] * 50})
+    best = field.run("Alder", {"AP": [0.4149] * 50})
+    keep_statistics(field, {best: [1, 1]}, [best])
+    assert [(row.rank_range, row.leads) for row in read(field).rows] == [(None, None)]
+    assert [(row.rank_range, row.leads) for row in read(field, CONSOLE).rows] == [((1, 1), True)]

@@ -135,11 +135,39 @@ def test_a_hidden_query_stays_unknown_until_the_evaluation_closes(field: Field) 
         set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
     field.run("Alder", {"AP": [0.5, 0.5, 0.5, NAN]}, hidden={"AP": [0.5] * 4})
     field.change(details=Opening.ALWAYS, closes_at=NOW + DAY)
-    with pytest.raises(NotFound):
+    assert one(field, "q4", CONSOLE).rows[0].values[0] == 0.5
+    with pytest.raises(NotFound) as unknown:
         one(field, "q4")
-    assert list_of(field).queries[3].query.relevant is None
+    with pytest.raises(NotFound) as absent:
+        one(field, "q5")
+    assert unknown.value.message == absent.value.message.replace("q5", "q4")  # nor do the names that it suggests tell
+    assert one(field, "q3").next is None
+    assert [row.query.external_id for row in list_of(field).queries] == ["q1", "q2", "q3"]
+    field.change(details=Opening.CLOSED)
+    assert [row.query.external_id for row in list_of(field).queries] == ["q1", "q2", "q3"]
     field.change(closes_at=NOW - DAY)
     assert one(field, "q4").rows[0].values[0] == 0.5
+    assert len(list_of(field).queries) == 4
+
+
+@pytest.mark.parametrize("details", [Opening.CLOSED, Opening.ALWAYS])
+def test_until_it_opens_nobody_but_organisers_reads_what_the_queries_ask_for(
+    database: Database, details: Opening
+) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=(["law"], [], []), opens_at=NOW + DAY, closes_at=NOW + 2 * DAY, details=details)
+    for actor in (VISITOR, Actor(1, "member", teams=frozenset({1}))):
+        page = list_of(field, actor)
+        assert not page.texts_open
+        assert [(row.query.external_id, row.query.text, row.query.tags) for row in page.queries] == [
+            ("q1", "", ()), ("q2", "", ()), ("q3", "", ()),
+        ]  # fmt: skip
+        assert list_of(field, actor, tag="law").queries == ()
+    assert list_of(field, CONSOLE).queries[0].query.text == "text of 1"
+    field.change(opens_at=NOW)
+    assert list_of(field).queries[0].query.tags == ("law",)
+    assert list_of(field, tag="law").queries[0].query.text == "text of 1"
 
 
 def test_a_long_list_comes_page_by_page_and_whole_as_a_file(field: Field, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """One submission: what its page says of it, and its values over all queries."""
 
 import datetime as dt
-from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -9,15 +8,16 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
-from leaderboard.models import Campaign, Scoring, ScoringSet, Submission
+from leaderboard.models import Campaign, Evaluation, Scoring, Submission
 from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.phases import Opening
-from leaderboard.rules.settings import Judging
+from leaderboard.rules.settings import Judging, Split
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import State
 from leaderboard.services.boards import due, refresh
 from leaderboard.services.events import present
+from leaderboard.services.queries import set_split
 from tests.support.field import DAY, NAN, NOW, Field
 
 
@@ -91,15 +91,19 @@ def test_a_right_empty_answer_is_told_from_a_list_that_is_missing_where_judgment
     assert of(field, run, CONSOLE).nothing_relevant == ("q3", "q4")
 
 
-def test_of_hidden_queries_nobody_is_told_whether_anything_is_relevant(field: Field) -> None:
+def test_of_hidden_queries_nobody_is_told_that_a_run_lacks_them(field: Field) -> None:
+    with field.database.write() as session:
+        evaluation = session.get_one(Evaluation, field.evaluations["2026"])
+        set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
     run = field.run("Alder", {"AP": [0.5] * 4})
     with field.database.write() as session:
         session.get_one(Scoring, field.scoring(run)).missing = ["q4"]
-        scoring_set = session.get_one(ScoringSet, field.current_set().id)
-        scoring_set.settings = replace(scoring_set.settings, hidden=("q4",))
     field.change(closes_at=NOW + DAY, results=Opening.ALWAYS, details=Opening.ALWAYS)
-    assert (of(field, run).details_open, of(field, run).nothing_relevant) == (True, None)
-    assert of(field, run, CONSOLE).nothing_relevant == ()
+    assert (of(field, run).missing, of(field, run).nothing_relevant) == ((), ())
+    assert of(field, run, CONSOLE).missing == ("q4",)
+    field.change(details=Opening.NEVER)
+    assert of(field, run, field.member("Team Alder")).missing == ()
+    assert of(field, run).standing.missing == 0
 
 
 @pytest.mark.parametrize(("choice", "stands"), [(RunChoice.PRIMARY, 0), (RunChoice.BEST, 1), (RunChoice.LATEST, 2)])

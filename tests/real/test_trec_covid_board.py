@@ -75,7 +75,7 @@ def site(database_url: str, shared_data: Path, tmp_path: Path) -> Iterator[Flask
             judged = read_judgments(folder / "qrels.txt")
             made = evaluations.create_evaluation(
                 session, CONSOLE, campaign, f"round{number}", f"Round {number}", f"Round {number}",
-                period_key=number, details=Opening.ALWAYS,
+                period_key=number, details=Opening.ALWAYS, daily_quota=None,
             )  # fmt: skip
             by_number = sorted(judged.queries, key=int)  # trec_eval's order, in which sums run, is that of text
             queries.import_queries(session, CONSOLE, made, [QueryRow(query, "", ()) for query in by_number])

@@ -23,6 +23,14 @@ def test_periods_sort_by_the_year_in_their_label(world: World) -> None:
     assert _create(world, slug="c", period="2020 round 1", period_key=202001).period_key == 202001
 
 
+def test_a_new_evaluation_takes_five_runs_a_day_of_a_team_unless_its_organisers_set_another_number(
+    world: World,
+) -> None:
+    assert _create(world, slug="a").daily_quota == 5
+    assert _create(world, slug="b", daily_quota=12).daily_quota == 12
+    assert _create(world, slug="c", daily_quota=None).daily_quota is None
+
+
 @pytest.mark.parametrize(
     ("values", "fields"),
     [

@@ -58,7 +58,8 @@ class Field:
     ) -> None:
         """Queries q1, q2 … with these tags; judged so that q1 has one relevant document, q2 two, and so on."""
         given: dict[str, Any] = {
-            "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY, "late_allowed": True, "documents": 1000, **settings,
+            "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY, "late_allowed": True, "documents": 1000,
+            "daily_quota": None, **settings,
         }  # fmt: skip
         lines = qrels or "".join(
             f"q{query} 0 d{document} 1\n" for query in range(1, len(tags) + 1) for document in range(1, query + 1)

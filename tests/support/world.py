@@ -163,7 +163,7 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
             session, CONSOLE, "small", "A small campaign", measures=MEASURES, primary_measure="AQWV", beta=20
         )
         evaluation = evaluations.create_evaluation(
-            session, CONSOLE, campaign, "2026", "The year 2026", "2026", documents=1000
+            session, CONSOLE, campaign, "2026", "The year 2026", "2026", documents=1000, daily_quota=None
         )
         queries.import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in (1, 2, 3)])
         if qrels is not None:

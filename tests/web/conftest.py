@@ -129,7 +129,7 @@ def world(app: Flask, tmp_path: Path) -> World:
         )
         campaigns.add_organiser(session, CONSOLE, world.campaign, world.users["orla"])
         world.evaluation = evaluations.create_evaluation(
-            session, CONSOLE, world.campaign, "2025", "Harbour 2025", "2025", results=Opening.ALWAYS
+            session, CONSOLE, world.campaign, "2025", "Harbour 2025", "2025", results=Opening.ALWAYS, daily_quota=None
         )
         queries.import_queries(session, CONSOLE, world.evaluation, read_queries(_file(tmp_path, "queries", QUERIES)))
         judgments.import_judgments(
