@@ -1,6 +1,7 @@
 """What an installation sets, read from the environment once, and where the product's own folders are."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
@@ -11,6 +12,8 @@ from leaderboard.errors import BadInput
 __all__ = ["Config", "folder"]
 
 T = TypeVar("T")
+
+HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no port
 
 
 def folder(name: str) -> Path:
@@ -46,10 +49,23 @@ class Config:
         15 * 60, "How many seconds the scoring of one run may compute; it may take three times as long."
     )
     job_bytes: int = _setting(8 * 2**30, "The address space that the scoring of one run may use; 0 is without bound.")
+    hosts: str = _setting(
+        "localhost, 127.0.0.1, [::1]",
+        "The names that the site answers to, without ports; behind a proxy, its public one.",
+    )
     secure_cookies: bool = _setting(True, "Send cookies over HTTPS only; `no` for a local trial without TLS.")
     trusted_proxies: int = _setting(
-        0, "How many reverse proxies stand in front whose X-Forwarded headers are believed."
+        0, "How many reverse proxies stand in front whose X-Forwarded-For, -Proto and -Host are believed."
     )
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """`hosts`, one by one and in lower case. Raises BadInput when one can't be the name of a host."""
+        names = [one.strip().lower() for one in self.hosts.split(",") if one.strip()]
+        for one in names:
+            if not HOST_NAME.fullmatch(one):
+                raise BadInput(f"LEADERBOARD_HOSTS: expected names such as leaderboard.example.org, found {one!r}")
+        return frozenset(names)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":

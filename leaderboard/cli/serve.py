@@ -16,6 +16,7 @@ from leaderboard.web.server import PatientWorker
 
 __all__ = ["address_of", "listen", "serve"]
 
+EVERY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # compared with, to ask for the names that others will use
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
@@ -56,13 +57,18 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
     """Serve the site. SIGTERM lets requests end first.
 
     \b
-    LEADERBOARD_SECRET_KEY=… leaderboard serve --host 0.0.0.0 --port 8000
+    LEADERBOARD_SECRET_KEY=… LEADERBOARD_HOSTS=leaderboard.example.org leaderboard serve --host 0.0.0.0
     """
     config = Config.from_environment()
     if not config.secret_key:
         raise BadInput(
             "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
             f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
+        )
+    if host in EVERY_ADDRESS and config.hosts == Config().hosts:
+        raise BadInput(
+            f"--host {host} listens to other machines, but the site answers to {config.hosts} only: give the name that "
+            "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
     require_up_to_date(config)
     create_app(config)  # a wrong setting is reported here, once, and not by every process
@@ -77,6 +83,10 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         workers=workers,
         threads=threads,
         umask=_umask(),
+        # gunicorn would believe headers of a peer on this machine; what proxies say is the site's own setting.
+        forwarded_allow_ips="",
+        secure_scheme_headers={},
+        forwarder_headers="",
         # gunicorn's own remote control: a socket below the home folder that nobody here asked for.
         control_socket_disable=True,
         loglevel="warning",

@@ -27,10 +27,12 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
     clock       the present moment, in UTC: when requests begin and when their last byte has come
     setting_up  campaigns are being loaded: until their runs are scored, the front page says so and reloads itself
 
-    Raises BadInput when there is no secret key to sign sessions with.
+    Raises BadInput when there is no secret key to sign sessions with, or a host's name is none.
     """
     if not config.secret_key:
         raise BadInput("LEADERBOARD_SECRET_KEY: set it to a long random text; it signs the sessions of the site")
+    if not config.host_names:  # raises when one can't be read
+        raise BadInput("LEADERBOARD_HOSTS: name at least one host that the site answers to")
     app = Flask("leaderboard.web", template_folder=str(folder("templates")))
     app.config.update(
         SECRET_KEY=config.secret_key,
@@ -55,5 +57,6 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
         part.init_app(app)
     if config.trusted_proxies:
         hops = config.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, hops, hops, hops, hops, hops)  # type: ignore[method-assign]  # Flask's own advice
+        # No port and no prefix: many proxies pass a client's own X-Forwarded-Port and -Prefix on as they are.
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]  # Flask's own advice
     return app

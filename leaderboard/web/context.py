@@ -30,6 +30,8 @@ __all__ = [
 
 Page = TypeVar("Page")
 
+MOST_PAGES = 10**6
+
 
 def config() -> Config:
     """The configuration of the application that answers this request."""
@@ -100,4 +102,4 @@ def read(page: Callable[..., Page], /, *where: object, asked: Iterable[str] = ()
 
 def page_number() -> int:
     """Which page of a long table the address asks for."""
-    return request.args.get("page", 1, type=int)
+    return min(max(request.args.get("page", 1, type=int), 1), MOST_PAGES)

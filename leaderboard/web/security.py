@@ -1,14 +1,26 @@
 """Security headers of every answer, and the protection of forms against cross-site requests."""
 
+from typing import Any
+
 from flask import Flask, Response, request
 from flask_wtf import CSRFProtect
 
+from leaderboard.web import intake
 from leaderboard.web.assets import STATIC
 from leaderboard.web.context import config, now
 
 __all__ = ["csrf", "init_app"]
 
-csrf = CSRFProtect()
+
+class _Forms(CSRFProtect):  # type: ignore[misc]  # Flask-WTF has no types
+    """Looks at every form that is sent, but for those of exempt views, which read theirs as they arrive."""
+
+    def protect(self, **how: Any) -> None:
+        super().protect(**how)
+        intake.require_text(request.form)
+
+
+csrf = _Forms()
 
 # Everything comes from this site, and nothing inline runs. Bootstrap draws its ticks and arrows as data: images.
 POLICY = "; ".join(
@@ -34,8 +46,9 @@ A_YEAR = 365 * 24 * 3600  # seconds
 
 
 def init_app(app: Flask) -> None:
-    """Protects forms, notes when a request began, and sends the security headers."""
+    """Notes when a request began, refuses what no view should see, protects forms, and sends the security headers."""
     app.before_request(_note_the_time)  # first of all: reading the rest of the request may take minutes
+    intake.init_app(app)
     csrf.init_app(app)
     app.after_request(_protect)
 

@@ -22,6 +22,7 @@ from wtforms import ValidationError
 from leaderboard.errors import BadInput, TooLarge
 from leaderboard.store import Received
 from leaderboard.web.context import actor, clock, config, store
+from leaderboard.web.intake import require_text
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -70,7 +71,7 @@ def receive(file_field: str) -> Posted:
         if isinstance(event, Field):
             fields.add(event.name or "", _text(events))
         elif isinstance(event, File):
-            checked = checked or _check_token(fields)
+            checked = checked or _check_fields(fields)
             file = PartReader(events)
             if event.filename and event.name == file_field and upload is None:
                 try:
@@ -79,7 +80,7 @@ def receive(file_field: str) -> Posted:
                     refused = error.message
             file.drain()
     if not checked:
-        _check_token(fields)
+        _check_fields(fields)
     return Posted(fields, upload, refused, clock())
 
 
@@ -160,9 +161,11 @@ def _text(events: Iterator[Event]) -> str:
     return text.decode("utf-8", "replace")
 
 
-def _check_token(fields: MultiDict[str, str]) -> bool:
+def _check_fields(fields: MultiDict[str, str]) -> bool:
+    """That they are the site's own form's, and text."""
     try:
         validate_csrf(fields.get("csrf_token"))
     except ValidationError as error:
         raise CSRFError(str(error)) from error
+    require_text(fields)
     return True

@@ -52,6 +52,25 @@ def test_a_host_that_is_not_here_is_said(monkeypatch: pytest.MonkeyPatch, refuse
     assert complaint.startswith("can't listen on 192.0.2.1, port 0: ")
 
 
+def test_a_site_for_other_machines_is_told_by_which_names_they_know_it(
+    monkeypatch: pytest.MonkeyPatch, refused: Says
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
+    assert "LEADERBOARD_HOSTS" in refused("serve", "--host", "0.0.0.0", "--port", "0")
+
+
+def test_the_server_believes_no_header_of_a_peer_on_this_machine(environment: dict[str, str], tmp_path: Path) -> None:
+    with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
+        address = site.wait_for_output(r"the site listens at (http://127\.0\.0\.1:\d+)", seconds=START_SECONDS)[1]
+        site.wait_for_url(f"{address}/healthz", seconds=START_SECONDS)
+        for name in ("SCRIPT_NAME", "Script-Name", "X-Script-Name"):
+            told = urllib.request.Request(f"{address}/login", headers={name: "/evil", "PATH_INFO": "/evil"})
+            with urllib.request.urlopen(told) as answer:
+                page = answer.read().decode()
+            assert 'action="/login"' in page
+            assert "evil" not in page
+
+
 def test_the_site_says_where_it_listens_answers_there_and_stops_on_sigterm(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

@@ -1,10 +1,14 @@
 """Logging in and out, and registering."""
 
 import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 
+from leaderboard.models import BrowserSession
 from leaderboard.web.sessions import local
 from tests.web.conftest import PASSWORD, Reader, World
 
@@ -56,6 +60,68 @@ def test_a_log_in_never_leads_to_another_site(address: str | None) -> None:
 def test_logging_out_ends_the_session(participant: Reader) -> None:
     assert participant.post("/logout").location == "/login"
     assert participant.client.get("/account/").location == "/login?next=/account/"
+
+
+def test_logging_out_ends_the_session_wherever_its_cookie_was_copied(app: Flask, participant: Reader) -> None:
+    thief = app.test_client()
+    cookie = participant.client.get_cookie("leaderboard")
+    assert cookie is not None
+    thief.set_cookie("leaderboard", cookie.value)
+    assert thief.get("/account/").status_code == 200
+    participant.post("/logout")
+    assert thief.get("/account/").location == "/login?next=/account/"
+
+
+def test_logging_out_leaves_other_browsers_logged_in(world: World, participant: Reader, visitor: Reader) -> None:
+    visitor.post("/login", name="ada", password=PASSWORD)
+    participant.post("/logout")
+    visitor.get("/account/")
+
+
+def test_a_visit_is_noted_once_an_hour_and_read_in_one_statement(world: World, participant: Reader) -> None:
+    said: list[str] = []
+
+    @sa.event.listens_for(world.database.engine, "before_cursor_execute")
+    def note(*arguments: Any) -> None:
+        said.append(arguments[2])
+
+    def visit() -> list[str]:
+        said.clear()
+        participant.get("/account/password")
+        return [one for one in said if " session" in one]
+
+    assert len(visit()) == 1
+    with world.database.write() as session:
+        session.execute(sa.update(BrowserSession).values(last_seen_at=datetime.now(UTC) - timedelta(hours=1)))
+    assert [one.split()[0] for one in visit()] == ["SELECT", "UPDATE"]
+    assert len(visit()) == 1
+
+
+def test_somebody_elses_guesses_from_the_same_address_do_not_keep_a_browser_out_that_logged_in_before(
+    app: Flask, world: World, visitor: Reader
+) -> None:
+    visitor.post("/login", name="ada", password=PASSWORD)
+    visitor.post("/logout")
+    thief = Reader(app.test_client())
+    for _ in range(10):
+        assert thief.post("/login", name="ada", password="a wrong guess").status_code == 400
+    assert thief.post("/login", name="ada", password=PASSWORD).status_code == 429
+    assert visitor.post("/login", name="ada", password=PASSWORD).status_code == 302
+
+
+def test_a_made_up_proof_of_a_known_browser_counts_for_nothing(app: Flask, world: World, visitor: Reader) -> None:
+    for number in range(10):
+        visitor.client.set_cookie("leaderboard-browser", f"made-up-{number}")
+        visitor.post("/login", name="ada", password="a wrong guess")
+    assert visitor.post("/login", name="ada", password=PASSWORD).status_code == 429
+
+
+def test_registering_too_often_from_one_address_says_what_to_do(world: World, visitor: Reader) -> None:
+    for _ in range(30):
+        assert visitor.post("/register", name="Grace", password="short").status_code == 400
+    answer = visitor.post("/register", name="Grace", password=PASSWORD)
+    assert answer.status_code == 429
+    assert "ask an admin" in answer.text
 
 
 def test_a_form_without_its_token_is_refused(world: World, participant: Reader) -> None:

@@ -1,0 +1,55 @@
+"""What a request may hold at all: one of the site's own names, and text that can be kept and shown.
+
+Decided here for every address, argument and form, before any view: a control character or a text without bounds would
+fail somewhere else in each of them, and not the same way on both databases.
+"""
+
+import re
+import unicodedata
+
+from flask import Flask, request
+from werkzeug.datastructures import MultiDict
+
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.web.context import config
+
+__all__ = ["init_app", "require_text"]
+
+LONGEST_ADDRESS = 2000  # characters of a path, and of all arguments together
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
+LAYOUT = "\t\n\r"  # the control characters that a text of several lines may hold
+
+
+def init_app(app: Flask) -> None:
+    """Refuses what no view should have to look at."""
+    app.before_request(_require_host)
+    app.before_request(_require_address)
+
+
+def require_text(fields: MultiDict[str, str]) -> None:
+    """Raises BadInput when a field of a form, by its name or content, holds what can't be kept or shown."""
+    for name, value in fields.items(multi=True):
+        if _is_broken(name, "") or _is_broken(value, LAYOUT):
+            raise BadInput("The form holds a character that can't be kept or shown. Take it out and send it again.")
+
+
+def _require_host() -> None:
+    """The name asked for stands in links that leave the site, such as an invitation's: it must be one of ours."""
+    asked = HOST.fullmatch(request.host.lower())
+    if asked is None or asked["name"].rstrip(".") not in config().host_names:
+        raise BadInput("This site does not answer to that name. Its operator lists its names in LEADERBOARD_HOSTS.")
+
+
+def _require_address() -> None:
+    if len(request.path) > LONGEST_ADDRESS or _is_broken(request.path, ""):
+        raise NotFound
+    arguments = request.args
+    if sum(len(name) + len(value) for name, value in arguments.items(multi=True)) > LONGEST_ADDRESS:
+        raise BadInput("This address is too long.")
+    if any(_is_broken(text, "") for pair in arguments.items(multi=True) for text in pair):
+        raise BadInput("This address holds a character that can't be kept or shown.")
+
+
+def _is_broken(text: str, allowed: str) -> bool:
+    """Whether it holds a control character, or half of a character that is written in two."""
+    return any(unicodedata.category(one) in {"Cc", "Cs"} and one not in allowed for one in text)

@@ -1,0 +1,177 @@
+"""Whatever an address, an argument, a form, a cookie or a header holds: the site refuses it and never fails."""
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.web.conftest import Reader, World
+
+# As they stand in an address or in an encoded form.
+BROKEN = {
+    "NUL": "%00",
+    "NUL inside": "alpha%00beta",
+    "an escape": "%1B%5B31m",
+    "a line break": "a%0D%0ASet-Cookie:%20a=b",
+    "delete": "%7F",
+    "C1": "%C2%85",
+}
+ODD = {
+    "half a pair": "%ED%A0%80",
+    "no UTF-8": "%FF%FE",
+    "10,000 characters": "x" * 10_000,
+    "10,000 digits": "9" * 10_000,
+    "beyond 32 bits": str(2**31),
+    "beyond 64 bits": str(2**64),
+    "negative": "-1",
+    "other digits": quote("\u0663"),
+    "a percent sign": "%25",
+    "SQL": "%27%20OR%201=1%20--",
+    "a path": "..%2F..%2Fetc%2Fpasswd",
+    "the last code point": quote("\U0010ffff"),
+    "nothing": "",
+}
+ALL = {**BROKEN, **ODD}
+FEW = {name: ALL[name] for name in ("NUL inside", "half a pair", "beyond 64 bits")}
+ARGUMENT = re.compile(r"<(?:[^:<>]+:)?(\w+)>")
+GOOD = {
+    "campaign": "harbour", "evaluation": "2025", "team": "alpha", "system": "searcher", "query": "q1", "name": "AP",
+    "ending": "csv", "filename": "leaderboard.css",
+}  # fmt: skip
+ASKED = ("measure", "tag", "show", "sort", "condition", "page", "next", "v")
+FIELDS = (
+    "name", "email", "password", "current", "description", "because", "next", "system", "system_name", "designation",
+    "threshold", "label", "notes", "kept", "stand",
+)  # fmt: skip
+
+
+@pytest.fixture
+def ada(app: Flask, participant: Reader) -> Reader:
+    """A signed-in participant of a site that answers its own faults with a page, as it does outside of tests."""
+    app.testing = False
+    return participant
+
+
+def addresses(app: Flask, method: str) -> Iterator[str]:
+    """Every address that takes the method, as the site's own map has it: a new page is tried without being named."""
+    for rule in app.url_map.iter_rules():
+        if method in (rule.methods or ()):
+            yield rule.rule
+
+
+def filled(rule: str, **given: str) -> str:
+    """The address with its arguments filled in: those given, a good value for the others."""
+    return ARGUMENT.sub(lambda found: given.get(found[1], GOOD.get(found[1], "1")), rule)
+
+
+def refusals(texts: dict[str, str], asked: Callable[[str], TestResponse]) -> list[str]:
+    """What was not refused as it should be, of one place that the texts are put into."""
+    wrong = []
+    for name, text in texts.items():
+        answer = asked(text)
+        answer.close()
+        refused = answer.status_code in (400, 404, 405, 413, 429)
+        if not refused if name in BROKEN else answer.status_code >= 500:
+            wrong.append(f"{name}: {answer.status}")
+    return wrong
+
+
+def test_nothing_in_an_address_makes_the_site_fail(app: Flask, ada: Reader) -> None:
+    wrong = []
+    for rule in addresses(app, "GET"):
+        for argument in ARGUMENT.findall(rule):
+
+            def ask(text: str, rule: str = rule, argument: str = argument) -> TestResponse:
+                return ada.client.get(filled(rule, **{argument: text}))
+
+            wrong += [f"{rule} {argument} {one}" for one in refusals(ALL, ask)]
+    assert wrong == []
+
+
+def test_nothing_that_a_page_is_asked_for_makes_it_fail(app: Flask, ada: Reader) -> None:
+    wrong = []
+    pages = [rule for rule in addresses(app, "GET") if "filename" not in rule]
+    assert "/campaigns/<campaign>/<evaluation>" in pages
+    for rule in pages:
+        for argument in (*ASKED, None):
+
+            def ask(text: str, rule: str = rule, argument: str | None = argument) -> TestResponse:
+                return ada.client.get(f"{filled(rule)}?{argument}={text}" if argument else f"{filled(rule)}?{text}=1")
+
+            wrong += [f"{rule} ?{argument} {one}" for one in refusals(FEW, ask)]
+    assert wrong == []
+
+
+def test_nothing_in_a_form_makes_the_site_fail(
+    app: Flask, world: World, reader: Callable[[str], Reader], quick_hashes: None
+) -> None:
+    app.testing = False
+    wrong = []
+    for rule in addresses(app, "POST"):
+        ada = reader("ada")  # anew each time: one of the forms logs out
+        token = quote(ada.token())
+        good = "&".join(f"{name}=a" for name in FIELDS)
+        for field in FIELDS:
+            others = good.replace(f"{field}=a", "").replace("&&", "&")
+
+            def ask(
+                text: str,
+                rule: str = rule,
+                field: str = field,
+                others: str = others,
+                token: str = token,
+                by: Reader = ada,
+            ) -> TestResponse:
+                form = f"csrf_token={token}&{others}&{field}={text}"
+                return by.client.post(filled(rule), data=form, content_type="application/x-www-form-urlencoded")
+
+            wrong += [f"{rule} {field} {one}" for one in refusals(FEW, ask)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", ["/login", "/account/teams/new", "/campaigns/harbour/2025/submit"])
+def test_nothing_in_a_form_of_parts_makes_the_site_fail(ada: Reader, path: str) -> None:
+    for value in ("a\x00b", "\x1b[31m", "\x7f"):
+        answer = ada.send(path, b"q1 Q0 d1 1 0.9 alpha\n", name=value, label=value, notes=value)
+        assert answer.status_code == 400, value
+        assert "be kept or shown" in answer.text
+    for name in ("a\x00b", "\ud800"):
+        answer = ada.client.post(
+            path,
+            data=f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n\xff\r\n--x--\r\n'.encode(
+                "utf-8", "surrogatepass"
+            ),
+            content_type="multipart/form-data; boundary=x",
+        )
+        assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/account/", "/campaigns/harbour/2025", "/static/leaderboard.css"])
+def test_nothing_in_a_header_makes_the_site_fail(ada: Reader, path: str) -> None:
+    values = ("\x00", "\xff\xfe", "\\000\\377", "x" * 10_000, str(2**64), "-1", '"', "=;=", "bytes=9-1,a-", "é")
+    names = (
+        "ACCEPT", "ACCEPT_LANGUAGE", "IF_NONE_MATCH", "IF_MODIFIED_SINCE", "RANGE", "REFERER", "USER_AGENT", "ORIGIN",
+        "AUTHORIZATION", "X_FORWARDED_FOR", "X_FORWARDED_HOST", "X_FORWARDED_PREFIX", "X_HTTP_METHOD_OVERRIDE",
+    )  # fmt: skip
+    cookies = ("{}", "leaderboard={}", "leaderboard-browser={}")
+    for value in values:
+        for given in [
+            {f"HTTP_{name}": value for name in names},
+            *({"HTTP_COOKIE": one.format(value)} for one in cookies),
+        ]:
+            answer = ada.client.get(path, environ_overrides=given)
+            answer.close()
+            assert answer.status_code < 500, given
+
+
+def test_a_body_that_is_no_form_is_refused(ada: Reader) -> None:
+    bodies = (b'{"name": "\\ud800"}', b'{"name": "a\\u0000"}', b"\x00", b"[" * 10_000, b"")
+    kinds = ("application/json", "text/plain", "multipart/form-data", "\xff", "multipart/form-data; boundary=\xff")
+    for path in ("/login", "/campaigns/harbour/2025/submit"):
+        for kind in kinds:
+            for body in bodies:
+                answer = ada.client.post(path, data=body, environ_overrides={"CONTENT_TYPE": kind})
+                assert answer.status_code == 400, (path, kind, body)

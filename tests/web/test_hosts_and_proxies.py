@@ -1,0 +1,129 @@
+"""Which names the site answers to, and which headers of proxies it believes: those that a setting covers, no other."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask, request
+from flask.testing import FlaskClient
+
+from leaderboard.config import Config
+from leaderboard.errors import BadInput
+from leaderboard.web import create_app
+from leaderboard.web.context import client_address
+from tests.web.conftest import Reader
+
+Make = Callable[..., FlaskClient]
+
+SPOOFED = {
+    "X-Forwarded-For": "203.0.113.9",
+    "X-Forwarded-Host": "evil.example",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Prefix": "/evil",
+    "X-Forwarded-Port": "666",
+    "X-Forwarded-Server": "evil.example",
+    "X-Forwarded-Ssl": "on",
+    "X-Forwarded-Protocol": "ssl",
+    "Forwarded": "for=203.0.113.9;host=evil.example;proto=https",
+    "X-Real-IP": "203.0.113.9",
+    "X-Client-IP": "203.0.113.9",
+    "True-Client-IP": "203.0.113.9",
+    "CF-Connecting-IP": "203.0.113.9",
+    "X-HTTP-Method-Override": "POST",
+    "X-HTTP-Method": "POST",
+    "X-Original-URL": "/evil",
+    "X-Rewrite-URL": "/evil",
+    "Script-Name": "/evil",
+    "X-Host": "evil.example",
+}
+
+
+def what_it_takes_the_request_for() -> dict[str, str]:
+    return {
+        "address": client_address(), "host": request.host, "scheme": request.scheme, "method": request.method,
+        "root": request.root_path, "url": request.url,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def site(tmp_path: object) -> Iterator[Make]:
+    made: list[Flask] = []
+
+    def make(**settings: object) -> FlaskClient:
+        config = Config(f"sqlite:///{tmp_path}/x.sqlite", store_url=f"{tmp_path}/store", secret_key="s", **settings)  # type: ignore[arg-type]  # settings of several types
+        app = create_app(config)
+        app.add_url_rule("/taken-for", view_func=what_it_takes_the_request_for)
+        made.append(app)
+        return app.test_client()
+
+    yield make
+    for app in made:
+        app.extensions["database"].close()
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", "localhost.evil.example", "evil.example:8000", "localhost@evil.example",
+        "evil.example@localhost",
+        "localhost/evil.example", "localhost:8000:9", "localhost:evil", "[::1", "", "a b", "127.0.0.1.evil.example",
+        "locαlhost",
+    ],
+)  # fmt: skip
+def test_another_host_than_the_sites_own_is_refused(site: Make, host: str) -> None:
+    client = site()
+    for path in ("/login", "/healthz", "/static/leaderboard.css", "/no/such/page"):
+        answer = client.get(path, environ_overrides={"HTTP_HOST": host})
+        answer.close()
+        assert answer.status_code == 400
+        assert answer.location is None
+        assert "evil" not in answer.text
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "[::1]:8000", "[::1]", "localhost."])
+def test_without_a_setting_it_answers_to_this_machines_names(site: Make, host: str) -> None:
+    assert site().get("/login", environ_overrides={"HTTP_HOST": host}).status_code == 200
+
+
+def test_it_answers_to_the_names_that_are_set_and_to_no_other(site: Make) -> None:
+    client = site(hosts=" Board.example.org, board")
+    for host, status in (("board.example.org", 200), ("BOARD", 200), ("localhost", 400), ("x.board.example.org", 400)):
+        assert client.get("/login", headers={"Host": host}).status_code == status
+
+
+@pytest.mark.parametrize("hosts", ["", " , ", "board.example.org:8000", "https://board.example", "*", "a b", ".org"])
+def test_a_setting_that_names_no_host_stops_the_site_from_starting(site: Make, hosts: str) -> None:
+    with pytest.raises(BadInput, match="LEADERBOARD_HOSTS"):
+        site(hosts=hosts)
+
+
+@pytest.mark.parametrize("name", SPOOFED)
+def test_no_header_of_a_proxy_is_believed_where_no_proxy_stands_in_front(site: Make, name: str) -> None:
+    client = site()
+    as_it_is = client.get("/taken-for").json
+    assert as_it_is is not None
+    assert client.get("/taken-for", headers={name: SPOOFED[name]}).json == as_it_is
+    assert client.get("/taken-for", headers=SPOOFED).json == as_it_is
+
+
+def test_one_proxy_is_believed_about_address_scheme_and_host_and_nothing_else(site: Make) -> None:
+    client = site(trusted_proxies=1, hosts="board.example.org")
+    told = {
+        **SPOOFED,
+        "X-Forwarded-For": "203.0.113.9, 198.51.100.7",  # the client wrote the first, the proxy the second
+        "X-Forwarded-Host": "board.example.org",
+        "X-Forwarded-Proto": "https",
+    }
+    assert client.get("/taken-for", headers=told).json == {
+        "address": "198.51.100.7", "host": "board.example.org", "scheme": "https", "method": "GET", "root": "",
+        "url": "https://board.example.org/taken-for",
+    }  # fmt: skip
+
+
+def test_a_host_that_a_proxy_reports_must_be_the_sites_own_too(site: Make) -> None:
+    client = site(trusted_proxies=1, hosts="board.example.org")
+    assert client.get("/login", headers={"X-Forwarded-Host": "evil.example"}).status_code == 400
+
+
+def test_links_that_leave_the_site_name_it_as_it_was_asked_for(participant: Reader) -> None:
+    participant.client.post("/teams/alpha/invitations", data={"csrf_token": participant.token()}, headers=SPOOFED)
+    assert "http://localhost/join/" in participant.client.get("/teams/alpha", headers=SPOOFED).text
