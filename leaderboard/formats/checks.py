@@ -2,19 +2,45 @@
 
 import math
 import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.formats.harmless import shown
+from leaderboard.formats.ids import Texts, byte_strings
 from leaderboard.formats.problems import Wrong
 
-__all__ = ["GRADE_LIMIT", "ODD_IN_ID", "decision", "grade", "identifier", "is_number", "not_utf8", "score"]
+__all__ = [
+    "GRADE_LIMIT",
+    "ODD_IN_ID",
+    "ODD_POINTS",
+    "control_character",
+    "decision",
+    "grade",
+    "identifier",
+    "identifiers",
+    "is_number",
+    "not_utf8",
+    "score",
+    "scores",
+]
 
 GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER_SIGNS = re.compile(r"[0-9.eE+-]*")
 INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
-# What identifier() refuses beyond ASCII and its blanks: control characters and blanks. A plain set is searched for ten
-# times faster than a class like \s.
-ODD_IN_ID = re.compile(r"[\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+# What turns the order of writing around, or takes no room: two ids that differ in nothing else look alike on a page.
+UNSEEN = re.compile(r"[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+# What identifier() refuses beyond ASCII and its blanks: control characters, blanks, and what can't be seen. A plain set
+# is searched for ten times faster than a class like \s.
+ODD_IN_ID = re.compile(
+    r"[\x7f-\xa0\u061c\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f\u2060\u2066-\u2069\u3000\ufeff]"
+)
+ODD_BUT_NEWLINE = re.compile(ODD_IN_ID.pattern.replace("[", r"[\x00-\x09\x0b-\x20", 1))
+ODD_POINTS = np.array([point for point in range(0x10000) if ODD_IN_ID.match(chr(point))], np.uint32)
+PLAIN = re.compile(r"[!-~]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -24,8 +50,15 @@ def not_utf8(error: UnicodeDecodeError) -> Wrong:
     return Wrong(f"byte {error.start + 1} is {kind}", kind)
 
 
+def control_character(what: str, text: str) -> Wrong:
+    """A field with a control character; `what` names it."""
+    return Wrong(f"{what} {shown(text)} holds a control character", f"a {what} holds a control character")
+
+
 def identifier(what: str, text: str, most_bytes: int) -> str:
     """The id of a query or a document (`what`), wherever it comes from: a column, a record, an archive's file name."""
+    if len(text) <= most_bytes and PLAIN.fullmatch(text):
+        return text
     if not text:
         raise Wrong(f"{what} id is empty")
     try:
@@ -36,10 +69,34 @@ def identifier(what: str, text: str, most_bytes: int) -> str:
         longer = f"{what} id longer than {most_bytes} bytes"
         raise Wrong(f"{longer}: {shown(text)}", longer)
     if CONTROL.search(text):
-        raise Wrong(f"{what} id {shown(text)} holds a control character", f"a {what} id holds a control character")
+        raise control_character(f"{what} id", text)
+    if unseen := UNSEEN.search(text):
+        named = f"holds a character that can't be seen, U+{ord(unseen[0]):04X}"
+        raise Wrong(f"{what} id {shown(text)} {named}", f"a {what} id holds a character that can't be seen")
     if any(character.isspace() for character in text):
         raise Wrong(f"{what} id '{shown(text)}' holds a blank", f"a {what} id holds a blank")
     return text
+
+
+def identifiers(texts: Sequence[str], most_bytes: int) -> Texts:
+    """Ids as `identifier` takes them, many at once. Raises ValueError where it would refuse one of them."""
+    joined = "\n".join(texts)
+    if ODD_BUT_NEWLINE.search(joined) or joined.count("\n") >= len(texts) or not all(texts):
+        raise ValueError("an odd character, or an empty id")
+    encoded = joined.encode().split(b"\n")
+    if max(map(len, encoded)) > most_bytes:
+        raise ValueError("an id is too long")
+    return byte_strings(encoded)
+
+
+def scores(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Scores as `score` takes them, many at once. Raises ValueError where it would refuse one of them."""
+    if not NUMBER_SIGNS.fullmatch("".join(texts)):
+        raise ValueError("a sign that no number has")
+    values = np.array(list(map(float, texts)))
+    if not np.isfinite(values).all():
+        raise ValueError("a number is too large")
+    return values
 
 
 def is_number(text: str) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "Places",
     "Texts",
     "as_texts",
+    "byte_strings",
     "cut_out",
     "keys",
     "pair_keys",
@@ -52,7 +53,11 @@ def cut_out(codes: Codes, start: Places, length: Places) -> Texts:
 
 def as_texts(texts: Iterable[str]) -> Texts:
     """The texts in UTF-8."""
-    encoded = [text.encode() for text in texts]
+    return byte_strings([text.encode() for text in texts])
+
+
+def byte_strings(encoded: Sequence[bytes]) -> Texts:
+    """The texts, in UTF-8 already."""
     return np.array(encoded, f"S{WORD * _words_for(max(map(len, encoded), default=0))}")
 
 

@@ -11,17 +11,19 @@ from itertools import chain
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats.checks import not_utf8
-from leaderboard.formats.ids import WORD, Codes
+from leaderboard.formats.ids import WORD, Codes, Places
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection
 from leaderboard.formats.problems import Problems
 
 __all__ = ["PIECE_BYTES", "Piece", "cut", "numbered_lines", "side_by_side"]
 
 PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
-NEWLINE = 10
+COMMENT, NEWLINE = b"#\n"
+IS_BLANK = np.isin(np.arange(256), [*b"\t\n\v\f\r "])  # by character code: what bytes.strip() takes away
 MOST_AT_ONCE = 4  # each piece costs memory
 
 Item = TypeVar("Item")
@@ -67,11 +69,30 @@ class Piece:
         """All lines but the first one."""
         return Piece.of(self.text.partition(b"\n")[2], self.numbers[1:])
 
+    def newlines(self) -> Places:
+        """int64[lines]: where each line ends."""
+        return np.flatnonzero(self.codes == NEWLINE)
+
     def without_comments(self) -> "Piece":
         """The piece without comments and empty lines."""
-        lines = ((number, line, line.strip()) for number, line in zip(self.numbers, self.lines(), strict=True))
-        kept = [(number, line) for number, line, content in lines if content and not content.startswith(b"#")]
-        return Piece.of(b"".join([line for _, line in kept]), array("q", [number for number, _ in kept]))
+        codes, newline = self.codes, self.newlines()
+        content = np.flatnonzero(~IS_BLANK.take(codes))
+        upto = np.searchsorted(content, newline)  # how much content comes before the end of each line
+        first = np.concatenate((np.zeros(min(len(upto), 1), np.int64), upto[:-1]))
+        kept = upto > first
+        kept[kept] = codes[content[first[kept]]] != COMMENT
+        return self.only(kept, newline)
+
+    def only(self, kept: NDArray[np.bool_], newline: Places) -> "Piece":
+        """Some of the lines. kept: bool[lines]; newline: what `newlines` gives."""
+        if kept.all():
+            return self
+        chosen = np.repeat(kept, np.diff(newline, prepend=-1))
+        size = int(np.count_nonzero(chosen))
+        room = np.zeros(size + WORD, np.uint8)
+        room[:size] = self.codes[chosen]
+        numbers = array("q", np.asarray(self.numbers, np.int64)[kept].tobytes())
+        return Piece(room, size, numbers)
 
 
 def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iterator[Piece]:
@@ -105,7 +126,7 @@ def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iter
 def numbered_lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
     """Each line with its number; one that is no UTF-8 text is a problem. Raises FileRejected as `cut` does."""
     limits = problems.limits
-    reader = io.BufferedReader(text)
+    reader = io.BufferedReader(text, PIECE_BYTES)
     number = 0
     while line := reader.readline(limits.line_bytes + 1):
         number += 1

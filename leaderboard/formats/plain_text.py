@@ -32,6 +32,7 @@ FOREIGN_STARTS = {
     b"\xfe\xff": "is UTF-16 text; save it as UTF-8",
     b"PAR1": "is a Parquet file; give plain text or gzip",
 }
+EXPANDED_FREE = 16 * MIB
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
 
@@ -41,22 +42,32 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps on one file. The defaults fit the largest public runs (7 million lines) several times over.
+    """Caps on one file, which bound what reading it costs. The largest public runs (7 million lines, 1,000 for each of
+    7,000 queries) and 1,000 lines for each of 10,000 queries pass twice over.
 
     expanded_bytes  bytes of text, after decompression
-    lines           lines of text
+    expanded_times  times its own size that a compressed file may expand to, once its text is longer than EXPANDED_FREE:
+                    runs expand to 5 to 30 times theirs
+    lines           lines of text, blank ones and comments too
     line_bytes      bytes of one line; in columns, lines up to a piece (1 MiB) are taken whatever it says
     id_bytes        bytes of a query's or a document's id
-    members         files in an archive
+    all_id_bytes    bytes of all document ids, each as long as the longest near it: 50 for each of 20 million lines
+    queries         different queries: more than any collection has
+    members         files in an archive, one a query
+    wrong           mistakes after which reading ends: enough to tell a slip from a file of another kind
     problems        lines that are listed of one kind of mistake
     examples        the same, of a kind that is summed up because more lines have it, or most lines of the file
     """
 
     expanded_bytes: int = 4096 * MIB
-    lines: int = 50_000_000
+    expanded_times: int = 200
+    lines: int = 20_000_000
     line_bytes: int = MIB
     id_bytes: int = 255
-    members: int = 100_000
+    all_id_bytes: int = 1024 * MIB
+    queries: int = 1_000_000
+    members: int = 20_000
+    wrong: int = 10_000
     problems: int = 50
     examples: int = 5
 
@@ -94,6 +105,11 @@ class CappedReader(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    @property
+    def given(self) -> int:
+        """How many bytes it has given so far."""
+        return self._given
+
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end; they stay to be read."""
         while len(self._start) < size and (piece := self._guard(self._source.read, size - len(self._start))):
@@ -128,6 +144,32 @@ class CappedReader(io.RawIOBase):
             raise rejection(self._name, "is damaged gzip data; compress it again") from None
 
 
+class _Expanding:
+    """Reads what a decompressor gives, and refuses to go on where that is far more than it was given."""
+
+    def __init__(self, unpacked: gzip.GzipFile, packed: CappedReader, limits: Limits, name: str) -> None:
+        self._unpacked = unpacked
+        self._packed = packed
+        self._times = limits.expanded_times
+        self._name = name
+        self._given = 0
+
+    def read(self, size: int, /) -> bytes:
+        piece = self._unpacked.read(size)
+        self._count(len(piece))
+        return piece
+
+    def readinto(self, buffer: Any) -> int:
+        given = self._unpacked.readinto(buffer)
+        self._count(given)
+        return given
+
+    def _count(self, given: int) -> None:
+        self._given += given
+        if self._given > EXPANDED_FREE + self._times * self._packed.given:
+            raise rejection(self._name, f"expands to more than {self._times} times its size, the most allowed")
+
+
 @contextmanager
 def open_plain(
     source: Path | ByteSource, limits: Limits | None = None, name: str | None = None
@@ -150,7 +192,7 @@ def open_plain(
     given = CappedReader(source, NO_CAP, name)
     if given.peek(len(GZIP_MAGIC)) == GZIP_MAGIC:
         with gzip.GzipFile(fileobj=given, mode="rb") as unpacked:
-            yield _text(unpacked, limits, name)
+            yield _text(_Expanding(unpacked, given, limits, name), limits, name)
     else:
         yield _text(given, limits, name)
 

@@ -17,6 +17,7 @@ __all__ = ["UNKNOWN_QUERY", "WHOLE", "Part", "Problems", "Wrong", "WrongLine", "
 
 MOST_BYTES = 32 * 1024  # of all that is told of one file
 ROW_BYTES = 100  # of a problem beside its message
+LOOK_EVERY = 1000  # lines
 MOST_WIDTHS_NAMED = 2
 WIDTHS = "{widths}"
 UNKNOWN_QUERY = "the query is not in this evaluation"
@@ -144,15 +145,28 @@ class Problems:
             mistake.same = mistake.same and all(message == mistake.first[0][1] for _, message in placed)
 
     def add_unread(self, line: int, wrong: Wrong) -> None:
-        """Adds a line that gives no row, and counts it among the lines."""
+        """Adds a line that gives no row, and counts it among the lines. Raises FileRejected when too many are wrong."""
         self.lines += 1
         self.add(line, wrong)
+        if self.lines % LOOK_EVERY == 0:
+            self.raise_if_hopeless()
 
     def count_more(self, kind: str, lines: int) -> None:
         """Counts a kind of mistake on further lines, which come after those that were added one by one."""
         if lines:
             self._mistakes[kind].count += lines
             self._mistakes[kind].same = False
+
+    @property
+    def count(self) -> int:
+        """How many mistakes there are so far."""
+        return sum(mistake.count for mistake in self._mistakes.values())
+
+    def raise_if_hopeless(self) -> None:
+        """Raises FileRejected when so much is wrong that reading on would tell nobody more."""
+        if self.count > self.limits.wrong:
+            self.add(0, Wrong(f"more than {self.limits.wrong:,} mistakes; reading ended there"), WHOLE)
+            self.raise_if_any()
 
     def raise_if_any(self) -> None:
         """Raises FileRejected when anything was added: what many lines have in common, then single lines in order."""
@@ -172,7 +186,7 @@ class Problems:
                 listed.append(((part, line), _problem(line or None, message, 0 if many or guess else 1)))
         listed.sort(key=itemgetter(0))
         told = _first_that_fit([*sums, *(problem for _, problem in listed)])
-        raise FileRejected(told, sum(mistake.count for mistake in self._mistakes.values()), self.name)
+        raise FileRejected(told, self.count, self.name)
 
     def raise_empty(self, what: str = "is empty") -> NoReturn:
         """Raises FileRejected for a file without a single row: for its problems, or else because it `is empty`."""

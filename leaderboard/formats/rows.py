@@ -92,6 +92,7 @@ class Rows:
         self._unknown = np.empty(0, np.bool_)  # which of the queries are not the evaluation's
         self._columns: dict[str, Growing] = {}  # all but the documents
         self._documents: list[Texts] = []
+        self._id_bytes = 0
         self._places: list[tuple[Sequence[int], Part]] = []  # of each table: the lines of its rows
         self._starts = [0]
 
@@ -123,6 +124,7 @@ class Rows:
         problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
         columns = dict(table.columns)
         self._documents.append(columns.pop("document"))
+        self._id_bytes += self._documents[-1].nbytes
         about = table.part.query
         if about:
             columns["query"] = np.full(len(table), self._numbering.number(about), np.uint32)
@@ -136,6 +138,17 @@ class Rows:
             self._columns[name].extend(values)
         self._places.append((table.numbers, table.part))
         self._starts.append(len(self) + len(table))
+        self._require_bounds()
+
+    def _require_bounds(self) -> None:
+        """Ends the reading of a file that is wrong throughout or that would take too much memory."""
+        limits = self.problems.limits
+        self.problems.raise_if_hopeless()
+        if len(self._numbering.ids) > limits.queries:
+            raise rejection(self.problems.name, f"has more than {limits.queries:,} different queries, the most allowed")
+        if self._id_bytes > limits.all_id_bytes:
+            most = f"{limits.all_id_bytes // MIB:,} MiB, the most allowed"
+            raise rejection(self.problems.name, f"its document ids take more than {most}; shorten the longest ones")
 
     def _check_queries(self, table: Table, codes: NDArray[np.uint32]) -> None:
         problems, ids = self.problems, self._numbering.ids

@@ -37,7 +37,7 @@ def plainly(content: bytes) -> tuple[list[Row], set[int]]:
         query, _, document, _, score, _ = texts
         value = float(score) if NUMBER.fullmatch(score) else math.nan
         too_long = max(len(fields[0]), len(fields[2])) > LIMITS.id_bytes
-        controls = any(ord(sign) < 32 for sign in query + document)
+        controls = any(ord(sign) < 32 for text in texts for sign in text)
         if not math.isfinite(value) or too_long or controls:
             wrong.add(number)
             continue

@@ -22,7 +22,7 @@ TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
-LONGEST_HEADER = MIB  # bytes of one entry's extended header
+LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header
 HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
 
 
@@ -37,10 +37,17 @@ def is_archive(start: bytes) -> bool:
 
 
 class _Entry(tarfile.TarInfo):
-    """An entry whose header must be sound, where tarfile takes a bad one for the end of the archive.
+    """An entry whose header must be sound: tarfile takes a bad one for the end of the archive, or stumbles over it.
 
     Its extended header must be small: tarfile reads it whole.
     """
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> "_Entry":
+        try:
+            return super().fromtarfile(archive)
+        except (ValueError, LookupError, ArithmeticError) as error:  # of a number or a map in an extended header
+            raise tarfile.ReadError("a header can't be read") from error
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Entry":
@@ -68,7 +75,7 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
     schema: Schema | None = None
     try:
         with tarfile.open(fileobj=text, mode="r|", tarinfo=_Entry) as archive:
-            for place, entry in enumerate(archive):
+            for place, entry in enumerate(_entries(archive)):
                 _refuse_bad(entry, place, problems)
                 file = archive.extractfile(entry)
                 if file is None:
@@ -100,6 +107,13 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
         problems.part = WHOLE
     if not seen:
         problems.raise_empty("is an archive without files")
+
+
+def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """The entries one after the other; none is kept."""
+    while (entry := archive.next()) is not None:
+        yield entry
+        archive.members.clear()  # type: ignore[attr-defined]  # not in the stubs; it grows with every entry
 
 
 def _refuse_bad(entry: tarfile.TarInfo, place: int, problems: Problems) -> None:

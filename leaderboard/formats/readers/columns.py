@@ -4,7 +4,9 @@ The fast reader gives up on a piece unless every line has the right number of fi
 and every number is a number. The slow reader then reads the piece line by line and says what is wrong with each.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -15,19 +17,26 @@ from leaderboard.formats import checks
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
 from leaderboard.formats.ids import Codes, Places, cut_out, keys
-from leaderboard.formats.pieces import Piece, cut, side_by_side
+from leaderboard.formats.pieces import IS_BLANK, Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
 from leaderboard.formats.tables import CheckedRows, Kind, Schema, Table, schema_of_width
 
 __all__ = ["read_columns", "read_piece"]
 
+Bools = NDArray[np.bool_]
+
 DELETE = 127  # the only control character of ASCII above the blank
-COMMENT, NO, YES = b"#NY"
+NEWLINE, BLANK, COMMENT, NO, YES = b"\n #NY"
+CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 
 
 class Doubt(Exception):  # no error: it leads to the slow reader
-    """Something in a piece may be wrong."""
+    """Something in a piece may be wrong: on these lines (bool[lines]), or on any of them where that is None."""
+
+    def __init__(self, lines: Bools | None = None) -> None:
+        super().__init__()
+        self.lines = lines
 
 
 def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
@@ -43,8 +52,10 @@ def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Proble
 
 def _width(piece: Piece) -> int:
     """The number of fields in the first line that is neither empty nor a comment; 0 where there is no such line."""
-    lines = (line.split() for line in piece.lines())
-    return next((len(fields) for fields in lines if fields and not fields[0].startswith(b"#")), 0)
+    fields = next(piece.lines(), b"").split()
+    if not fields or fields[0].startswith(b"#"):
+        fields = next(piece.without_comments().lines(), b"").split()
+    return len(fields)
 
 
 def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE) -> Table:
@@ -57,7 +68,52 @@ def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE)
     try:
         return _read_fast(piece, schema, limits, part)
     except Doubt:
-        return _read_line_by_line(piece, schema, limits, part)
+        pass
+    return _read_apart(piece, schema, limits, part)
+
+
+def _read_apart(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
+    """As `read_piece`: fast what is sound, line by line what is not."""
+    newline = piece.newlines()
+    doubtful = _doubtful_lines(piece, newline, schema.width)
+    while not doubtful.all():
+        try:
+            sound = _read_fast(piece.only(~doubtful, newline), schema, limits, part)
+        except Doubt as doubt:
+            lines = np.flatnonzero(~doubtful)
+            doubtful[lines if doubt.lines is None else lines[doubt.lines]] = True
+        else:
+            rest = _read_line_by_line(piece.only(doubtful, newline), schema, limits, part)
+            return replace(sound.merged(rest), end=piece.last_line())
+    return _read_line_by_line(piece, schema, limits, part)
+
+
+def _doubtful_lines(piece: Piece, newline: Places, width: int) -> Bools:
+    """bool[lines]: which lines don't have `width` fields or hold an odd character."""
+    codes = piece.codes
+    low = codes <= BLANK
+    ends = np.flatnonzero(low[1:] > low[:-1]) + 1
+    doubtful: Bools = np.diff(np.searchsorted(ends, newline, side="right"), prepend=0) != width
+    control = np.flatnonzero(low & ~IS_BLANK.take(codes))
+    doubtful[np.searchsorted(newline, control)] = True
+    if codes.max(initial=0) >= DELETE:
+        doubtful |= _oddly_written(piece, newline)
+    return doubtful
+
+
+def _oddly_written(piece: Piece, newline: Places) -> Bools:
+    """bool[lines]: which lines are no UTF-8, or hold a character that no id may have."""
+    odd = np.zeros(len(newline), np.bool_)
+    try:
+        points = np.frombuffer(piece.text.decode().encode("utf-32-le"), np.uint32)
+    except UnicodeDecodeError:
+        beyond = np.searchsorted(newline, np.flatnonzero(piece.codes >= DELETE))
+        odd[beyond] = True
+        return odd
+    suspects = np.flatnonzero(points >= DELETE)
+    suspects = suspects[np.isin(points[suspects], checks.ODD_POINTS)]
+    odd[np.searchsorted(np.flatnonzero(points == NEWLINE), suspects)] = True
+    return odd
 
 
 def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
@@ -76,46 +132,57 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
             raise Doubt from None
         if odd:
             raise Doubt
-    columns = {
-        column.name: FAST[column.kind or "id"](piece.room, start, length, limits)
-        for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True)
-    }
+    columns: dict[str, NDArray[Any]] = {}
+    wrong = np.zeros(len(fields[0][0]), np.bool_)
+    for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True):
+        columns[column.name], sound = FAST[column.kind or "id"](piece.room, start, length, limits)
+        if sound is not None:
+            wrong |= ~sound
+    if wrong.any():
+        raise Doubt(wrong)
     columns["key"] = keys(columns["document"])
     return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
 
 
-def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> NDArray[Any]:
+# Each of these gives a column, and which of its values are sound (bool[lines]); None: all of them are.
+FastColumn = tuple[NDArray[Any], Bools | None]
+
+
+def _ids(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
     if length.max() > limits.id_bytes:
-        raise Doubt
-    return cut_out(codes, start, length)
+        return np.empty(0), length <= limits.id_bytes
+    return cut_out(codes, start, length), None
 
 
-def _scores(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
-    score, sure = floats(codes, start, length)
-    for row in np.flatnonzero(~sure).tolist():
+def _scores(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+    score, sound = floats(codes, start, length)
+    rest = np.flatnonzero(~sound)
+    if not len(rest):
+        return score, None
+    wrong = 0
+    for row in rest.tolist():
+        if wrong > limits.wrong:
+            break
         try:
             score[row] = checks.score(codes[start[row] : start[row] + length[row]].tobytes().decode())
         except Wrong:
-            raise Doubt from None
-    return score
+            wrong += 1
+            continue
+        sound[row] = True
+    return score, sound
 
 
-def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
+def _grades(codes: Codes, start: Places, length: Places, _limits: Limits) -> FastColumn:
     grade, sure = integers(codes, start, length)
-    if not sure.all() or np.abs(grade).max() > checks.GRADE_LIMIT:
-        raise Doubt
-    return grade
+    return grade, sure & (np.abs(grade) <= checks.GRADE_LIMIT)
 
 
-def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> NDArray[Any]:
+def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> FastColumn:
     letter = codes[start]
-    if not ((length == 1) & ((letter == YES) | (letter == NO))).all():
-        raise Doubt
-    returned: NDArray[Any] = letter == YES
-    return returned
+    return letter == YES, (length == 1) & ((letter == YES) | (letter == NO))
 
 
-FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
+FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], FastColumn]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,
@@ -124,13 +191,15 @@ FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], NDArray[Any]]] = {
 
 
 def _read_line_by_line(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
-    """The piece's rows, and what is wrong with each of the others."""
+    """The piece's rows, and what is wrong with each of the others, up to where enough is wrong."""
     rows = CheckedRows(schema, limits, part)
     for number, line in zip(piece.numbers, piece.lines(), strict=True):
         try:
             rows.add(number, _fields(line, schema))
         except Wrong as wrong:
             rows.add_wrong(number, wrong)
+            if rows.is_hopeless:
+                break
     return rows.table(piece.last_line())
 
 
@@ -143,4 +212,8 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
     fields = text.split()
     if len(fields) != schema.width and not (schema.open_end and len(fields) > schema.width):
         raise wrong_width(str(schema.width), len(fields), schema)
+    if CONTROL.search(text):
+        for column, field in zip(schema.columns, fields, strict=False):
+            if column.kind is None and CONTROL.search(field):
+                raise checks.control_character(column.name, field.decode())
     return [fields[place].decode() for place, _ in schema.read]

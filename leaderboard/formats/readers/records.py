@@ -2,21 +2,23 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
-from leaderboard.formats.tables import CheckedRows, Column, Schema, Table, our_name
+from leaderboard.formats.tables import CheckedRows, Column, Kind, Schema, Table, our_name
 
 __all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
 
-ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 13  # few enough that Python need not search them for garbage
 
-Record = Sequence[tuple[str, Any]]  # the columns of a record and their values
+AsTexts = Callable[[Sequence[Any]], Sequence[str]]
+Record = tuple[Sequence[str], Sequence[Any]]  # the columns of a record, and their values
 
 
 def starts_csv(head: bytes) -> bool:
@@ -27,7 +29,7 @@ def starts_csv(head: bytes) -> bool:
 
 def read_csv(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
     """The rows of a CSV file with a header."""
-    return _read(_csv_records(text, problems), lambda _, value: value, schemas, problems)
+    return _read(_csv_records(text, problems), lambda _: list, schemas, problems)
 
 
 def starts_json(head: bytes) -> bool:
@@ -37,16 +39,17 @@ def starts_json(head: bytes) -> bool:
 
 def read_json(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
     """The rows of a file with one JSON object a line."""
-    return _read(_json_records(text, problems), _json_text, schemas, problems)
+    return _read(_json_records(text, problems), _json_texts, schemas, problems)
 
 
 def _read(
     records: Iterator[tuple[int, Record]],
-    as_text: Callable[[Column, Any], str],
+    texts_of: Callable[[Sequence[Column]], AsTexts],
     schemas: Sequence[Schema],
     problems: Problems,
 ) -> Iterator[Table]:
-    """The rows that records give, each record with its line; `as_text` gives a value as `CheckedRows` takes it.
+    """The rows that records give, each record with its line; `texts_of`, given the columns that are
+    read, gives what makes their values texts.
 
     Of the schemas, the richest first, the first one holds whose columns the first record has. Columns that we don't
     know are left alone.
@@ -56,38 +59,38 @@ def _read(
         problems.raise_empty()
     schema = _schema(start, schemas, problems.name)
     rows = CheckedRows(schema, problems.limits)
-    for line, record in chain([start], records):
+    names: Sequence[str] | None = None
+    as_texts = texts_of([column for _, column in schema.read])
+    for count, (line, (given, values)) in enumerate(chain([start], records), 1):
         try:
-            rows.add(line, [as_text(column, value) for column, value in _columns(record, schema)])
+            if given != names:
+                names, read = given, itemgetter(*_places(given, schema))
+            rows.add(line, as_texts(read(values)))
         except Wrong as wrong:
             rows.add_wrong(line, wrong)
-        if len(rows) >= ROWS_AT_ONCE:
+        if count % ROWS_AT_ONCE == 0:
             yield rows.table()
     yield rows.table()
 
 
 def _schema(start: tuple[int, Record], schemas: Sequence[Schema], name: str) -> Schema:
-    line, record = start
-    names = [column for column, _ in record]
+    line, (names, _) = start
     for schema in schemas:
         if all(column.name in names for _, column in schema.read):
             return schema
     raise rejection(name, f"expected the columns {schemas[-1]}, found {shown(', '.join(names)) or 'none'}", line)
 
 
-def _columns(record: Record, schema: Schema) -> list[tuple[Column, Any]]:
-    """The columns that are read, each with its value. Raises Wrong where one is missing or there twice."""
-    given = dict(record)
+def _places(names: Sequence[str], schema: Schema) -> list[int]:
+    """Where in a record the columns stand that are read. Raises Wrong where one is missing or there twice."""
     columns = [column for _, column in schema.read]
-    missing = [column.name for column in columns if column.name not in given]
+    missing = [column.name for column in columns if column.name not in names]
     if missing:
         raise Wrong(f"no {' and no '.join(missing)} ({schema})")
-    if len(record) > len(given):
-        names = [name for name, _ in record]
-        twice = [column.name for column in columns if names.count(column.name) > 1]
-        if twice:
-            raise Wrong(f"gives {' and '.join(twice)} twice")
-    return [(column, given[column.name]) for column in columns]
+    twice = [column.name for column in columns if names.count(column.name) > 1]
+    if twice:
+        raise Wrong(f"gives {' and '.join(twice)} twice")
+    return [names.index(column.name) for column in columns]
 
 
 def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
@@ -122,7 +125,7 @@ def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, 
         elif len(fields) != len(names):
             problems.add_unread(numbers[0], wrong_width(str(len(names)), len(fields), header))
         else:
-            yield numbers[0], tuple(zip(names, fields, strict=True))
+            yield numbers[0], (names, fields)
 
 
 class _Number(str):
@@ -131,21 +134,48 @@ class _Number(str):
     __slots__ = ()
 
 
+# By what a column holds, the type of a JSON value that needs no other look.
+PLAIN: Mapping[Kind | None, type] = {"id": str, "score": _Number, "grade": _Number, "decision": str}
+
+
 def _json_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
     decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
+    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]  # not in the stubs
+    written: tuple[str, ...] = ()  # the names of the last object, as it has them and as we call them
+    names: tuple[str, ...] = ()
     for number, line in numbered_lines(text, problems):
         if not line.strip():
             continue
         try:
-            value = decoder.decode(line)
+            value, end = scan(line, 0) if line.startswith("{") else (decoder.decode(line), len(line))
+            if line[end:].strip():
+                raise json.JSONDecodeError("Extra data", line, end)
+        except StopIteration as error:  # how it says that a value is missing
+            problems.add_unread(number, Wrong(f"is no JSON: no value at character {error.value + 1}", "is no JSON"))
+            continue
         except (json.JSONDecodeError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
             problems.add_unread(number, Wrong(f"is no JSON: {reason}", "is no JSON"))
             continue
         if isinstance(value, tuple):
-            yield number, tuple((our_name(name), member) for name, member in value)
+            given, members = zip(*value, strict=True) if value else ((), ())
+            if given != written:
+                written, names = given, tuple(map(our_name, given))
+            yield number, (names, members)
         else:
             problems.add_unread(number, Wrong(f"expected an object, found {shown(line.strip())}", "expected an object"))
+
+
+def _json_texts(columns: Sequence[Column]) -> AsTexts:
+    """What gives the values of these columns as the checks of single values take them."""
+    plain = tuple(PLAIN[column.kind] for column in columns)
+
+    def as_texts(values: Sequence[Any]) -> Sequence[str]:
+        if tuple(map(type, values)) == plain:
+            return values
+        return [_json_text(column, value) for column, value in zip(columns, values, strict=True)]
+
+    return as_texts
 
 
 def _json_text(column: Column, value: Any) -> str:

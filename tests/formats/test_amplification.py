@@ -1,0 +1,115 @@
+"""Small files that ask for much: what reading them costs is bounded by their lines, and by `Limits`."""
+
+import contextlib
+import gzip
+import io
+import tarfile
+import time
+
+import pytest
+
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits, read_run
+from leaderboard.formats.plain_text import EXPANDED_FREE, MIB, open_plain
+from tests.formats.files import problems_of
+
+LINES = 500_000
+SECONDS_A_MILLION = 3.0
+GOOD = b"q1 Q0 d1 1 1.0 t\n"
+JSON = b'{"query": "q1", "document": "d1", "score": 1}\n'
+CSV = b"query,document,score\n"
+
+TOLD_AT_ONCE = {
+    "blank lines": GOOD + b"\n" * LINES,
+    "blank lines alone": b"\r\n" * LINES,
+    "comments": GOOD + b"#\n" * LINES,
+    "every other line a comment": b"".join(b"q1 Q0 d%d 1 1 t\n# no\n" % number for number in range(LINES // 2)),
+    "one byte a line": b"a\n" * LINES,
+    "one line in a hundred wrong": b"".join(
+        b"q1 Q0 d%d 1 %s t\n" % (number, b"x" if number % 100 == 0 else b"1") for number in range(LINES)
+    ),
+    "every score wrong": b"".join(b"q1 Q0 d%d 1 x%d t\n" % (number, number) for number in range(LINES)),
+    "a control character in every tag": b"".join(b"q1 Q0 d%d 1 1 \0\n" % number for number in range(LINES)),
+    "no UTF-8": b"q1 Q0 d\xe9 1 1 t\n" * LINES,
+    "every query another": b"".join(b"x%d Q0 d 1 1 t\n" % number for number in range(LINES)),
+    "one line again and again": GOOD * LINES,
+    "widths": b"".join(b"a " * (number % 40) + b"\n" for number in range(LINES)),
+    "no JSON": JSON + b"{\n" * LINES,
+    "no object": JSON + b"1\n" * LINES,
+    "blank lines in JSON": JSON + b"\n" * LINES,
+    "records too short": CSV + b"a\n" * LINES,
+    "open quotes": CSV + b'"\n' * LINES,
+    "blank lines in CSV": CSV + b"\n" * LINES,
+}
+
+
+@pytest.mark.parametrize("content", TOLD_AT_ONCE.values(), ids=TOLD_AT_ONCE.keys())
+def test_a_million_lines_of_anything_take_three_seconds_of_computing_at_most(content: bytes) -> None:
+    started = time.process_time()
+    with contextlib.suppress(FileRejected):
+        read_run(io.BytesIO(content), queries={"q1", "q2"})
+    assert time.process_time() - started < SECONDS_A_MILLION * content.count(b"\n") / 1e6
+
+
+def test_reading_ends_where_enough_is_wrong() -> None:
+    limits = Limits(wrong=1000)
+    found = problems_of(read_run, io.BytesIO(b"a\n" * 100_000), limits=limits)
+    assert (None, "more than 1,000 mistakes; reading ended there") in found
+    assert (1, "expected 6 columns, found 1 (query Q0 document rank score tag)") in found
+
+
+@pytest.mark.parametrize("inside", [b"\n", b"q1 Q0 d1 1 1.0 t\n", b"\0"], ids=["blank lines", "one run line", "NUL"])
+def test_a_bomb_is_refused_long_before_it_is_unpacked(inside: bytes) -> None:
+    bomb = gzip.compress(inside * (150 * MIB // len(inside)), 9)
+    given: list[int] = []
+    with pytest.raises(FileRejected) as caught, open_plain(io.BytesIO(bomb)) as text:
+        given.extend(iter(lambda: len(text.read(MIB)), 0))
+    assert sum(given) < EXPANDED_FREE + 200 * len(bomb) < 150 * MIB
+    assert caught.value.problems[0].message == "expands to more than 200 times its size, the most allowed"
+
+
+def test_a_run_of_one_score_and_rising_ids_is_no_bomb() -> None:
+    lines = b"".join(b"q1 Q0 d%07d 1 0 t\n" % number for number in range(1_500_000))
+    assert len(lines) > EXPANDED_FREE
+    assert len(read_run(io.BytesIO(gzip.compress(lines, 9)))) == 1_500_000
+
+
+def test_more_queries_and_longer_ids_in_all_than_allowed_are_refused() -> None:
+    many = b"".join(b"q%d Q0 d 1 1 t\n" % number for number in range(1_001))
+    assert problems_of(read_run, io.BytesIO(many), limits=Limits(queries=1_000)) == [
+        (None, "has more than 1,000 different queries, the most allowed")
+    ]
+    long = b"".join(b"q1 Q0 %s%d 1 1 t\n" % (b"d" * 200, number) for number in range(10_000))
+    assert problems_of(read_run, io.BytesIO(long), limits=Limits(all_id_bytes=MIB)) == [
+        (None, "its document ids take more than 1 MiB, the most allowed; shorten the longest ones")
+    ]
+
+
+def test_two_thousand_lines_a_query_for_ten_thousand_queries_are_within_every_limit() -> None:
+    lines, queries = 2_000 * 10_000, 10_000
+    limits = Limits()
+    assert lines <= limits.lines
+    assert queries <= min(limits.queries, limits.members)
+    assert lines * 48 <= limits.all_id_bytes  # an id of up to 48 bytes
+    assert lines * 200 <= limits.expanded_bytes
+
+
+def test_an_archive_whose_names_fill_the_memory_is_refused() -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(tarfile.TarInfo("x" * 500_000))
+    [(_, message)] = problems_of(read_run, io.BytesIO(packed.getvalue()))
+    assert "an entry's header is too long" in message
+
+
+@pytest.mark.parametrize(
+    "header", [{"GNU.sparse.map": "a,b"}, {"size": "٣"}, {"GNU.sparse.size": "x"}, {"mtime": "1_0"}]
+)
+def test_an_archive_whose_header_says_nonsense_is_refused(header: dict[str, str]) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo("q1")
+        entry.pax_headers = header
+        archive.addfile(entry)
+    with pytest.raises(FileRejected):
+        read_run(io.BytesIO(packed.getvalue()), queries={"q2"})
