@@ -8,9 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import NotAllowed
-from leaderboard.models import CampaignOrganiser, Evaluation, Membership, User
+from leaderboard.models import CampaignOrganiser, Evaluation, Invitation, Membership, User
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import Phase, is_closed, is_public, phase_of, teams_may_change
+from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import ScoringSettings, Subset
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Actor",
     "Sight",
     "actor_of",
+    "maker_may_invite",
     "may_change_standing",
     "may_see",
     "require",
@@ -116,6 +118,18 @@ def rounding_seen(
 def may_change_standing(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> bool:
     """Whether what `actor` does to a run may change which run of its system stands: a team's until closing only."""
     return actor.may_organise(evaluation.campaign_id) or teams_may_change(evaluation, now)
+
+
+def maker_may_invite() -> sa.ColumnElement[bool]:
+    """A condition on Invitation: made on the command line, or by somebody who may invite to its team still."""
+    maker, own = sa.orm.aliased(User), sa.orm.aliased(Membership)
+    owns = sa.exists().where(
+        own.team_id == Invitation.team_id, own.user_id == Invitation.created_by_id, own.role == Role.OWNER
+    )
+    may = sa.exists().where(
+        maker.id == Invitation.created_by_id, maker.is_active.is_(True), sa.or_(maker.is_admin.is_(True), owns)
+    )
+    return sa.or_(Invitation.created_by_id.is_(None), may)
 
 
 def require(allowed: bool, message: str) -> None:

@@ -4,6 +4,8 @@ import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics import Floats
+from leaderboard.owner_only import private_file, tighten
 from leaderboard.rules.settings import ScoringSettings
 
 __all__ = [
@@ -190,6 +193,8 @@ class Database:
             return cls(sa.create_engine(parsed, pool_pre_ping=True, pool_recycle=1800))
         if parsed.get_backend_name() == "sqlite":
             engine = sa.create_engine(parsed, connect_args={"timeout": 30})
+            if parsed.database and parsed.database != ":memory:":
+                sa.event.listen(engine, "do_connect", partial(_keep_private, Path(parsed.database)))
             sa.event.listen(engine, "connect", _set_up_sqlite)
             sa.event.listen(engine, "begin", _begin_sqlite)
             return cls(engine)
@@ -209,6 +214,14 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def _keep_private(file: Path, *_: object) -> None:
+    """Before each connection, which would make the file as the umask says; SQLite's own files beside it follow it."""
+    if file.parent.is_dir():
+        private_file(file)
+        for ending in ("-wal", "-shm"):
+            tighten(file.with_name(file.name + ending))
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

@@ -22,6 +22,7 @@ from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, Unavailable
+from leaderboard.owner_only import private_file, private_folder
 from leaderboard.services.queue import unfinished
 from leaderboard.store import RunStore
 
@@ -48,6 +49,7 @@ class _Process:
         self._log = log
         self._arguments = arguments
         self._restarts = 0
+        private_file(log)
         log.write_bytes(b"")
         self._start(keep_open)
 
@@ -140,7 +142,8 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
 def _locked(folder: Path) -> Iterator[None]:
     """Makes the folder and keeps it for this demonstration alone. Raises Conflict where another one runs in it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():  # a folder that was there may hold other things: only what we make is closed to others
+            private_folder(folder)
     except FileExistsError:
         raise BadInput(f"{folder} is a file; name a folder with --dir") from None
     # The system lets go of it when this process ends, however it ends.
@@ -183,7 +186,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
 
 def _secret_key(path: Path) -> str:
     """Kept, so that a restart signs nobody out."""
-    path.touch(mode=0o600)
+    private_file(path)
     key = path.read_text() or secrets.token_hex(32)
     path.write_text(key)
     return key

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard.access import Actor, maker_may_invite
 from leaderboard.errors import NotAllowed
 from leaderboard.models import BrowserSession, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
@@ -110,6 +110,7 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
             Invitation.used_at.is_(None),
             Invitation.revoked_at.is_(None),
             Invitation.expires_at > now,
+            maker_may_invite(),
         )
         .order_by(Invitation.created_at.desc(), Invitation.id.desc())
     )

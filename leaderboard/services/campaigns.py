@@ -26,6 +26,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
+from leaderboard.services.texts import text_problem
 
 __all__ = [
     "add_organiser",
@@ -48,6 +49,7 @@ DEFAULTS: dict[str, Any] = {
 }
 CHANGEABLE = ("title", "measures", "primary_measure", *DEFAULTS)
 LONGEST_TITLE = 120  # characters
+LONGEST_DESCRIPTION = 4000
 
 
 def create_campaign(
@@ -171,6 +173,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     values["title"] = " ".join(given["title"].split())
     if not values["title"] or len(values["title"]) > LONGEST_TITLE:
         fields["title"] = [f"give a title of at most {LONGEST_TITLE} characters"]
+    for name, longest in (("title", LONGEST_TITLE), ("description", LONGEST_DESCRIPTION)):
+        if name not in fields and (problem := text_problem(given[name], longest)):
+            fields[name] = [problem]
     if given["compat"] not in (9, 10):
         fields["compat"] = ["choose trec_eval's version 9 or 10"]
     try:

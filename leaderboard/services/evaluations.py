@@ -19,6 +19,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
+from leaderboard.services.texts import text_problem
 
 __all__ = ["change_evaluation", "create_evaluation"]
 
@@ -45,6 +46,12 @@ DEFAULTS: dict[str, Any] = {
 CHANGEABLE = ("title", "period", *DEFAULTS)
 YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LONGEST_TITLE = 120  # characters
+LONGEST_DESCRIPTION = 4000
+# What both databases can hold, and more than anybody means.
+GREATEST = {
+    "documents": 10**15,
+    **dict.fromkeys(("period_key", "relevance_level", "daily_quota", "total_quota"), 10**9),
+}
 LONGEST_GRACE = 24 * 3600  # seconds
 TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
 
@@ -111,8 +118,10 @@ def _checked(campaign: Campaign, given: Mapping[str, Any]) -> dict[str, Any]:
     values = dict(given)
     for name in ("title", "period", "condition", "collection"):
         values[name] = " ".join(given[name].split())
-        if len(values[name]) > LONGEST_TITLE:
-            fields[name] = [f"use at most {LONGEST_TITLE} characters"]
+        if problem := text_problem(values[name], LONGEST_TITLE):
+            fields[name] = [problem]
+    if problem := text_problem(given["description"], LONGEST_DESCRIPTION):
+        fields["description"] = [problem]
     for name in ("title", "period"):
         if not values[name]:
             fields[name] = ["give one"]
@@ -141,6 +150,9 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
         fields["relevance_level"] = ["give the lowest grade that counts as relevant, 1 or more"]
     if not 0 <= given["grace_seconds"] <= LONGEST_GRACE:
         fields["grace_seconds"] = [f"give a number of seconds from 0 to {LONGEST_GRACE:,}"]
+    for name, most in GREATEST.items():
+        if name not in fields and given[name] is not None and abs(given[name]) > most:
+            fields[name] = [f"give a number of at most {most:,}"]
     for name in ("daily_quota", "total_quota"):
         if given[name] is not None and given[name] < 0:
             fields[name] = ["give a number that is not negative, or none for no limit"]

@@ -13,6 +13,7 @@ from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocu
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
+from leaderboard.services.texts import LONGEST_REASON, checked_text
 
 __all__ = ["import_judgments"]
 
@@ -36,6 +37,7 @@ def import_judgments(
     when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole collection (its
     P_fa would be undefined).
     """
+    note = checked_text(note, LONGEST_REASON, "note")
     require_organiser(actor, evaluation.campaign_id)
     locked(session, Evaluation, evaluation.id)
     numbers = _query_numbers(session, evaluation, judgments, "judgments")
@@ -56,7 +58,7 @@ def import_judgments(
         sha256=sha256,
         judgments=len(judgments),
         highest_grade=max(0, int(judgments.grade.max(initial=0))),
-        note=note.strip(),
+        note=note,
         imported_at=present(),
         imported_by_id=actor.user_id,
     )

@@ -14,6 +14,7 @@ from leaderboard.rules.settings import Split
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
+from leaderboard.services.texts import LONGEST_REASON, checked_text
 
 __all__ = ["exclude_query", "import_queries", "include_query", "set_split"]
 
@@ -63,7 +64,7 @@ def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, extern
     if not because.strip():
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
     query = find_query(session, evaluation, external_id)
-    query.excluded_because = because.strip()
+    query.excluded_because = checked_text(because, LONGEST_REASON, "because")
     if query.excluded_at is None:
         query.excluded_at = present()
         make_set(session, actor, evaluation)

@@ -18,6 +18,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.primaries import settle_primary
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
+from leaderboard.services.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.store import Received
 
 __all__ = ["let_stand", "retry", "retry_failed", "submit", "withdraw"]
@@ -140,6 +141,7 @@ def withdraw(
 
     now  when the whole request had come: the present moment when not given
     """
+    because = checked_text(because, LONGEST_REASON, "because")
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require(
         actor.answers_for(submission.team_id, evaluation.campaign_id),
@@ -150,7 +152,7 @@ def withdraw(
         raise Conflict("This run was withdrawn already.")
     submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
-    submission.withdrawn_because = because.strip()
+    submission.withdrawn_because = because
     submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
     settle_primary(session, submission.team_id, submission.evaluation_id)
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
@@ -199,10 +201,9 @@ def _check(threshold: float | None, label: str, notes: str) -> None:
     fields: dict[str, list[str]] = {}
     if threshold is not None and not math.isfinite(threshold):
         fields["threshold"] = ["give a finite number, or leave it out"]
-    if len(label) > LONGEST_LABEL:
-        fields["label"] = [f"use at most {LONGEST_LABEL} characters"]
-    if len(notes) > LONGEST_NOTES:
-        fields["notes"] = [f"use at most {LONGEST_NOTES:,} characters"]
+    for name, text, longest in (("label", label, LONGEST_LABEL), ("notes", notes, LONGEST_NOTES)):
+        if problem := text_problem(text, longest):
+            fields[name] = [problem]
     if fields:
         raise InvalidFields(fields)
 

@@ -13,6 +13,7 @@ from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse
 from leaderboard.services.names import checked_name, name_key, slug_of
+from leaderboard.services.texts import text_problem
 
 __all__ = ["NewSystem", "change_system", "create_system", "unused_system"]
 
@@ -91,8 +92,8 @@ def _require_right(actor: Actor, team_id: int, kind: SystemKind) -> None:
 
 def _problems(new: NewSystem) -> dict[str, list[str]]:
     fields: dict[str, list[str]] = {}
-    if len(new.description) > LONGEST_DESCRIPTION:
-        fields["description"] = [f"use at most {LONGEST_DESCRIPTION:,} characters"]
+    if problem := text_problem(new.description, LONGEST_DESCRIPTION):
+        fields["description"] = [problem]
     for field, url in (("code_url", new.code_url), ("paper_url", new.paper_url)):
         if url.strip() and not _is_web_address(url.strip()):
             fields[field] = ["give a whole address, starting with https://"]

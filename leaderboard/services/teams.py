@@ -6,7 +6,7 @@ import secrets
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, maker_may_invite, require
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.rules.moments import moment_in_words
@@ -15,6 +15,7 @@ from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, checked_slug, slug_of
+from leaderboard.services.texts import checked_text
 
 __all__ = [
     "accept_invitation",
@@ -37,7 +38,7 @@ def create_team(session: Session, actor: Actor, name: str, slug: str | None = No
     """A team with the actor as its owner (none when made on the command line: add members there)."""
     require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
     shown, key = checked_name(name)
-    _check_description(description)
+    description = checked_text(description, LONGEST_DESCRIPTION, "description")
     other = session.scalar(sa.select(Team.name).where(Team.name_key == key))
     if other is not None:
         taken = f"there is a team {other!r}"
@@ -50,7 +51,7 @@ def create_team(session: Session, actor: Actor, name: str, slug: str | None = No
         slug=slug or _free_slug(session, shown),
         name=shown,
         name_key=key,
-        description=description.strip(),
+        description=description,
         created_at=present(),
     )
     add_or_refuse(session, team, InvalidFields({"name": ["somebody just took this name"]}))
@@ -63,8 +64,7 @@ def create_team(session: Session, actor: Actor, name: str, slug: str | None = No
 def change_team(session: Session, actor: Actor, team: Team, description: str) -> None:
     """What the team says about itself. Its name stays: boards of past years show it."""
     _require_owner(session, actor, team)
-    _check_description(description)
-    team.description = description.strip()
+    team.description = checked_text(description, LONGEST_DESCRIPTION, "description")
     record(session, actor, "change", team)
 
 
@@ -112,6 +112,8 @@ def find_invitation(session: Session, token: str, now: dt.datetime | None = None
     if invitation.expires_at <= (now or present()):
         expired = moment_in_words(invitation.expires_at)
         raise Conflict(f"This invitation expired on {expired}; ask the team for a new link.")
+    if not session.scalar(sa.select(maker_may_invite()).where(Invitation.id == invitation.id)):
+        raise Conflict("Whoever made this invitation may no longer invite; ask the team for a new link.")
     return invitation
 
 
@@ -127,7 +129,8 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
         raise NotAllowed("Sign in or register first; then open the link again.")
     now = now or present()
     found = find_invitation(session, token, now)
-    # Looked at again under the lock: two people may follow one link at the same moment.
+    # Looked at again under locks: two people may follow one link at the same moment, or its maker be taken out.
+    locked(session, Team, found.team_id, shared=True)
     invitation = locked(session, Invitation, found.id)
     find_invitation(session, token, now)
     team = session.get_one(Team, invitation.team_id)
@@ -181,11 +184,6 @@ def _require_owner(session: Session, actor: Actor, team: Team) -> None:
     membership = session.get(Membership, (team.id, actor.user_id)) if actor.user_id is not None else None
     owner = membership is not None and membership.role is Role.OWNER
     require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
-
-
-def _check_description(description: str) -> None:
-    if len(description) > LONGEST_DESCRIPTION:
-        raise InvalidFields({"description": [f"use at most {LONGEST_DESCRIPTION:,} characters"]})
 
 
 def _free_slug(session: Session, name: str) -> str:

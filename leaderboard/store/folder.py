@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from leaderboard.errors import NotFound, Unavailable
+from leaderboard.owner_only import private_folder
 
 __all__ = ["Folder", "writing"]
 
@@ -16,11 +17,12 @@ SET_ASIDE = "set-aside"
 
 
 class Folder:
-    """Files in a folder: written beside, flushed to the disk, then put in place by one rename."""
+    """Files in a folder that only its owner may read: written beside, flushed, put in place by one rename."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        (root / INCOMING).mkdir(parents=True, exist_ok=True)
+        private_folder(root)
+        private_folder(root / INCOMING)
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
@@ -40,7 +42,7 @@ class Folder:
         with writing():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
-            target.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(target.parent)
             path.replace(target)
             _flush(target.parent)
 
@@ -63,7 +65,7 @@ class Folder:
         """Removes a file, unless it was put there anew in the last `seconds`; True when it was removed."""
         path = self._root / key
         aside = self._root / SET_ASIDE / key.replace("/", "-")
-        aside.parent.mkdir(exist_ok=True)
+        private_folder(aside.parent)
         try:
             path.replace(aside)
         except FileNotFoundError:

@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.reads.accounts import open_invitations
 from leaderboard.rules.roles import Role
-from leaderboard.services import teams
+from leaderboard.services import people, teams
 from leaderboard.services.events import present
 from tests.support.refused import refused
-from tests.support.world import World
+from tests.support.world import World, new_account
 
 
 def _team(session: sa.orm.Session, world: World) -> Team:
@@ -63,6 +64,53 @@ def test_only_the_hash_of_a_token_is_kept(world: World) -> None:
     token = _invite(world)
     (invitation,) = world.all(sa.select(Invitation))
     assert token not in (invitation.token_hash, str(vars(invitation)))
+
+
+@pytest.mark.parametrize("end", ["taken out", "no longer owner", "account closed", "left"])
+def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        grace = people.create_user(session, CONSOLE, new_account("Grace"))
+        teams.add_member(session, CONSOLE, team, grace, Role.OWNER)
+        token = teams.invite(session, actor_of(session, grace.id), team)
+        session.flush()
+        assert teams.find_invitation(session, token).created_by_id == grace.id
+        assert len(open_invitations(session, world.ada, team.slug, present())) == 1
+    with world.database.write() as session:
+        team, grace = session.get_one(Team, world.team), session.get_one(User, grace.id)
+        match end:
+            case "taken out":
+                teams.remove_member(session, world.ada, team, grace)
+            case "no longer owner":
+                teams.add_member(session, CONSOLE, team, grace, Role.MEMBER)
+            case "account closed":
+                people.close_account(session, CONSOLE, grace)
+            case "left":
+                teams.leave_team(session, actor_of(session, grace.id), team)
+    with (
+        refused(world.database, Conflict, "team", match="may no longer invite"),
+        world.database.write() as session,
+    ):
+        teams.accept_invitation(session, world.eve, token)
+    assert world.eve.user_id not in _members(world)
+    with world.database.read() as session:
+        assert open_invitations(session, world.ada, "northern-lights", present()) == ()
+
+
+def test_an_invitation_of_an_admin_ends_with_that_right_and_one_of_the_command_line_stays(world: World) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        root = people.create_user(session, CONSOLE, new_account("Root"), is_admin=True)
+        ends = teams.invite(session, actor_of(session, root.id), team)
+        stays = teams.invite(session, CONSOLE, team)
+        people.set_admin(session, CONSOLE, root, is_admin=False)
+    with (
+        refused(world.database, Conflict, "team", match="may no longer invite"),
+        world.database.write() as session,
+    ):
+        teams.accept_invitation(session, world.eve, ends)
+    with world.database.write() as session:
+        assert teams.accept_invitation(session, world.eve, stays).id == world.team
 
 
 def test_an_expired_invitation_says_when(world: World) -> None:

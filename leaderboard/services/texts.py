@@ -1,0 +1,27 @@
+"""Texts that people write for others to read: what of one is kept, and how long it may be."""
+
+import unicodedata
+
+from leaderboard.errors import InvalidFields
+
+__all__ = ["LONGEST_REASON", "checked_text", "text_problem"]
+
+LONGEST_REASON = 500  # characters of why something was withdrawn, left out or imported
+LAYOUT = "\t\n\r"
+
+
+def checked_text(text: str, longest: int, field: str) -> str:
+    """The text without blanks around it. Raises InvalidFields for `field`; `longest` is in characters."""
+    problem = text_problem(text, longest)
+    if problem:
+        raise InvalidFields({field: [problem]})
+    return text.strip()
+
+
+def text_problem(text: str, longest: int) -> str | None:
+    """What is wrong with a text, in words; None when nothing is."""
+    if len(text.strip()) > longest:
+        return f"use at most {longest:,} characters"
+    if any(unicodedata.category(one) in {"Cc", "Cs"} and one not in LAYOUT for one in text):
+        return "this text holds a character that can't be kept or shown; type it again without"
+    return None
