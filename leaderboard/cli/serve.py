@@ -1,5 +1,6 @@
 """`leaderboard serve`: the site under gunicorn."""
 
+import ipaddress
 import os
 import socket
 from typing import Any
@@ -16,7 +17,6 @@ from leaderboard.web.server import PatientWorker
 
 __all__ = ["address_of", "listen", "serve"]
 
-EVERY_ADDRESS = ("0.0.0.0", "::", "")  # noqa: S104  # compared with, to ask for the names that others will use
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
 
@@ -65,14 +65,15 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
             "LEADERBOARD_SECRET_KEY is not set: it signs the sessions of the site. Set it to a long random text that "
             f"stays the same and that nobody else knows, such as the output of {NEW_KEY}"
         )
-    if host in EVERY_ADDRESS and config.hosts == Config().hosts:
+    require_up_to_date(config)
+    create_app(config)  # a wrong setting is reported here, once, and not by every process
+    listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
+    if config.hosts == Config().hosts and not ipaddress.ip_address(listener.getsockname()[0]).is_loopback:
+        listener.close()
         raise BadInput(
             f"--host {host} listens to other machines, but the site answers to {config.hosts} only: give the name that "
             "they know it by in LEADERBOARD_HOSTS, such as leaderboard.example.org"
         )
-    require_up_to_date(config)
-    create_app(config)  # a wrong setting is reported here, once, and not by every process
-    listener = listen(host, port) if fd is None else socket.socket(fileno=fd)
     click.echo(f"the site listens at {address_of(listener)}")
     _Site(
         config,

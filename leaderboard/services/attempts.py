@@ -68,8 +68,8 @@ def count_log_in(
             wait = _wait(session, subject, most, WINDOW, now)
             if wait:
                 raise TooManyAttempts(
-                    f"There were too many wrong passwords; try again in {wait}. "
-                    "A browser that has logged in to the account before is not held up by others."
+                    f"There were too many wrong passwords from your network; try again in {wait}. "
+                    "A browser in which you have logged in to this account before need not wait."
                 )
         counted = [Attempt(subject=subject, at=now) for subject in (*bounds, *(() if browser else (account,)))]
         session.add_all(counted)

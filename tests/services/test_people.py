@@ -120,7 +120,7 @@ def test_guesses_from_many_addresses_lock_nobody_out_and_have_two_tries_each(dat
     for address in ("203.0.113.1", "203.0.113.2"):
         for _ in range(attempts.AT_GUESSED_ACCOUNT):
             guess(database, address=address)
-        with pytest.raises(TooManyAttempts, match="logged in to the account before is not held up"):
+        with pytest.raises(TooManyAttempts, match="logged in to this account before need not wait"):
             people.authenticate(database, "Ada", PASSWORD, address, NOW)
     assert people.authenticate(database, "Ada", PASSWORD, HOME, NOW).id == ada
 

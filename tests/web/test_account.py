@@ -56,3 +56,12 @@ def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: 
     assert participant.post("/account/sessions/end").location == "/account/"
     participant.get("/account/")
     assert elsewhere.client.get("/account/").status_code == 302
+
+
+def test_it_lists_where_one_is_logged_in(participant: Reader, visitor: Reader) -> None:
+    assert "another browser" not in participant.get("/account/")
+    visitor.post("/login", name="ada", password=PASSWORD)
+    page = participant.get("/account/")
+    assert page.count("this browser") == page.count("another browser") == 1
+    participant.post("/account/sessions/end")
+    assert "another browser" not in participant.get("/account/")
