@@ -1,6 +1,7 @@
-"""What pages and services both look up: rows by the names that addresses give them, and the runs that were scored."""
+"""What pages and services both look up: rows by the names of addresses, scored runs, what quotas leave."""
 
-from collections.abc import Iterable
+import datetime as dt
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeVarTuple
 
@@ -8,7 +9,19 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.errors import NotFound
-from leaderboard.models import Campaign, Evaluation, Participation, Query, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.models import (
+    Campaign,
+    Evaluation,
+    Participation,
+    PersonalUse,
+    Query,
+    Scoring,
+    ScoringSet,
+    Submission,
+    System,
+    Team,
+)
+from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import SetState, State
@@ -23,8 +36,10 @@ __all__ = [
     "find_team",
     "missing",
     "of_subset",
+    "personal_quota",
     "scored_runs",
     "select_scored_runs",
+    "team_quotas",
     "with_current_scoring",
 ]
 
@@ -150,6 +165,46 @@ def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, l
     for *run, scoring_set_id in session.execute(statement):
         runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
     return runs
+
+
+def team_quotas(
+    session: Session, evaluation: Evaluation, team_ids: Sequence[int], now: dt.datetime, *, count_unchecked: bool = True
+) -> dict[int, Quota]:
+    """What each team has used of the evaluation's quotas; without `count_unchecked` as if every file were checked."""
+    rows = session.scalars(
+        sa.select(Participation).where(
+            Participation.evaluation_id == evaluation.id, Participation.team_id.in_(team_ids)
+        )
+    )
+    used = {row.team_id: row for row in rows}
+    unchecked: dict[int, int] = {}
+    if count_unchecked:
+        counts = session.execute(
+            sa.select(Submission.team_id, sa.func.count())
+            .where(*_unchecked(evaluation, now), Submission.team_id.in_(team_ids))
+            .group_by(Submission.team_id)
+        )
+        unchecked = dict(counts.all())
+    return {team: quota_of(evaluation, used.get(team), now, unchecked=unchecked.get(team, 0)) for team in team_ids}
+
+
+def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> Quota:
+    """What one person has used of the evaluation's quotas over all of their teams."""
+    used = session.get(PersonalUse, (user_id, evaluation.id))
+    unchecked = session.scalar(
+        sa.select(sa.func.count()).where(*_unchecked(evaluation, now), Submission.submitter_id == user_id)
+    )
+    return quota_of(evaluation, used, now, unchecked=unchecked or 0, of_person=True)
+
+
+def _unchecked(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    """Submissions of the day whose file was neither scored nor rejected nor given up yet."""
+    return (
+        Submission.evaluation_id == evaluation.id,
+        Submission.received_at >= start_of(day_of(now)),
+        Submission.charged.is_(True),
+        Submission.scored_at.is_(None),
+    )
 
 
 def missing(

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from leaderboard.access import CONSOLE
 from leaderboard.errors import NotFound
 from leaderboard.models import Event, Participation, Score, Scoring
 from leaderboard.rules.states import State
@@ -124,7 +125,7 @@ def storm(world: World, seconds: float, workers: int, chance: random.Random) -> 
 
     def keep_submitting() -> None:
         while not stop.wait(SUBMIT_SECONDS):
-            submitted.append(world.submit(_run_text(len(submitted))))
+            submitted.append(world.submit(_run_text(len(submitted)), actor=CONSOLE))  # it waits for no worker
 
     submitter = threading.Thread(target=keep_submitting)
     fleet = Fleet(world, workers, chance)

@@ -23,7 +23,7 @@ from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import unfinished
 from leaderboard.services.scoring_sets import make_set
-from leaderboard.services.submissions import retry_failed
+from leaderboard.services.submissions import admit, retry_failed
 from leaderboard.services.submissions import submit as submit_run
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Caps, RunStore
@@ -87,16 +87,16 @@ def submit(
     begun_at = dt.datetime.now(dt.UTC)
     config = Config.from_environment()
     with up_to_date(config) as database:
-        # Looked up before the file is stored, so that a mistyped name leaves no file behind.
+        # Looked up before the file is stored, so that what is refused leaves no file behind.
         with database.read() as session:
-            find_evaluation(session, *evaluation)
+            actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
             _find_system(session, team, system, new_system)
+            admit(session, actor, find_evaluation(session, *evaluation), find_team(session, team), begun_at)
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with file.open("rb") as stream:
             upload = store.receive(stream, file.name)
         received_at = dt.datetime.now(dt.UTC)
         with database.write() as session:
-            actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
             submission = submit_run(
                 session,
                 actor,

@@ -12,7 +12,7 @@ from leaderboard.models.evaluations import (
 from leaderboard.models.events import Event
 from leaderboard.models.people import ApiToken, Attempt, BrowserSession, Invitation, Membership, Team, User
 from leaderboard.models.scores import Board, Score, Scoring, ScoringSet
-from leaderboard.models.submissions import Participation, Submission, System
+from leaderboard.models.submissions import Participation, PersonalUse, Submission, System
 
 __all__ = [
     "ApiToken",
@@ -29,6 +29,7 @@ __all__ = [
     "KnownDocument",
     "Membership",
     "Participation",
+    "PersonalUse",
     "Query",
     "Score",
     "Scoring",

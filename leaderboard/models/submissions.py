@@ -11,7 +11,7 @@ from leaderboard.models.evaluations import Evaluation
 from leaderboard.models.people import Team, User
 from leaderboard.rules.standings import Designation, SystemKind, name_of_run
 
-__all__ = ["Participation", "Submission", "System"]
+__all__ = ["Participation", "PersonalUse", "Submission", "System"]
 
 
 class System(Base):
@@ -53,7 +53,8 @@ class Submission(Base):
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), index=True)
-    submitter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
+    # NULL: the command line
+    submitter_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"), index=True)
     label: Mapped[str]
     designation: Mapped[Designation] = mapped_column(choice(Designation, "designation"))
     threshold: Mapped[float | None]
@@ -102,3 +103,16 @@ class Participation(Base):
     rejected_today: Mapped[int] = mapped_column(default=0)
     used: Mapped[int] = mapped_column(default=0)
     primary_submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id"))
+
+
+class PersonalUse(Base):
+    """What one person has used of an evaluation's quota over all of their teams; locked as Participation is."""
+
+    __tablename__ = "personal_use"
+
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"), primary_key=True)
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), primary_key=True, index=True)
+    day: Mapped[dt.date]  # in UTC; `used_today` and `rejected_today` count this day
+    used_today: Mapped[int] = mapped_column(default=0)
+    rejected_today: Mapped[int] = mapped_column(default=0)
+    used: Mapped[int] = mapped_column(default=0)

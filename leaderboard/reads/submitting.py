@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.lookup import find_evaluation, scored_runs
+from leaderboard.lookup import find_evaluation, personal_quota, scored_runs, team_quotas
 from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.phases import refusal
@@ -47,17 +47,32 @@ class TeamSubmitting:
 
 @dataclass(frozen=True, slots=True)
 class Submitting:
-    """`closed` says in words why nothing can be submitted now; None when it can."""
+    """What the form offers.
+
+    closed    says in words why nothing can be submitted now; None when it can
+    personal  what the reader has used over all of their teams
+    """
 
     evaluation: EvaluationHeading
     run_choice: RunChoice
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
+    personal: Quota
 
     @property
     def teams_with_quota(self) -> tuple[TeamSubmitting, ...]:
-        """Those that may submit something now."""
-        return tuple(team for team in self.teams if team.quota.left != 0)
+        """Those that the reader may submit something of now."""
+        return tuple(team for team in self.teams if team.quota.left != 0) if self.personal.left != 0 else ()
+
+    @property
+    def quotas(self) -> tuple[Quota, ...]:
+        """Those that bound the reader: of each team, and their own."""
+        return (*(team.quota for team in self.teams), self.personal)
+
+    @property
+    def is_spent_for_good(self) -> bool:
+        """Whether no other day brings submissions again."""
+        return self.personal.left_in_all == 0 or all(team.quota.left_in_all == 0 for team in self.teams)
 
 
 def submitting(
@@ -78,6 +93,7 @@ def submitting(
             )
         )
     }
+    quotas = team_quotas(session, evaluation, [team.id for team in teams], now)
     return Submitting(
         evaluation=heading,
         run_choice=evaluation.campaign.run_choice,
@@ -88,11 +104,14 @@ def submitting(
                 slug=team.slug,
                 name=team.name,
                 systems=systems.get(team.id, ()),
-                quota=quota_of(evaluation, parts.get(team.id), now),
+                quota=quotas[team.id],
                 primary=_name(session, part.primary_submission_id if (part := parts.get(team.id)) else None),
             )
             for team in teams
         ),
+        personal=quota_of(evaluation, None, now, of_person=True)
+        if actor.user_id is None
+        else personal_quota(session, evaluation, actor.user_id, now),
     )
 
 

@@ -1,4 +1,4 @@
-"""How many runs a team may still submit to an evaluation. Days are counted in UTC."""
+"""How many runs a team, and a person over all of their teams, may still submit to an evaluation. Days are in UTC."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from typing import Protocol
 
 from leaderboard.rules.moments import moment_in_words
 
-__all__ = ["DAILY_QUOTA", "REJECTED_A_DAY", "Limits", "Quota", "Use", "day_of", "quota_of"]
+__all__ = ["DAILY_QUOTA", "REJECTED_A_DAY", "Limits", "Quota", "Use", "day_of", "quota_of", "start_of"]
 
 DAILY_QUOTA = (
     5  # of a new evaluation whose organisers set no other: what each run's figures tell of the judgments adds up
 )
-REJECTED_A_DAY = 20  # files that a team may have rejected in one evaluation on one day
+REJECTED_A_DAY = 20  # files that a team, and a person, may have rejected in one evaluation on one day
 
 
 class Limits(Protocol):
@@ -24,7 +24,7 @@ class Limits(Protocol):
 
 
 class Use(Protocol):
-    """What a team has used in an evaluation. `used_today` and `rejected_today` count the day `day`."""
+    """What a team or a person has used in an evaluation. `used_today` and `rejected_today` count the day `day`."""
 
     @property
     def day(self) -> dt.date: ...
@@ -38,14 +38,20 @@ class Use(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much of an evaluation's quotas one team has used. A limit of None is no limit."""
+    """How much of an evaluation's quotas one team has used, or one person over all of their teams.
+
+    A limit of None is no limit. Files of today that nobody has checked yet count as if they might all be rejected, so
+    that no more than REJECTED_A_DAY ever are.
+    """
 
     daily: int | None
     used_today: int
     total: int | None
     used: int
     rejected_today: int
+    unchecked_today: int
     resets_at: dt.datetime  # the next 00:00 UTC
+    of_person: bool
 
     @property
     def left_today(self) -> int | None:
@@ -57,8 +63,8 @@ class Quota:
 
     @property
     def rejections_left(self) -> int:
-        """Files that may still be rejected today before the team has to wait."""
-        return max(0, REJECTED_A_DAY - self.rejected_today)
+        """Files that may still be sent today before some of those that wait have been checked, or the day is over."""
+        return max(0, REJECTED_A_DAY - self.rejected_today - self.unchecked_today)
 
     @property
     def left(self) -> int | None:
@@ -72,12 +78,22 @@ class Quota:
     def spent(self) -> str | None:
         """Why nothing is left, in words; None when something is."""
         resets = f"The count starts again on {moment_in_words(self.resets_at)}."
+        used, its = ("You have used", "your") if self.of_person else ("Your team has used", "its")
+        among = ", over all of your teams" if self.of_person else ""
+        files = "of your files" if self.of_person else "files of your team"
         if self.left_in_all == 0:
-            return f"Your team has used {self.total} of its {self.total} submissions to this evaluation."
+            return f"{used} {self.total} of {its} {self.total} submissions to this evaluation{among}."
         if self.left_today == 0:
-            return f"Your team has used {self.daily} of its {self.daily} submissions for today. {resets}"
+            return f"{used} {self.daily} of {its} {self.daily} submissions for today{among}. {resets}"
+        if self.rejected_today >= REJECTED_A_DAY:
+            return f"{self.rejected_today} {files} were rejected here today, and no more are taken. {resets}"
         if self.rejections_left == 0:
-            return f"{self.rejected_today} files of your team were rejected here today, and no more are taken. {resets}"
+            rejected = f" and {self.rejected_today} were rejected" if self.rejected_today else ""
+            return (
+                f"{self.unchecked_today} {files} that came today are not checked yet{rejected}; the most that may be "
+                f"rejected in a day is {REJECTED_A_DAY}. Send the next one when some of them are checked, or after "
+                f"{moment_in_words(self.resets_at)}."
+            )
         return None
 
 
@@ -86,8 +102,19 @@ def day_of(moment: dt.datetime) -> dt.date:
     return moment.astimezone(dt.UTC).date()
 
 
-def quota_of(limits: Limits, use: Use | None, now: dt.datetime) -> Quota:
-    """A team's quotas at `now`; `use` is None before its first submission to the evaluation."""
+def start_of(day: dt.date) -> dt.datetime:
+    """The first moment of a day."""
+    return dt.datetime.combine(day, dt.time(), dt.UTC)
+
+
+def quota_of(
+    limits: Limits, use: Use | None, now: dt.datetime, *, unchecked: int = 0, of_person: bool = False
+) -> Quota:
+    """The quotas of a team, or of a person, at `now`.
+
+    use        None before the first submission to the evaluation
+    unchecked  files sent on the day of `now` that are neither scored, nor rejected, nor failed yet
+    """
     today = use if use is not None and use.day == day_of(now) else None
     return Quota(
         daily=limits.daily_quota,
@@ -95,5 +122,7 @@ def quota_of(limits: Limits, use: Use | None, now: dt.datetime) -> Quota:
         total=limits.total_quota,
         used=use.used if use is not None else 0,
         rejected_today=today.rejected_today if today is not None else 0,
-        resets_at=dt.datetime.combine(day_of(now) + dt.timedelta(days=1), dt.time(), dt.UTC),
+        unchecked_today=unchecked,
+        resets_at=start_of(day_of(now) + dt.timedelta(days=1)),
+        of_person=of_person,
     )

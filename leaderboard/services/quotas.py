@@ -1,43 +1,44 @@
-"""Quotas: taken on the locked row of a team in an evaluation, given back when a run is rejected or failed."""
+"""Quotas: taken on locked rows, a team's and a person's, and given back when a run is rejected or failed.
+
+Both rows are always locked in that order, so that no two submissions wait for each other.
+"""
 
 import datetime as dt
+from collections.abc import Iterable
 
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import QuotaSpent
-from leaderboard.models import Evaluation, Participation, Submission
-from leaderboard.rules.quotas import day_of, quota_of
+from leaderboard.lookup import personal_quota, team_quotas
+from leaderboard.models import Evaluation, Participation, PersonalUse, Submission
+from leaderboard.rules.quotas import Quota, day_of, start_of
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["give_back", "take"]
+__all__ = ["check", "count_unused_file", "give_back", "take"]
 
 
-def take(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> Participation:
-    """Counts one submission; raises QuotaSpent, with when it resets, where none is left.
+def check(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
+    """Raises QuotaSpent, with when it resets, where the team or the person has nothing left. Counts nothing."""
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now))
 
-    The row stays locked until the transaction ends: others who submit for the team wait, and then count again.
+
+def take(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
+    """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
+
+    user_id  who submits; None for the command line, which is no person: nobody's own quota is bounded there, and files
+             that are not checked yet are not held against the team, so that many can be loaded at once
+
+    The rows stay locked until the transaction ends: others who submit for the team, or this person for another team,
+    wait, and then count again.
     """
-    insert_unless_there(
-        session,
-        Participation,
-        team_id=team_id,
-        evaluation_id=evaluation.id,
-        day=day_of(now),
-        used_today=0,
-        rejected_today=0,
-        used=0,
-    )
-    participation = locked(session, Participation, (team_id, evaluation.id))
+    rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
     # A request that began before midnight and comes after one from after it counts for the new day.
-    now = max(now, dt.datetime.combine(participation.day, dt.time(), dt.UTC))
-    state = quota_of(evaluation, participation, now)
-    if state.spent is not None:
-        raise QuotaSpent(state.spent)
-    if participation.day != day_of(now):
-        participation.day, participation.used_today, participation.rejected_today = day_of(now), 0, 0
-    participation.used_today += 1
-    participation.used += 1
-    return participation
+    now = max(now, *(start_of(row.day) for row in rows))
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now))
+    for row in rows:
+        _turn_to(row, day_of(now))
+        row.used_today += 1
+        row.used += 1
 
 
 def give_back(session: Session, submission: Submission, *, rejected: bool) -> None:
@@ -45,9 +46,61 @@ def give_back(session: Session, submission: Submission, *, rejected: bool) -> No
     if not submission.charged:
         return
     submission.charged = False
-    participation = locked(session, Participation, (submission.team_id, submission.evaluation_id))
-    participation.used -= 1
-    if participation.day == day_of(submission.received_at):
-        participation.used_today -= 1
-        if rejected:
-            participation.rejected_today += 1
+    rows: list[Participation | PersonalUse] = [
+        locked(session, Participation, (submission.team_id, submission.evaluation_id))
+    ]
+    if submission.submitter_id is not None:
+        rows.append(locked(session, PersonalUse, (submission.submitter_id, submission.evaluation_id)))
+    for row in rows:
+        row.used -= 1
+        if row.day == day_of(submission.received_at):
+            row.used_today -= 1
+            row.rejected_today += rejected
+
+
+def count_unused_file(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> None:
+    """Counts a file that was taken in with a form that can't be used among the person's rejected ones of the day.
+
+    Else such forms would fill the store for nothing.
+    """
+    row = _locked_person(session, evaluation.id, user_id, now)
+    _turn_to(row, max(row.day, day_of(now)))
+    row.rejected_today += 1
+
+
+def _quotas(
+    session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime
+) -> tuple[Quota, ...]:
+    team = team_quotas(session, evaluation, [team_id], now, count_unchecked=user_id is not None)[team_id]
+    return (team,) if user_id is None else (team, personal_quota(session, evaluation, user_id, now))
+
+
+def _require_some_left(quotas: Iterable[Quota]) -> None:
+    for quota in quotas:
+        if quota.spent is not None:
+            raise QuotaSpent(quota.spent)
+
+
+def _locked_rows(
+    session: Session, evaluation_id: int, team_id: int, user_id: int | None, now: dt.datetime
+) -> list[Participation | PersonalUse]:
+    insert_unless_there(session, Participation, team_id=team_id, evaluation_id=evaluation_id, **_nothing(now))
+    rows: list[Participation | PersonalUse] = [locked(session, Participation, (team_id, evaluation_id))]
+    if user_id is not None:
+        rows.append(_locked_person(session, evaluation_id, user_id, now))
+    return rows
+
+
+def _locked_person(session: Session, evaluation_id: int, user_id: int, now: dt.datetime) -> PersonalUse:
+    insert_unless_there(session, PersonalUse, user_id=user_id, evaluation_id=evaluation_id, **_nothing(now))
+    return locked(session, PersonalUse, (user_id, evaluation_id))
+
+
+def _nothing(now: dt.datetime) -> dict[str, dt.date | int]:
+    return {"day": day_of(now), "used_today": 0, "rejected_today": 0, "used": 0}
+
+
+def _turn_to(row: Participation | PersonalUse, day: dt.date) -> None:
+    """The counts of a day begin at 0."""
+    if row.day != day:
+        row.day, row.used_today, row.rejected_today = day, 0, 0

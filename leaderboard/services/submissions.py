@@ -21,11 +21,23 @@ from leaderboard.services.systems import NewSystem, change_system, create_system
 from leaderboard.services.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.store import Received
 
-__all__ = ["let_stand", "retry", "retry_failed", "submit", "withdraw"]
+__all__ = ["admit", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
+
+
+def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime) -> None:
+    """Whether a run of the team's may be sent at all in a request begun then: asked before its file is taken in.
+
+    Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
+    """
+    _require_right(actor, evaluation, team)
+    refused = refusal(evaluation, begun_at, begun_at)
+    if refused is not None:
+        raise Conflict(refused)
+    quotas.check(session, evaluation, team.id, actor.user_id, begun_at)
 
 
 def submit(
@@ -53,10 +65,7 @@ def submit(
 
     Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, notes …).
     """
-    require(
-        actor.answers_for(team.id, evaluation.campaign_id),
-        f"Only members of {team.name} submit for it.",
-    )
+    _require_right(actor, evaluation, team)
     received_at = received_at or present()
     begun_at = begun_at or received_at
     _check(threshold, label, notes)
@@ -75,7 +84,7 @@ def submit(
     refused = _standing_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
-    quotas.take(session, evaluation, team.id, received_at)
+    quotas.take(session, evaluation, team.id, actor.user_id, received_at)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
@@ -195,6 +204,10 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
     )
     for submission in session.scalars(sa.select(Submission).where(Submission.id.in_(failed)).order_by(Submission.id)):
         retry(session, actor, submission)
+
+
+def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
+    require(actor.answers_for(team.id, evaluation.campaign_id), f"Only members of {team.name} submit for it.")
 
 
 def _check(threshold: float | None, label: str, notes: str) -> None:

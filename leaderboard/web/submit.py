@@ -1,6 +1,7 @@
 """The submission form of an evaluation."""
 
 import datetime as dt
+from functools import partial
 from typing import TypeVar
 
 from flask import Blueprint, redirect, url_for
@@ -19,16 +20,16 @@ from wtforms import (
 )
 from wtforms.widgets import TextInput
 
-from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, QuotaSpent
 from leaderboard.formats import RUN_FORMATS
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.standings import Designation, RunChoice
-from leaderboard.services import submissions
+from leaderboard.services import quotas, submissions
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, config, now, read, writing
+from leaderboard.web.context import actor, config, now, read, reading, writing
 from leaderboard.web.formatting import size
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.security import csrf
@@ -130,22 +131,57 @@ def new(campaign: str, evaluation: str) -> ResponseReturnValue:
 @signed_in
 def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
-    posted = uploads.receive("run")
+    refused = _refusal(page)
+    if refused is not None:  # nothing of the form is read
+        return form_page("submit/new.html", SubmitForm.on(page), refused, page=page, upload=None)
+    posted = uploads.receive("run", partial(_admit, page.evaluation.id))
     form = SubmitForm.on(page, posted.fields)
+    if posted.refusal is not None:
+        return form_page("submit/new.html", form, posted.refusal, page=page, upload=None)
     upload = posted.upload or uploads.kept(form.text("kept"))
     form.kept.data = uploads.keep(upload)
     good = form.check(upload, posted.refused)
     if upload is None or not good:
+        _count_unused(page.evaluation.id, posted)
         return form_page("submit/new.html", form, page=page, upload=upload)
     try:
         with writing() as session:
             run = _submit(session, page.evaluation.id, form, upload, posted.received_at)
     except LeaderboardError as error:
+        _count_unused(page.evaluation.id, posted)
         return form_page("submit/new.html", form, error, page=page, upload=upload)
     return redirect(url_for("submissions.show", submission=run.id))
 
 
 csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
+
+
+def _refusal(page: Submitting) -> LeaderboardError | None:
+    """Why this reader can submit nothing here now, whatever the form holds."""
+    if page.closed is not None:
+        return Conflict(page.closed)
+    if not page.teams:
+        return NotAllowed("Runs are submitted by teams, and you are in none.")
+    if not page.teams_with_quota:
+        return QuotaSpent()  # the page says which, for each team
+    return None
+
+
+def _admit(evaluation_id: int, fields: MultiDict[str, str]) -> None:
+    """Raises unless the team that the fields before the file name may send one."""
+    with reading() as session:
+        team = _team(session, fields.get("system", ""))
+        submissions.admit(session, actor(), session.get_one(Evaluation, evaluation_id), team, now())
+
+
+def _count_unused(evaluation_id: int, posted: uploads.Posted) -> None:
+    """A file that was stored and submitted by no form counts: else such forms would fill the store."""
+    user_id = actor().user_id
+    if posted.upload is None or user_id is None:
+        return
+    with writing() as session:
+        evaluation = session.get_one(Evaluation, evaluation_id)
+        quotas.count_unused_file(session, evaluation, user_id, posted.received_at)
 
 
 def _submit(
@@ -172,11 +208,15 @@ def _submit(
 def _chosen(session: Session, form: SubmitForm) -> tuple[Team, System | NewSystem]:
     """The system that the form names, one that exists or a new one, and its team."""
     choice = form.text("system")
+    team = _team(session, choice)
+    return team, NewSystem(form.text("system_name")) if choice.startswith(NEW) else _row(session, System, choice)
+
+
+def _team(session: Session, choice: str) -> Team:
+    """The team of a system, or of a new one, by the choice in the form. Raises InvalidFields for what is no choice."""
     if choice.startswith(NEW):
-        team = _row(session, Team, choice.removeprefix(NEW))
-        return team, NewSystem(form.text("system_name"))
-    system = _row(session, System, choice)
-    return system.team, system
+        return _row(session, Team, choice.removeprefix(NEW))
+    return _row(session, System, choice).team
 
 
 def _row(session: Session, model: type[Row], key: str) -> Row:

@@ -7,7 +7,7 @@ middle raises inside the store's reading, and the store leaves nothing behind.
 
 import datetime as dt
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 from wtforms import ValidationError
 
-from leaderboard.errors import BadInput, TooLarge
+from leaderboard.errors import BadInput, LeaderboardError, TooLarge
 from leaderboard.store import Received
 from leaderboard.web.context import actor, clock, config, store
 from leaderboard.web.intake import require_text
@@ -42,16 +42,21 @@ class Posted:
     """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent.
 
     received_at  when the last byte of the form had come
+    refusal      why no file was taken in: what follows the fields was not even read then
     """
 
     fields: MultiDict[str, str]
     upload: Received | None
     refused: str | None
     received_at: dt.datetime
+    refusal: LeaderboardError | None = None
 
 
-def receive(file_field: str) -> Posted:
+def receive(file_field: str, admit: Callable[[MultiDict[str, str]], None]) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
+
+    admit  is given the fields that come before the first file and raises a LeaderboardError where no file is to be
+           taken in; the server then discards what is still being sent
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
@@ -71,7 +76,12 @@ def receive(file_field: str) -> Posted:
         if isinstance(event, Field):
             fields.add(event.name or "", _text(events))
         elif isinstance(event, File):
-            checked = checked or _check_fields(fields)
+            if not checked:
+                checked = _check_fields(fields)
+                try:
+                    admit(fields)
+                except LeaderboardError as refusal:
+                    return Posted(fields, None, None, clock(), refusal)
             file = PartReader(events)
             if event.filename and event.name == file_field and upload is None:
                 try:

@@ -394,6 +394,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("submission", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_submission_evaluation_id"), ["evaluation_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_submission_submitter_id"), ["submitter_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_system_id"), ["system_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_team_id"), ["team_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_text_sha256"), ["text_sha256"], unique=False)
@@ -447,6 +448,23 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("participation", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_participation_evaluation_id"), ["evaluation_id"], unique=False)
+
+    op.create_table(
+        "personal_use",
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("day", sa.Date(), nullable=False),
+        sa.Column("used_today", sa.Integer(), nullable=False),
+        sa.Column("rejected_today", sa.Integer(), nullable=False),
+        sa.Column("used", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_personal_use_evaluation_id_evaluation")
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_personal_use_user_id_user")),
+        sa.PrimaryKeyConstraint("user_id", "evaluation_id", name=op.f("pk_personal_use")),
+    )
+    with op.batch_alter_table("personal_use", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_personal_use_evaluation_id"), ["evaluation_id"], unique=False)
 
     op.create_table(
         "scoring_set",

@@ -55,6 +55,26 @@ def test_a_quota_says_why_nothing_is_left_and_from_when_there_is() -> None:
     )
 
 
+def test_a_person_s_quota_says_that_it_is_over_all_teams() -> None:
+    spent = quota_of(Held(daily_quota=5), Used(used_today=5, used=5), NOON, of_person=True).spent
+    assert spent == (
+        "You have used 5 of your 5 submissions for today, over all of your teams. "
+        "The count starts again on 21 Nov 2026, 00:00 UTC."
+    )
+    spent = quota_of(Held(total_quota=5), Used(used=5), NOON, of_person=True).spent
+    assert spent == "You have used 5 of your 5 submissions to this evaluation, over all of your teams."
+
+
+def test_files_that_wait_to_be_checked_count_as_if_they_might_all_be_rejected() -> None:
+    assert quota_of(Held(), Used(rejected_today=3), NOON, unchecked=10).rejections_left == REJECTED_A_DAY - 13
+    quota = quota_of(Held(daily_quota=100), Used(rejected_today=3, used_today=17), NOON, unchecked=17)
+    assert quota.left == 0
+    assert quota.spent == (
+        "17 files of your team that came today are not checked yet and 3 were rejected; the most that may be rejected "
+        "in a day is 20. Send the next one when some of them are checked, or after 21 Nov 2026, 00:00 UTC."
+    )
+
+
 def test_a_limit_that_was_lowered_below_what_is_used_leaves_nothing() -> None:
     assert quota_of(Held(daily_quota=2), Used(used_today=5, used=5), NOON).left == 0
 

@@ -1,22 +1,29 @@
 """Quotas: what a submission takes, and what is given back."""
 
 import datetime as dt
+import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
+from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
 from leaderboard.errors import QuotaSpent
-from leaderboard.models import Evaluation, Participation, Scoring, Submission, System, Team
+from leaderboard.models import Evaluation, Participation, PersonalUse, Scoring, Submission, System, Team
 from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
-from leaderboard.services import evaluations, submissions
+from leaderboard.services import evaluations, submissions, teams
 from leaderboard.services.systems import NewSystem
+from leaderboard.store import Received
 from tests.support.refused import refused
 from tests.support.world import World, run_text
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+
+DAY = dt.timedelta(days=1)
+
+NUMBERS = itertools.count()
 
 PARALLEL = 100
 
@@ -149,3 +156,94 @@ def test_a_rejection_under_a_second_set_gives_nothing_back_again(world: World) -
     world.drain()
     participation = _participation(world)
     assert (participation.used, participation.used_today, participation.rejected_today) == (0, 0, 1)
+
+
+def _second_team(world: World, name: str = "Southern lights") -> int:
+    """A team of Ada's own; her actor knows of it from here on."""
+    with world.database.write() as session:
+        assert world.ada.user_id is not None
+        team = teams.create_team(session, world.ada, name).id
+        world.ada = actor_of(session, world.ada.user_id)
+    return team
+
+
+def _submit_for(database: Database, world: World, team: int, upload: Received, **values: Any) -> None:
+    with database.write() as session:
+        submissions.submit(
+            session, world.ada, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
+            system=NewSystem(f"A system of team {team}, {next(NUMBERS)}"), upload=upload, **values,
+        )  # fmt: skip
+
+
+def test_one_person_has_one_quota_over_all_of_their_teams(world: World) -> None:
+    other = _second_team(world)
+    world.change_evaluation(daily_quota=2, total_quota=3)
+    upload = world.receive(run_text(1))
+    _submit_for(world.database, world, world.team, upload, received_at=NOON)
+    _submit_for(world.database, world, other, upload, received_at=NOON)
+    with refused(world.database, QuotaSpent, "personal_use", match="You have used 2 of your 2 submissions for today"):
+        _submit_for(world.database, world, other, upload, received_at=NOON)
+    _submit_for(world.database, world, other, upload, received_at=NOON + DAY)
+    with refused(world.database, QuotaSpent, "personal_use", match="3 of your 3 submissions to this evaluation, over"):
+        _submit_for(world.database, world, world.team, upload, received_at=NOON + DAY)
+
+
+def test_the_command_line_is_no_person(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    world.submit(actor=CONSOLE, received_at=NOON)
+    assert world.all(sa.select(PersonalUse)) == []
+    with refused(world.database, QuotaSpent, "participation", match="Your team has used 1 of its 1"):
+        world.submit(received_at=NOON)
+
+
+def test_two_requests_of_one_person_in_two_teams_at_the_same_moment_take_one_quota(
+    world: World, database_url: str
+) -> None:
+    mine = [world.team, *(_second_team(world, f"Team {number}") for number in range(3))]
+    world.change_evaluation(daily_quota=2)
+    upload = world.receive(run_text(1))
+    start = threading.Barrier(len(mine))
+
+    def submit(team: int) -> str:
+        database = Database.connect(database_url)
+        try:
+            start.wait()
+            _submit_for(database, world, team, upload, received_at=NOON)
+        except QuotaSpent:
+            return "spent"
+        finally:
+            database.close()
+        return "taken"
+
+    with ThreadPoolExecutor(len(mine)) as pool:
+        answers = list(pool.map(submit, mine))
+    assert sorted(answers) == ["spent", "spent", "taken", "taken"]
+    (use,) = world.all(sa.select(PersonalUse))
+    assert (use.used_today, use.used) == (2, 2)
+    assert len(world.all(sa.select(Submission))) == 2
+
+
+def test_what_is_rejected_is_given_back_to_the_person_too_and_counted(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    world.submit(WRONG_FILE, received_at=NOON)
+    world.drain()
+    (use,) = world.all(sa.select(PersonalUse))
+    assert (use.used, use.used_today, use.rejected_today) == (0, 0, 1)
+
+
+def test_files_that_wait_to_be_checked_count_against_the_rejections_that_are_left(world: World) -> None:
+    other = _second_team(world)
+    upload = world.receive(WRONG_FILE)
+    for _ in range(REJECTED_A_DAY):
+        world.submit(upload=upload, received_at=NOON)
+    words = "20 files of your team that came today are not checked yet; .* Send the next one when some of them"
+    with refused(world.database, QuotaSpent, "participation", match=words):
+        world.submit(upload=upload, received_at=NOON)
+    with refused(world.database, QuotaSpent, "participation", match="20 of your files that came today"):
+        _submit_for(world.database, world, other, upload, received_at=NOON)
+    world.submit(actor=CONSOLE, upload=upload, received_at=NOON)  # who loads many at once waits for nobody
+    world.submit(upload=upload, received_at=NOON + DAY)
+    with world.database.write() as session:
+        session.execute(sa.update(Submission).where(Submission.id == 1).values(scored_at=NOON))
+        session.execute(sa.update(Submission).where(Submission.submitter_id.is_(None)).values(scored_at=NOON))
+    world.submit(upload=upload, received_at=NOON)

@@ -1,0 +1,147 @@
+"""What is refused before a file is stored: the body is left unread, and the store holds no byte of it."""
+
+import datetime as dt
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import PersonalUse, Submission
+from leaderboard.rules.quotas import REJECTED_A_DAY
+from leaderboard.services import teams
+from leaderboard.services.events import present
+from leaderboard.store import Caps
+from tests.web.conftest import RUN, Reader, World
+
+FORM = "/campaigns/harbour/2025/submit"
+DAY = dt.timedelta(days=1)
+MOST_READ = 2**18  # bytes: one piece, in memory, which holds the fields before the file
+FILE = RUN.encode() * 50_000  # 4 MB
+
+
+class Counted(io.BytesIO):
+    """A body that knows how much of it was read."""
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(body)
+        self.given = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        piece = super().read(size)
+        self.given += len(piece)
+        return piece
+
+    def readinto(self, buffer: bytearray, /) -> int:  # type: ignore[override]  # all that is passed here
+        count = super().readinto(buffer)
+        self.given += count
+        return count
+
+
+def post(reader: Reader, **fields: str) -> tuple[TestResponse, int]:
+    """Sends the form with a file of 4 MB; the answer, and how many bytes of the body were read."""
+    head = "--b\r\nContent-Disposition: form-data; name="
+    parts = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
+    body = f'{parts}{head}"run"; filename="a.run"\r\n\r\n'.encode() + FILE + b"\r\n--b--\r\n"
+    stream = Counted(body)
+    answer = reader.client.post(
+        FORM, input_stream=stream, content_length=len(body), content_type="multipart/form-data; boundary=b"
+    )
+    return answer, stream.given
+
+
+def send(reader: Reader, world: World, **fields: str) -> tuple[TestResponse, int]:
+    given = {"csrf_token": reader.token(), "system": str(world.system.id), "designation": "contrastive", **fields}
+    return post(reader, **given)
+
+
+def files_in(app: Flask) -> list[Path]:
+    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def roomy(app: Flask) -> Flask:
+    """The site with a cap above the file's size, so that only what is tried here refuses it."""
+    app.extensions["store"].caps = Caps(upload_bytes=10**7, text_bytes=10**7)
+    app.extensions["config"] = replace(app.extensions["config"], upload_bytes=10**7)
+    return app
+
+
+def refused_unread(
+    app: Flask, world: World, reader: Reader, status: int, words: str, most_read: int, **fields: str
+) -> None:
+    answer, read = send(reader, world, **fields)
+    assert (answer.status_code, words in answer.text) == (status, True), answer.text
+    assert read <= most_read
+    assert files_in(app) == []
+    with world.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 0
+
+
+def test_before_opening_and_after_closing_no_byte_of_a_file_is_read(
+    roomy: Flask, world: World, participant: Reader
+) -> None:
+    world.change(opens_at=present() + DAY)
+    refused_unread(roomy, world, participant, 409, "takes runs from", 0)
+    world.change(opens_at=present() - 2 * DAY, closes_at=present() - DAY)
+    refused_unread(roomy, world, participant, 409, "it takes no late runs", 0)
+
+
+def test_of_somebody_without_a_team_no_byte_of_a_file_is_read(roomy: Flask, world: World, organiser: Reader) -> None:
+    refused_unread(roomy, world, organiser, 403, "You are in no team yet", 0)
+
+
+def test_of_a_visitor_no_byte_of_a_file_is_read(roomy: Flask, world: World, visitor: Reader) -> None:
+    answer, read = post(visitor, system=str(world.system.id))
+    assert (answer.status_code, read, files_in(roomy)) == (302, 0, [])
+
+
+def test_where_the_quota_is_spent_no_byte_of_a_file_is_read(roomy: Flask, world: World, participant: Reader) -> None:
+    world.change(daily_quota=0)
+    refused_unread(roomy, world, participant, 429, "used 0 of its 0 submissions for today", 0)
+
+
+def test_a_file_for_somebody_else_s_team_is_refused_after_the_fields_before_it(
+    roomy: Flask, world: World, other: Reader
+) -> None:
+    refused_unread(roomy, world, other, 403, "Only members of Alpha submit for it", MOST_READ)
+    alpha = f"new-{world.teams['alpha'].id}"
+    refused_unread(roomy, world, other, 403, "Only members of Alpha submit for it", MOST_READ, system=alpha)
+
+
+@pytest.mark.parametrize("system", ["", "999", "nonsense"])
+def test_a_file_for_no_team_is_refused_after_the_fields_before_it(
+    roomy: Flask, world: World, participant: Reader, system: str
+) -> None:
+    refused_unread(roomy, world, participant, 400, "system-error", MOST_READ, system=system)
+
+
+def test_a_file_for_a_team_whose_quota_is_spent_is_refused_though_another_team_has_some(
+    roomy: Flask, world: World, participant: Reader
+) -> None:
+    with world.database.write() as session:
+        teams.add_member(session, CONSOLE, world.teams["beta"], world.users["ada"])
+    world.change(daily_quota=1)
+    with world.database.write() as session:
+        session.execute(sa.text(
+            "INSERT INTO participation (team_id, evaluation_id, day, used_today, rejected_today, used)"
+            " VALUES (:team, :evaluation, :day, 1, 0, 1)"
+        ), {"team": world.teams["alpha"].id, "evaluation": world.evaluation.id, "day": present().date()})  # fmt: skip
+    refused_unread(roomy, world, participant, 429, "Your team has used 1 of its 1 submissions for today", MOST_READ)
+
+
+def test_files_sent_with_forms_that_cannot_be_used_are_bounded(
+    world: World, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    sent = {"system": str(world.system.id), "designation": "contrastive", "threshold": "high"}
+    assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 400
+    assert "1 of 20 rejected files used today" in participant.get(FORM)
+    with world.database.write() as session:
+        session.scalars(sa.select(PersonalUse)).one().rejected_today = REJECTED_A_DAY
+    assert participant.send(FORM, RUN, **sent).status_code == 429
+    assert reader("ben").send(FORM, RUN, **{**sent, "threshold": ""}).status_code == 302
