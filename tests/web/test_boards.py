@@ -212,41 +212,6 @@ ADDRESSES = {
     "submission": "/submissions/{run}",
     "list": "/submissions/{run}/queries/q1",
 }
-# What each reader gets, address by address, as evaluations open: (visitor, other, member, organiser).
-STATES: dict[str, tuple[dict[str, Any], dict[str, tuple[int, int, int, int]]]] = {
-    "closed, everything open": (
-        {},
-        dict.fromkeys(ADDRESSES, (200, 200, 200, 200)),
-    ),
-    "open, results shown, details not": (
-        {"closes_at": NOW + 3650 * DAY},
-        dict.fromkeys(ADDRESSES, (200, 200, 200, 200)) | {"query": (403, 403, 403, 200), "list": (403, 403, 403, 200)},
-    ),
-    "results held back": (
-        {"closes_at": NOW + 3650 * DAY, "results": Opening.CLOSED},
-        dict.fromkeys(ADDRESSES, (200, 200, 200, 200))
-        | {
-            "query": (403, 403, 403, 200),
-            "submission": (404, 404, 200, 200),
-            "list": (404, 404, 403, 200),
-            "system": (404, 404, 200, 200),
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_every_page_answers_every_reader_as_the_evaluation_allows(client: Client, field: Field, state: str) -> None:
-    run = field.run("Alder", {"AP": [0.6] * 4, "P@5": [0.2] * 4}, team="Woods")
-    store = client("").application.extensions["store"]
-    store.keep_ranked_lists(run, 10, 1, ONE_LINE)
-    settings, expected = STATES[state]
-    field.change(**settings)
-    for name, address in ADDRESSES.items():
-        for reader, status in zip(("", "other", "member", "organiser"), expected[name], strict=True):
-            answer = client(reader).get(address.format(run=run))
-            assert answer.status_code == status, (state, name, reader or "visitor")
-
 
 ONE_LINE = [(0, RankedList(("d1",), np.array([0.5])))]  # a run of one line on q1, as a worker would have kept it
 

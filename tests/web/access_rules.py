@@ -1,0 +1,242 @@
+"""Who sees what, written by hand from the rules: the tables that `test_access_matrix.py` holds the site against.
+
+Eight kinds of people look at one evaluation in eight phases of its life. `PAGES` says how each address answers them,
+`FORMS` who may send which form, and `SECRETS` who may find what, wherever on the site it stands.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaderboard.rules.phases import Opening
+from tests.support.field import DAY, NOW
+
+__all__ = ["FORMS", "KINDS", "PAGES", "PHASES", "SECRETS", "Form", "Page", "Secret"]
+
+# Kind of person -> the column of `Answers` that is theirs.
+KINDS = {
+    "visitor": 0,
+    "account without a team": 1,
+    "member of another team": 1,
+    "organiser of another campaign": 1,
+    "member of the team": 2,
+    "owner of the team": 2,
+    "organiser": 3,
+    "admin": 3,
+}
+Answers = tuple[int, int, int, int]  # visitor, other accounts, the team, organisers and admins
+
+EVERYONE = frozenset(KINDS)
+TEAM = frozenset({"member of the team", "owner of the team"})
+STAFF = frozenset({"organiser", "admin"})
+INSIDE = TEAM | STAFF
+
+USUAL: dict[str, Any] = {
+    "results": Opening.ALWAYS, "details": Opening.CLOSED, "anonymous_until": None, "grace_seconds": 60,
+}  # fmt: skip
+OPEN: dict[str, Any] = {**USUAL, "opens_at": NOW - 30 * DAY, "closes_at": NOW + 30 * DAY}
+CLOSED: dict[str, Any] = {**USUAL, "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY}
+# Phase -> the evaluation's columns. It has a hidden query in all of them.
+PHASES: dict[str, dict[str, Any]] = {
+    "before opening": {**OPEN, "opens_at": NOW + DAY},
+    "open": OPEN,
+    "in the grace": {**OPEN, "closes_at": NOW - dt.timedelta(seconds=59)},
+    "closed": CLOSED,
+    "anonymous": {**CLOSED, "anonymous_until": NOW + 30 * DAY},
+    "results closed": {**OPEN, "results": Opening.CLOSED},
+    "details never": {**CLOSED, "details": Opening.NEVER},
+    "hidden queries": {**OPEN, "details": Opening.ALWAYS},  # single queries are open, and this one must not be
+}
+AFTER_CLOSING = ("closed", "anonymous", "details never")
+DETAILS_OPEN = ("closed", "anonymous", "hidden queries")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An address that is read, how it answers in most phases, and in those that differ.
+
+    files   how the same table answers as CSV and as JSON: {} as the page does, None where there is no such file
+    told    secrets that whoever has the address has been told: they are no find there
+    """
+
+    address: str
+    usual: Answers
+    phases: Mapping[str, Answers] = field(default_factory=dict)
+    files: Mapping[str, Answers] | None = None
+    told: frozenset[str] = frozenset()
+
+    def status(self, phase: str, kind: str, *, file: bool = False) -> int:
+        answers = self.phases.get(phase, self.usual)
+        if file and self.files:
+            answers = self.files.get(phase, self.files.get("", answers))
+        return answers[KINDS[kind]]
+
+
+PUBLIC = (200, 200, 200, 200)
+ACCOUNTS = (302, 200, 200, 200)  # whoever is not logged in is sent there first
+ONLY_INSIDE = (404, 404, 200, 200)  # for others it is as if it were not there
+ORGANISERS = (403, 403, 403, 200)
+NOBODY = (404, 404, 404, 404)
+# A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
+NO_SUCH_QUERY = (403, 403, 403, 404)
+HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
+AS_THE_PAGE: Mapping[str, Answers] = {}
+
+# Endpoint -> its addresses. {run}, {rejected} and {withdrawn} are runs of the team, {token} is an invitation of it.
+PAGES: dict[str, tuple[Page, ...]] = {
+    "campaigns.front": (Page("/", PUBLIC),),
+    "campaigns.campaign": (Page("/campaigns/news", PUBLIC, files=AS_THE_PAGE),),
+    "progress.progress": (Page("/campaigns/news/progress", PUBLIC, files=AS_THE_PAGE),),
+    "boards.board": (
+        Page("/campaigns/news/2026", PUBLIC, files=AS_THE_PAGE),
+        Page("/campaigns/news/2026?show=all", PUBLIC),
+        Page(  # the tag of the hidden query alone: one value
+            "/campaigns/news/2026?tag=law",
+            ORGANISERS,
+            {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
+        ),
+    ),
+    "queries.query_list": (Page("/campaigns/news/2026/queries", PUBLIC, files=AS_THE_PAGE),),
+    "queries.query": (
+        Page("/campaigns/news/2026/queries/q1", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
+        Page("/campaigns/news/2026/queries/sekretquery", ORGANISERS, HIDDEN, AS_THE_PAGE),
+        Page("/campaigns/news/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY), AS_THE_PAGE),
+    ),
+    "submissions.show": (
+        Page("/submissions/{run}", PUBLIC, {"results closed": ONLY_INSIDE}, AS_THE_PAGE),
+        Page("/submissions/{rejected}", ONLY_INSIDE, files={"": NOBODY}),
+        Page("/submissions/{withdrawn}", ONLY_INSIDE, files=AS_THE_PAGE),
+        Page("/submissions/999999", NOBODY, files=AS_THE_PAGE),
+    ),
+    "submissions.progress": (
+        Page("/submissions/{run}/status", PUBLIC, {"results closed": ONLY_INSIDE}),
+        Page("/submissions/{rejected}/status", ONLY_INSIDE),
+        Page("/submissions/{withdrawn}/status", ONLY_INSIDE),
+    ),
+    "ranked_lists.ranked_list": (
+        Page(
+            "/submissions/{run}/queries/q1",
+            ORGANISERS,
+            {**dict.fromkeys(DETAILS_OPEN, PUBLIC), "results closed": (404, 404, 403, 200)},
+            AS_THE_PAGE,
+        ),
+        Page(
+            "/submissions/{run}/queries/sekretquery",
+            ORGANISERS,
+            {**HIDDEN, "results closed": (404, 404, 403, 200)},
+            AS_THE_PAGE,
+        ),
+        Page(
+            "/submissions/{run}/queries/none",
+            NO_SUCH_QUERY,
+            {**dict.fromkeys(DETAILS_OPEN, NOBODY), "results closed": (404, 404, 403, 404)},
+            AS_THE_PAGE,
+        ),
+    ),
+    "teams.show": (Page("/teams/sekretwoods", PUBLIC, told=frozenset({"team"})),),
+    "systems.system": (
+        Page(
+            "/teams/sekretwoods/sekretalder",
+            PUBLIC,
+            {"results closed": ONLY_INSIDE, "anonymous": ONLY_INSIDE},
+            AS_THE_PAGE,
+            told=frozenset({"team", "system"}),
+        ),
+    ),
+    "teams.invitation": (
+        Page("/join/{token}", (200, 200, 302, 200), told=frozenset({"team"})),  # who is in the team is led to it
+        Page("/join/not-a-token", NOBODY),
+    ),
+    "teams.new": (Page("/account/teams/new", ACCOUNTS),),
+    "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
+    "account.show": (Page("/account/", ACCOUNTS),),
+    "account.password": (Page("/account/password", ACCOUNTS),),
+    "auth.log_in": (Page("/login", PUBLIC),),
+    "auth.register": (Page("/register", PUBLIC),),
+    "measures.index": (Page("/measures/", PUBLIC),),
+    "measures.show": (Page("/measures/AP", PUBLIC),),
+    "health.healthz": (Page("/healthz", PUBLIC),),
+    "static": (Page("/static/leaderboard.css", PUBLIC),),
+    "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is posted to an address, and what it answers to those who may not: {} where every account may.
+
+    Whoever is in no part of `refused` may send it; that it works then is the subject of other tests.
+    """
+
+    address: str
+    refused: Mapping[str, int]
+    phases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def _refused(status: int, *but: str) -> dict[str, int]:
+    """The visitor has to log in first; all others who are not named are refused with this status."""
+    return {"visitor": 302, **{kind: status for kind in KINDS if kind != "visitor" and kind not in but}}
+
+
+LOG_IN_FIRST = {"visitor": 302}
+NOT_ON_A_BOARD = {"results closed": _refused(404, *INSIDE)}
+OWNERS = _refused(403, "owner of the team", "admin")
+
+FORMS: dict[str, Form] = {
+    "auth.log_in": Form("/login", {}),
+    "auth.log_out": Form("/logout", {}),
+    "auth.register": Form("/register", {}),
+    "account.password": Form("/account/password", LOG_IN_FIRST),
+    "account.end_sessions": Form("/account/sessions/end", LOG_IN_FIRST),
+    "teams.new": Form("/account/teams/new", LOG_IN_FIRST),
+    "teams.join": Form("/join/{token}", LOG_IN_FIRST),
+    "teams.invite": Form("/teams/sekretwoods/invitations", OWNERS),
+    "teams.revoke": Form("/teams/sekretwoods/invitations/{invitation}/revoke", OWNERS),
+    "teams.remove": Form("/teams/sekretwoods/members/{member}/remove", OWNERS),
+    "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
+    "submissions.withdraw": Form("/submissions/{run}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "submit.send": Form("/campaigns/news/2026/submit", LOG_IN_FIRST),  # who may submit for a team: test_submit.py
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A text that was planted once, as a regular expression, and who finds it: in most phases, and in others."""
+
+    text: str
+    usual: frozenset[str]
+    phases: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def seen_by(self, phase: str) -> frozenset[str]:
+        return self.phases.get(phase, self.usual)
+
+
+NAMED = {"anonymous": INSIDE, "results closed": INSIDE}  # where a run can be told to be its team's
+
+SECRETS: dict[str, Secret] = {
+    "text of a query": Secret("sekrettext", EVERYONE, {"before opening": STAFF}),
+    "tag of a query": Secret("sekrettag", EVERYONE, {"before opening": STAFF}),
+    "id of a hidden query": Secret("sekretquery", STAFF, dict.fromkeys(AFTER_CLOSING, EVERYONE)),
+    "text of a hidden query": Secret("sekrethidden", STAFF, dict.fromkeys(AFTER_CLOSING, EVERYONE)),
+    "grade of a document": Secret(r"(?<![\w.-])777(?![\w-])", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
+    "grade on a hidden query": Secret(r"(?<![\w.-])888(?![\w-])", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
+    "relevant document that the run lacks": Secret("sekretmissed", STAFF),
+    "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
+    "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
+    "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE - STAFF}),
+    "mean over hidden queries": Secret(r"0\.469\b|0\.46875", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
+    "team": Secret("Sekretwoods", EVERYONE, NAMED),
+    "system": Secret("Sekretalder", EVERYONE, NAMED),
+    "label of a run": Secret("sekretlabel", EVERYONE, NAMED),
+    "notes of a run": Secret("sekretnotes", INSIDE),
+    "name of a run's file": Secret("sekretfile", INSIDE),
+    "receipt of a run": Secret("5e" * 32, INSIDE),
+    "who submitted a run": Secret("Sekretada", INSIDE),
+    "why a file was rejected": Secret("sekretproblem", INSIDE),
+    "why a run was withdrawn": Secret("sekretreason", INSIDE),
+    "who is in the team": Secret("Sekretben", TEAM | {"admin"}),
+    "mail address": Secret("sekretmail", frozenset({"owner of the team"})),
+}
