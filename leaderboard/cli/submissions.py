@@ -18,6 +18,7 @@ from leaderboard.lookup import find_evaluation, find_system, find_team
 from leaderboard.models import System
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
+from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services.people import find_user
@@ -159,7 +160,7 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
         time.sleep(LOOK_SECONDS)
     if means is not None:
         pairs = zip(means.columns, means.figures, strict=True)
-        rows = [(column.name, "–" if figure.mean is None else f"{figure.mean:.4f}") for column, figure in pairs]
+        rows = [(column.name, _written(figure.mean)) for column, figure in pairs]
         print_table(("measure", "mean"), rows, "")
         if means.missing:
             click.echo(f"queries without a list: {named(means.missing)}", err=True)
@@ -173,6 +174,13 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
     else:
         click.echo(f"{run.state}: {run.failure or run.withdrawn_because}", err=True)
     return SUBMITTED if run.state == State.SCORED else NOT_SCORED
+
+
+def _written(mean: float | None) -> str:
+    """Four decimals, or those that are left of a mean that was rounded for the account that submits."""
+    if mean is None:
+        return "–"
+    return f"{mean:.{mean.decimals if isinstance(mean, Rounded) else 4}f}"
 
 
 def _find_system(session: Session, team: str, slug: str | None, new: str | None) -> System | NewSystem:

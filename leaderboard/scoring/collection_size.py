@@ -1,7 +1,7 @@
 """What becomes of runs and judgments that name more documents than the collection has (N_total).
 
 Whether a run is refused for it depends on the run alone. If it depended on the judgments too, a team could find out by
-submitting which documents are judged (docs/decisions/0008-a-refusal-does-not-depend-on-judgments.md).
+submitting which documents are judged (docs/decisions/0009-a-refusal-does-not-depend-on-judgments.md).
 """
 
 from collections.abc import Sequence

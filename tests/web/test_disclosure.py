@@ -1,0 +1,125 @@
+"""What pages and files show of judgments that are still closed: rounded means, and nothing made of finer ones."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from flask.testing import FlaskClient
+
+from leaderboard.access import CONSOLE
+from leaderboard.db import Database
+from leaderboard.models import Score
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.standings import SystemKind
+from leaderboard.services import people, teams
+from leaderboard.web.exports import FORMATS
+from tests.support.field import NAN, Field
+from tests.support.world import new_account, signed_in
+
+YEARS = ("2024", "2025")
+PAGES = [
+    "/", "/campaigns/news", "/campaigns/news/2025", "/campaigns/news/2025?show=all", "/campaigns/news/2025?show=best",
+    "/campaigns/news/2025?measure=P@5&sort=-P@5", "/campaigns/news/progress", "/campaigns/news/progress?measure=P@5",
+    "/campaigns/news/2025/queries", "/teams/woods", "/teams/woods/alder", "/submissions/{run}",
+]  # fmt: skip
+FILES = [
+    f"{address}.{ending}"
+    for address in ("/campaigns/news", "/campaigns/news/2025", "/campaigns/news/progress", "/teams/woods/alder")
+    for ending in FORMATS
+]
+MEANS = {"Alder": 0.412391, "Birch": 0.414977, "Cedar": 0.362718}
+
+
+@pytest.fixture
+def closed(database: Database) -> Field:
+    """Two years of fifty queries, thirty of them judged, three systems and a baseline; details stay closed."""
+    field = Field(database, measures=("AP", "P@5", "NumRel"))
+    field.campaign()
+    qrels = "".join(f"q{number} 0 d 1\n" for number in range(1, 31))
+    for year in YEARS:
+        field.evaluation(year, tags=[()] * 50, qrels=qrels, details=Opening.NEVER)
+        for name, mean in MEANS.items():
+            values = {
+                "AP": [mean] * 30 + [NAN] * 20,
+                "P@5": [mean / 2] * 30 + [NAN] * 20,
+                "NumRel": [1.0] * 30 + [NAN] * 20,
+            }
+            field.run(name, values, team="Woods", evaluation=year, intervals={"AP": (mean - 0.03141, mean + 0.03141)})
+        field.run("Terms", {"AP": [0.101234] * 50}, evaluation=year, kind=SystemKind.BASELINE)
+    return field
+
+
+@pytest.fixture
+def browsers(app: Flask, closed: Field, quick_hashes: None) -> Callable[[str], FlaskClient]:
+    """`browsers("member")` is in team Woods, `browsers("admin")` sees everything, "" visits."""
+    ids: dict[str, Any] = {}
+    with closed.database.write() as session:
+        for name in ("member", "admin"):
+            user = people.create_user(session, CONSOLE, new_account(name), is_admin=name == "admin")
+            ids[name] = signed_in(session, user.id)
+            if name == "member":
+                teams.add_member(session, CONSOLE, session.get_one(teams.Team, closed.teams["Woods"]), user)
+
+    def browser(name: str) -> FlaskClient:
+        made = app.test_client()
+        if name:
+            with made.session_transaction() as cookie:
+                cookie["_user_id"] = ids[name]
+        return made
+
+    return browser
+
+
+def answers(browser: FlaskClient, run: int) -> dict[str, str]:
+    """Address -> what it answers, without what is new in every answer."""
+    found = {}
+    for address in (*PAGES, *FILES):
+        answer = browser.get(address.format(run=run))
+        assert answer.status_code == 200, address
+        found[address] = re.sub(r'(csrf_token" value|nonce)="[^"]*"', "", answer.text)
+    return found
+
+
+def perturb(field: Field, by: float) -> None:
+    """Moves every mean, interval and value of AP, as other judgments would, by less than a rounded mean shows."""
+    with field.database.write() as session:
+        for score in session.scalars(sa.select(Score).where(Score.measure.in_(("AP", "P@5")))):
+            score.mean = (score.mean or 0.0) + by
+            if score.low is not None and score.high is not None:
+                score.low, score.high = score.low + by, score.high + by
+            score.count -= 1
+
+
+def test_no_page_and_no_file_tells_digits_that_are_rounded_away(
+    browsers: Callable[[str], FlaskClient], closed: Field
+) -> None:
+    with closed.database.read() as session:
+        run = session.scalars(sa.text("SELECT max(id) FROM submission")).one() - 1
+    readers = ("", "member", "admin")
+    before = {reader: answers(browsers(reader), run) for reader in readers}
+    perturb(closed, -0.00012)
+    after = {reader: answers(browsers(reader), run) for reader in readers}
+    for reader in ("", "member"):
+        assert [address for address in before[reader] if before[reader][address] != after[reader][address]] == []
+        for text in before[reader].values():
+            assert not re.search(r"0\.(4123|4149|3627|2061|2074|1813|1012|38|3812|4438)\d", text)
+            assert "30 queries" not in text
+            assert "30 judged" not in text
+    # All of them show admins more, but the list of queries, which has no figure of a single system.
+    differing = [address for address in before["admin"] if before["admin"][address] != after["admin"][address]]
+    assert len(differing) == len(before["admin"]) - 1
+    assert "30 queries judged" in before["admin"]["/campaigns/news/2025"]
+    assert "0.4149" in before["admin"]["/campaigns/news/2025.csv"]
+
+
+def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], FlaskClient]) -> None:
+    board = browsers("").get("/campaigns/news/2025").text
+    assert board.count("rounded") == 1
+    assert "Means are rounded to two decimals, since the judgments' details stay closed." in board
+    assert "with all digits" not in board
+    assert "rounded" not in browsers("admin").get("/campaigns/news/2025").text
+    progress = browsers("").get("/campaigns/news/progress").text
+    assert "Means of The year 2024, The year 2025 are rounded while the judgments' details are closed." in progress
