@@ -84,9 +84,10 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
         case Sight.RESULTS:
             return is_public(evaluation.results, evaluation, now) or (own and evaluation.own_results)
         case Sight.DETAILS:
-            # The team's own runs are no exception: its per-query values would give the judgments away.
-            results = is_public(evaluation.results, evaluation, now) or own
-            return results and is_public(evaluation.details, evaluation, now)
+            # The team's own runs are no exception: its per-query values would give the judgments away. And whoever may
+            # not see a run's means may not see them query by query.
+            means = may_see(actor, evaluation, Sight.RESULTS, now, team_id)
+            return means and is_public(evaluation.details, evaluation, now)
         case Sight.JUDGMENTS:
             return evaluation.judgments_published
         case Sight.NAMES:

@@ -53,6 +53,7 @@ OPEN, GRACE, CLOSED = {"closes_at": NOW + DAY}, {"closes_at": NOW - 59 * SECOND}
         (Sight.DETAILS, {"details": Opening.CLOSED, "closes_at": None}, "000011"),
         # Results that are held back hold the details back, except a team's own where these are open.
         (Sight.DETAILS, {"results": Opening.NEVER, "details": Opening.ALWAYS, **OPEN}, "000111"),
+        (Sight.DETAILS, {"results": Opening.NEVER, "own_results": False, **CLOSED}, "000011"),
         (Sight.JUDGMENTS, {**CLOSED}, "000011"),
         (Sight.JUDGMENTS, {"judgments_published": True, **OPEN}, "111111"),
         (Sight.NAMES, {}, "111111"),
