@@ -35,7 +35,9 @@ ODD = {
     "nothing": "",
 }
 ALL = {**BROKEN, **ODD}
-FEW = {name: ALL[name] for name in ("NUL inside", "half a pair", "beyond 64 bits")}
+NUL = {"NUL inside": BROKEN["NUL inside"]}
+FEW = {name: ODD[name] for name in ("half a pair", "beyond 64 bits")}
+LONG = {"10,000 characters": ODD["10,000 characters"]}
 ARGUMENT = re.compile(r"<(?:[^:<>]+:)?(\w+)>")
 GOOD = {
     "campaign": "harbour", "evaluation": "2025", "team": "alpha", "system": "searcher", "query": "q1", "name": "AP",
@@ -79,6 +81,10 @@ def refusals(texts: dict[str, str], asked: Callable[[str], TestResponse]) -> lis
     return wrong
 
 
+def post(by: Reader, path: str, form: str) -> TestResponse:
+    return by.client.post(path, data=form, content_type="application/x-www-form-urlencoded")
+
+
 def test_nothing_in_an_address_makes_the_site_fail(app: Flask, ada: Reader) -> None:
     wrong = []
     for rule in addresses(app, "GET"):
@@ -95,40 +101,45 @@ def test_nothing_that_a_page_is_asked_for_makes_it_fail(app: Flask, ada: Reader)
     wrong = []
     pages = [rule for rule in addresses(app, "GET") if "filename" not in rule]
     assert "/campaigns/<campaign>/<evaluation>" in pages
+    every = "&".join(f"{name}={{0}}" for name in ASKED if name != "page")
     for rule in pages:
-        for argument in (*ASKED, None):
+        for texts, asked in [(NUL, f"{name}={{0}}") for name in ASKED] + [
+            (NUL, "{0}=1"),
+            (FEW, "page={0}"),
+            (FEW, every),
+        ]:
 
-            def ask(text: str, rule: str = rule, argument: str | None = argument) -> TestResponse:
-                return ada.client.get(f"{filled(rule)}?{argument}={text}" if argument else f"{filled(rule)}?{text}=1")
+            def ask(text: str, path: str = filled(rule), asked: str = asked) -> TestResponse:
+                return ada.client.get(f"{path}?{asked.format(text)}")
 
-            wrong += [f"{rule} ?{argument} {one}" for one in refusals(FEW, ask)]
+            wrong += [f"{rule} ?{asked} {one}" for one in refusals(texts, ask)]
     assert wrong == []
 
 
-def test_nothing_in_a_form_makes_the_site_fail(
+def test_nothing_in_a_form_or_in_its_address_makes_the_site_fail(
     app: Flask, world: World, reader: Callable[[str], Reader], quick_hashes: None
 ) -> None:
     app.testing = False
     wrong = []
     for rule in addresses(app, "POST"):
         ada = reader("ada")  # anew each time: one of the forms logs out
-        token = quote(ada.token())
-        good = "&".join(f"{name}=a" for name in FIELDS)
-        for field in FIELDS:
-            others = good.replace(f"{field}=a", "").replace("&&", "&")
+        token = f"csrf_token={quote(ada.token())}"
+        every = "&".join([token, *(f"{name}={{0}}" for name in FIELDS)])
+        one_by_one = [(NUL, every.format("a").replace(f"{name}=a", f"{name}={{0}}")) for name in FIELDS]
+        for texts, form in [*one_by_one, (FEW, every), (LONG, every)]:
 
-            def ask(
-                text: str,
-                rule: str = rule,
-                field: str = field,
-                others: str = others,
-                token: str = token,
-                by: Reader = ada,
+            def fill(text: str, path: str = filled(rule), form: str = form, by: Reader = ada) -> TestResponse:
+                return post(by, path, form.format(text))
+
+            wrong += [f"{rule} {form} {one}" for one in refusals(texts, fill)]
+        for argument in ARGUMENT.findall(rule):
+
+            def go(
+                text: str, rule: str = rule, argument: str = argument, form: str = token, by: Reader = ada
             ) -> TestResponse:
-                form = f"csrf_token={token}&{others}&{field}={text}"
-                return by.client.post(filled(rule), data=form, content_type="application/x-www-form-urlencoded")
+                return post(by, filled(rule, **{argument: text}), form)
 
-            wrong += [f"{rule} {field} {one}" for one in refusals(FEW, ask)]
+            wrong += [f"{rule} {argument} {one}" for one in refusals({**NUL, **FEW}, go)]
     assert wrong == []
 
 
