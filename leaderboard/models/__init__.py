@@ -11,10 +11,11 @@ from leaderboard.models.evaluations import (
 )
 from leaderboard.models.events import Event
 from leaderboard.models.people import ApiToken, Attempt, BrowserSession, Invitation, Membership, Team, User
-from leaderboard.models.scores import Board, Score, Scoring, ScoringSet
+from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet
 from leaderboard.models.submissions import Participation, PersonalUse, Submission, System
 
 __all__ = [
+    "IN_QUEUE",
     "ApiToken",
     "Attempt",
     "Board",

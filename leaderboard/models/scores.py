@@ -13,7 +13,11 @@ from leaderboard.models.submissions import Submission
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import SetState, State
 
-__all__ = ["Board", "Score", "Scoring", "ScoringSet"]
+__all__ = ["IN_QUEUE", "Board", "Score", "Scoring", "ScoringSet"]
+
+
+# The condition of the queue's index, which SQLite uses only for statements that say it word for word.
+IN_QUEUE = "scoring.state IN ('queued', 'scoring')"
 
 
 class ScoringSet(Base):
@@ -60,7 +64,8 @@ class Scoring(Base):
     submission_id: Mapped[int] = mapped_column(sa.ForeignKey("submission.id"))
     scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id"), index=True)
     state: Mapped[State] = mapped_column(choice(State, "state"), default=State.QUEUED)
-    priority: Mapped[int] = mapped_column(default=0)  # higher goes first
+    priority: Mapped[int] = mapped_column(default=0)  # lower goes first
+    turn: Mapped[int] = mapped_column(default=0)  # of equal priority lower goes first, see services.turns
     attempt: Mapped[int] = mapped_column(default=0)  # how often it was claimed
     errors: Mapped[int] = mapped_column(default=0)  # attempts that raised
     lost_leases: Mapped[int] = mapped_column(default=0)
@@ -82,7 +87,9 @@ class Scoring(Base):
         # The queue: small, because finished rows are not in it.
         sa.Index(
             "ix_scoring_queue",
+            "state",
             "priority",
+            "turn",
             "id",
             sqlite_where=sa.text("state IN ('queued', 'scoring')"),
             postgresql_where=sa.text("state IN ('queued', 'scoring')"),

@@ -203,12 +203,13 @@ def _awaits(session: Session, scoring: Scoring | None, state: str, results_open:
 
 
 def _ahead(session: Session, scoring: Scoring | None) -> int:
-    """Scorings that a worker takes before this one: of higher priority, or as high and older."""
+    """Scorings that a worker takes before this one: of a lower priority, or of the same and an earlier turn."""
     if scoring is None or scoring.state != State.QUEUED:
         return 0
     before = sa.or_(
-        Scoring.priority > scoring.priority,
-        sa.and_(Scoring.priority == scoring.priority, Scoring.id < scoring.id),
+        Scoring.priority < scoring.priority,
+        sa.and_(Scoring.priority == scoring.priority, Scoring.turn < scoring.turn),
+        sa.and_(Scoring.priority == scoring.priority, Scoring.turn == scoring.turn, Scoring.id < scoring.id),
     )
     waiting = sa.select(sa.func.count()).where(Scoring.state == State.QUEUED, before)
     return session.scalar(waiting) or 0

@@ -17,7 +17,7 @@ from leaderboard.access import Actor
 from leaderboard.db import clock
 from leaderboard.errors import Problem
 from leaderboard.metrics import Floats
-from leaderboard.models import Campaign, Evaluation, Score, Scoring, ScoringSet, Submission
+from leaderboard.models import IN_QUEUE, Campaign, Evaluation, Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
@@ -102,17 +102,18 @@ class Recorded(Enum):
 
 
 def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
-    """Takes the first waiting row by priority and age, in one statement; None when nothing waits."""
+    """Takes the first waiting row by priority, turn and age, in one statement; None when nothing waits."""
     first = (
         sa.select(Scoring.id)
         .join(ScoringSet)
         .where(
+            sa.text(IN_QUEUE),
             Scoring.state == State.QUEUED,
             ScoringSet.state != SetState.SUPERSEDED,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
         )
-        .order_by(Scoring.priority.desc(), Scoring.id)
+        .order_by(Scoring.priority, Scoring.turn, Scoring.id)
         .limit(1)
         .with_for_update(skip_locked=True, of=Scoring)  # SQLite has one writer at a time, and no such clause
         .scalar_subquery()

@@ -30,10 +30,11 @@ from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettin
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
+from leaderboard.services.turns import next_turns
 
 __all__ = ["enqueue", "live_sets", "make_set", "of_older_version", "ready_sets", "switch"]
 
-RESCORING = -10  # priority: what people wait for goes first
+SUBMITTED, RESCORING = 0, 10  # priorities: what people wait for goes first
 
 
 def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
@@ -81,13 +82,20 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     return made
 
 
-def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet, priority: int = 0) -> Scoring:
-    """The queue entry of one run in one set."""
-    scoring = Scoring(
-        submission_id=submission.id, scoring_set_id=scoring_set.id, priority=priority, queued_at=present()
+def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:
+    """Queues one run in one set, in its team's turn."""
+    turn = next_turns(session, [submission.team_id], SUBMITTED)[submission.team_id]
+    session.add(_entry(submission, scoring_set, SUBMITTED, turn))
+
+
+def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn: int) -> Scoring:
+    return Scoring(
+        submission_id=submission.id,
+        scoring_set_id=scoring_set.id,
+        priority=priority,
+        turn=turn,
+        queued_at=present(),
     )
-    session.add(scoring)
-    return scoring
 
 
 def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
@@ -163,8 +171,11 @@ def _enqueue_all(session: Session, scoring_set: ScoringSet) -> None:
         .where(Submission.evaluation_id == scoring_set.evaluation_id, Submission.id.not_in(entered))
         .order_by(Submission.id)
     )
-    for submission in missing:
-        enqueue(session, submission, scoring_set, priority=RESCORING)
+    runs = missing.all()
+    turns = next_turns(session, {run.team_id for run in runs}, RESCORING)
+    for run in runs:
+        session.add(_entry(run, scoring_set, RESCORING, turns[run.team_id]))
+        turns[run.team_id] += 1
     session.flush()
 
 

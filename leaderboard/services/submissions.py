@@ -19,6 +19,7 @@ from leaderboard.services.primaries import settle_primary
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
 from leaderboard.services.texts import LONGEST_REASON, checked_text, text_problem
+from leaderboard.services.turns import next_turns
 from leaderboard.store import Received
 
 __all__ = ["admit", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
@@ -184,6 +185,8 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
     if not parked:
         raise NotFound("No scoring of this run has failed.")
     for scoring in parked:
+        # Its old turn was long ago: whoever comes now would begin there and pass those who have waited since.
+        scoring.turn = next_turns(session, [submission.team_id], scoring.priority)[submission.team_id]
         scoring.state = State.QUEUED
         scoring.errors = scoring.lost_leases = 0
         scoring.failure = ""

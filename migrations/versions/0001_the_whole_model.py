@@ -566,6 +566,7 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column("priority", sa.Integer(), nullable=False),
+        sa.Column("turn", sa.Integer(), nullable=False),
         sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("errors", sa.Integer(), nullable=False),
         sa.Column("lost_leases", sa.Integer(), nullable=False),
@@ -591,7 +592,7 @@ def upgrade() -> None:
     with op.batch_alter_table("scoring", schema=None) as batch_op:
         batch_op.create_index(
             "ix_scoring_queue",
-            ["priority", "id"],
+            ["state", "priority", "turn", "id"],
             unique=False,
             sqlite_where=sa.text("state IN ('queued', 'scoring')"),
             postgresql_where=sa.text("state IN ('queued', 'scoring')"),

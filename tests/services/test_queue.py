@@ -10,11 +10,12 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database, clock
 from leaderboard.errors import Problem
-from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, Submission
+from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, Submission, Team
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
-from leaderboard.services import campaigns, queue, submissions
+from leaderboard.services import campaigns, queue, submissions, teams
 from leaderboard.services.queue import Claim, MeasureScore, Recorded, RunScores
+from leaderboard.services.systems import NewSystem
 from tests.support.world import RUN, World
 
 FIGURES = RunScores((MeasureScore("AP", Subset.ALL, 0.5, 3, np.zeros(3)),), ("q3",), (), 0.1)
@@ -59,9 +60,71 @@ def test_an_empty_queue_gives_nothing(world: World) -> None:
 def test_the_first_by_priority_and_age_is_claimed(world: World) -> None:
     first, second, third = (world.submit() for _ in range(3))
     with world.database.write() as session:
-        session.execute(sa.update(Scoring).where(Scoring.submission_id == third).values(priority=1))
+        session.execute(sa.update(Scoring).where(Scoring.submission_id == third).values(priority=-1))
     assert [_claimed(world).submission_id for _ in range(3)] == [third, first, second]
     assert _claim(world) is None
+
+
+def _queue_for(world: World, team: int, number: int) -> list[int]:
+    """So many runs of a team's, in the queue; their ids."""
+    upload = world.receive(RUN)
+    found = []
+    with world.database.write() as session:
+        for place in range(number):
+            run = submissions.submit(
+                session, CONSOLE, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
+                system=NewSystem(f"System {place} of team {team}, {number} runs"), upload=upload,
+            )  # fmt: skip
+            found.append(run.id)
+    return found
+
+
+def test_a_team_with_fifty_queued_runs_holds_up_no_other_team_s(world: World) -> None:
+    world.change_evaluation(daily_quota=None)
+    with world.database.write() as session:
+        one, two = (teams.create_team(session, CONSOLE, name).id for name in ("Some others", "Some more"))
+    many = _queue_for(world, world.team, 50)
+    assert [_claimed(world).submission_id for _ in range(5)] == many[:5]
+    few, more = _queue_for(world, one, 3), _queue_for(world, two, 2)
+    order = [_claimed(world).submission_id for _ in range(10)]
+    assert order[:2] == [few[0], more[0]]  # whoever comes new waits for what is being scored only
+    assert order[2:] == [many[5], few[1], more[1], many[6], few[2], many[7], many[8], many[9]]
+    late = _queue_for(world, two, 1)
+    assert _claimed(world).submission_id == late[0]
+    left = 0
+    while _claim(world) is not None:
+        left += 1
+    assert left == 40
+
+
+def test_teams_take_turns_when_an_evaluation_is_scored_anew(world: World) -> None:
+    world.change_evaluation(daily_quota=None)
+    with world.database.write() as session:
+        other = teams.create_team(session, CONSOLE, "Some others").id
+    many, few = _queue_for(world, world.team, 4), _queue_for(world, other, 2)
+    while (claim := _claim(world)) is not None:
+        _record(world, claim)
+    world.judge("q1 0 d9 1\n")
+    again = [_claimed(world).submission_id for _ in range(6)]
+    assert again == [many[0], few[0], many[1], few[1], many[2], many[3]]
+
+
+def test_a_run_that_is_tried_again_lets_no_newcomer_pass_those_that_have_waited_since(world: World) -> None:
+    world.change_evaluation(daily_quota=None)
+    with world.database.write() as session:
+        other, third = (teams.create_team(session, CONSOLE, name).id for name in ("Some others", "Some more"))
+    (parked,) = _queue_for(world, world.team, 1)
+    for _ in range(queue.MOST_ERRORS):
+        _forget_the_wait(world)
+        _fail(world, _claimed(world))
+    waiting = _queue_for(world, other, 6)
+    for _ in range(3):
+        _record(world, _claimed(world))
+    with world.database.write() as session:
+        submissions.retry(session, CONSOLE, session.get_one(Submission, parked))
+    few = _queue_for(world, third, 2)
+    order = [_claimed(world).submission_id for _ in range(5)]
+    assert order == [parked, waiting[3], few[0], waiting[4], few[1]]
 
 
 def test_workers_that_claim_at_the_same_moment_never_get_the_same_job(world: World, database_url: str) -> None:

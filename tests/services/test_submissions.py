@@ -149,7 +149,7 @@ def test_an_older_primary_run_that_is_scored_later_does_not_come_forward(world: 
     first = world.submit(designation=Designation.PRIMARY)
     second = world.submit(designation=Designation.PRIMARY)
     with world.database.write() as session:
-        session.execute(sa.update(Scoring).where(Scoring.submission_id == second).values(priority=5))
+        session.execute(sa.update(Scoring).where(Scoring.submission_id == second).values(priority=-5))
     world.drain()
     with world.database.read() as session:
         order = session.scalars(sa.select(Event.subject_id).where(Event.action == "score").order_by(Event.id)).all()
