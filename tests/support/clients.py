@@ -53,8 +53,8 @@ class Client:
         assert status in {302, 303}
 
     def begin_upload(self, path: str, size: int, content: bytes) -> None:
-        """Sends the head of an upload of `size` bytes, its token and the first bytes of the file."""
-        self.connection.request("POST", path, self.first_bytes(self.token(path), content), self._upload_head(size))
+        """Sends the head of an upload of `size` bytes, the fields before the file and the first bytes of it."""
+        self.connection.request("POST", path, self.first_bytes(path, content), self._upload_head(size))
 
     def _upload_head(self, size: int) -> dict[str, str]:
         return {
@@ -63,14 +63,19 @@ class Client:
             "Content-Length": str(size),
         }
 
-    @staticmethod
-    def first_bytes(token: str, content: bytes) -> bytes:
+    def first_bytes(self, path: str, content: bytes) -> bytes:
+        """The form at `path`, for a new system of the first team that it offers, up to the first bytes of the file."""
+        page = self.ask("GET", path)[1]
+        token, team = re.search(r'name="csrf_token" value="([^"]+)"', page), re.search(r'value="(new-\d+)"', page)
+        assert token is not None
+        assert team is not None
         part = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="'
-        return f'{part}csrf_token"\r\n\r\n{token}\r\n{part}run"; filename="a.run"\r\n\r\n'.encode() + content
+        fields = f'{part}csrf_token"\r\n\r\n{token[1]}\r\n{part}system"\r\n\r\n{team[1]}\r\n'
+        return f'{fields}{part}run"; filename="a.run"\r\n\r\n'.encode() + content
 
     def upload_request(self, path: str, size: int, content: bytes) -> bytes:
         """The same as the bytes of the whole request, for others to send."""
-        body = self.first_bytes(self.token(path), content)
+        body = self.first_bytes(path, content)
         head = "".join(f"{name}: {value}\r\n" for name, value in self._upload_head(size).items())
         return f"POST {path} HTTP/1.1\r\nHost: {self.address}\r\n{head}\r\n".encode() + body
 
