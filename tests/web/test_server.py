@@ -69,7 +69,7 @@ def test_sixty_four_slow_uploads_and_two_hundred_idle_or_half_sent_connections_s
 
 def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> None:
     async def besieged() -> list[tuple[str, int, float]]:
-        ask = b"GET /static/bootstrap/css/bootstrap.min.css HTTP/1.1\r\nHost: here\r\n\r\n"
+        ask = b"GET /static/bootstrap/css/bootstrap.min.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         async with crowd(site.url.removeprefix("http://"), [], silent=0, half_sent=0) as slow:
             await slow.join(
                 UPLOADS, ask * 40
@@ -83,8 +83,8 @@ def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> 
 def test_two_requests_sent_at_once_are_both_answered(site: Site) -> None:
     host, _, port = site.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=30) as client:
-        last = b"GET /healthz HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
-        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n" + last)
+        last = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" + last)
         answers = b"".join(iter(lambda: client.recv(4096), b""))
     assert answers.count(b"HTTP/1.1 200 OK") == 2
     assert answers.count(b"\r\n\r\nok\n") == 2
