@@ -214,6 +214,7 @@ class Secret:
         return self.phases.get(phase, self.usual)
 
 
+OTHERS = STAFF | {"member of another team"}
 NAMED = {"anonymous": INSIDE, "results closed": INSIDE}  # where a run can be told to be its team's
 
 SECRETS: dict[str, Secret] = {
@@ -230,6 +231,8 @@ SECRETS: dict[str, Secret] = {
     "mean over hidden queries": Secret(r"0\.469\b|0\.46875", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "team": Secret("Sekretwoods", EVERYONE, NAMED),
     "system": Secret("Sekretalder", EVERYONE, NAMED),
+    "rank of a run": Secret(r"Rank \d of \d", EVERYONE, {"results closed": STAFF}),
+    "system of another team": Secret("Otheralder", EVERYONE, {"anonymous": OTHERS, "results closed": OTHERS}),
     "label of a run": Secret("sekretlabel", EVERYONE, NAMED),
     "notes of a run": Secret("sekretnotes", INSIDE),
     "name of a run's file": Secret("sekretfile", INSIDE),
