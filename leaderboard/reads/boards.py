@@ -206,7 +206,8 @@ def board(
             statistics = _statistics(session, scoring_set.id, ranked_by.name, subset, ranked)
         if statistics is not None and not details_open:
             chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and _has_choice(entries_seen)
-            statistics = _as_rounded(statistics, entries, places, hide=chosen_by_digits)
+            too_few = all(entry.figure(ranked_by.name).low is None for entry in entries)
+            statistics = _as_rounded(statistics, entries, places, hide=chosen_by_digits or too_few)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
         rows = [_row(entry, columns, ranked_by, places, statistics) for entry in ordered]
         unfinished = _unfinished(session, evaluation)
@@ -314,8 +315,8 @@ def _as_rounded(
 
     A rank range takes in every place that the shared rank stands for, and whoever shares the first rank leads.
 
-    hide  whether to leave both out: where the best run stands and two read alike, that they are given for the run that
-          stands would say that it is the better one
+    hide  whether to leave both out: where nothing has an interval, because the queries are too few; and where the best
+          run stands and two read alike, since that they are given for the one that stands would say that it is better
     """
     if hide:
         return replace(statistics, ranks={}, leaders=frozenset(), permutations=0)

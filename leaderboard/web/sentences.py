@@ -10,6 +10,7 @@ from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
 from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
+from leaderboard.rules.disclosure import Rounded
 from leaderboard.web.formatting import counted, number, plain_figure, when
 
 __all__ = ["best_over_periods", "board_finding", "extreme", "init_app", "means_over", "one_system_over_periods"]
@@ -218,8 +219,11 @@ def _together(names: Sequence[str]) -> str:
 
 
 def _moved(page: ProgressPage, first: Point, last: Point) -> str | None:
-    """None where both read alike."""
+    """None where both read alike, with as many decimals as the one has that was rounded further for its reader."""
     start, end = first.figure.mean or 0.0, last.figure.mean or 0.0
-    if _written(page, first) == _written(page, last):
+    decimals = min((mean.decimals for mean in (start, end) if isinstance(mean, Rounded)), default=None)
+    if decimals is not None:
+        start, end = Rounded(round(start, decimals), decimals), Rounded(round(end, decimals), decimals)
+    if plain_figure(start, page.column.unit) == plain_figure(end, page.column.unit):
         return None
     return "rose" if end > start else "fell"

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.metrics import parse
+from leaderboard.formats import Run
+from leaderboard.metrics import Setting, families, parse
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.scoring import JudgedQueries, prepare, score
@@ -35,10 +36,14 @@ def judged(secret: Sequence[bool]) -> JudgedQueries:
     return prepare(judgments_of(grades), QUERIES)
 
 
+def listing(listed: Sequence[str]) -> Run:
+    """A run that lists these documents for the query that is aimed at, and nothing else."""
+    return run_of([Line(AIM, document, float(-rank)) for rank, document in enumerate(listed)])
+
+
 def mean(judgments: JudgedQueries, listed: Sequence[str], measure: str) -> float:
-    run = run_of([Line(AIM, document, float(-rank)) for rank, document in enumerate(listed)])
     asked = parse(measure)
-    return score(run, judgments, [asked]).results[asked].mean
+    return score(listing(listed), judgments, [asked]).results[asked].mean
 
 
 def shown(judgments: JudgedQueries, listed: Sequence[str], measure: str) -> float:
@@ -91,6 +96,25 @@ def test_a_mean_at_the_edge_of_two_steps_gives_one_bit_a_run() -> None:
     for bit in (False, True):
         judgments = judged([True, bit] + [True] * 3)  # four or five relevant documents
         assert shown(judgments, ["d00", "d01"], "P@5") == (0.01 if bit else 0.0)  # 0.004 and 0.008
+
+
+def test_every_measure_that_is_made_of_judgments_alone_says_so() -> None:
+    # Their figure is the same for runs that find nothing, something and everything.
+    setting = Setting(documents=100, beta=20.0, highest_grade=1)
+    runs = [["z1", "z2"], ["d00", "d01", "d02"], ["z1", "d01"], ["d00"]]
+    judgments = [judged([True, True, False]), judged([True, False, False])]
+    found = set()
+    for family in families():
+        if "known" in family.needs:
+            continue  # the judgments here come without such a list
+        cutoff = f"@{family.cutoff.example}" if family.cutoff is not None and family.cutoff.required else ""
+        measure = parse(f"{family.name}{cutoff}")
+        figures = [
+            [score(listing(one), own, [measure], setting).results[measure].mean for one in runs] for own in judgments
+        ]
+        if all(len(set(map(str, of_runs))) == 1 for of_runs in figures):
+            found.add(family)
+    assert {family.name for family in found} == {family.name for family in families() if family.of_judgments}
 
 
 def test_the_page_on_disclosure_counts_as_the_rules_do() -> None:

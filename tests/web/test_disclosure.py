@@ -9,14 +9,16 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
-from leaderboard.access import CONSOLE
+from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.db import Database
-from leaderboard.models import Score
+from leaderboard.models import Score, Scoring
+from leaderboard.reads.progress import progress
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import people, teams
 from leaderboard.web.exports import FORMATS
-from tests.support.field import NAN, Field
+from leaderboard.web.sentences import best_over_periods
+from tests.support.field import NAN, NOW, Field
 from tests.support.world import new_account, signed_in
 
 YEARS = ("2024", "2025")
@@ -123,3 +125,27 @@ def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], F
     assert "rounded" not in browsers("admin").get("/campaigns/news/2025").text
     progress = browsers("").get("/campaigns/news/progress").text
     assert "Means of The year 2024, The year 2025 are rounded while the judgments' details are closed." in progress
+
+
+def test_a_period_whose_means_are_rounded_is_compared_with_the_digits_that_are_left(database: Database) -> None:
+    # 0.414 in all digits against 0.41: nothing fell, as far as the reader may know.
+    field = Field(database)
+    field.campaign()
+    for year, details, mean in (("2024", Opening.ALWAYS, 0.414), ("2025", Opening.NEVER, 0.4142)):
+        field.evaluation(year, tags=[()] * 50, details=details)
+        field.run("Alder", {"AP": [mean] * 50}, evaluation=year)
+    with database.read() as session:
+        page = progress(session, VISITOR, "news", NOW)
+    assert best_over_periods(page) == "The highest AP is 0.41 in 2024 (Alder) and in 2025 (Alder)."
+
+
+def test_organisers_alone_are_told_that_a_run_and_the_judgments_name_more_documents_than_there_are(
+    browsers: Callable[[str], FlaskClient], closed: Field
+) -> None:
+    with closed.database.write() as session:
+        scoring = session.scalars(sa.select(Scoring).limit(1)).one()
+        scoring.facts = {"crowded": 3}
+        run = scoring.submission_id
+    told = "For 3 queries the documents that are judged and those that this run lists"
+    seen = [told in browsers(reader).get(f"/submissions/{run}").text for reader in ("", "member", "admin")]
+    assert seen == [False, False, True]

@@ -330,6 +330,7 @@ IDCG = Family(
     name="IDCG",
     title="Ideal discounted cumulated gain",
     compute=ideal_gain,
+    of_judgments=True,
     defined_where=with_gain,
     parameters=(GAIN, GAINS, DISCOUNT),
     cutoff=RANK,
