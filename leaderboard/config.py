@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from leaderboard.errors import BadInput
+from leaderboard.numbers import read_whole
 
 __all__ = ["Config", "folder"]
 
@@ -111,7 +112,7 @@ def _read(name: str, text: str, default: object) -> str | int | bool:
         raise BadInput(f"{name}: expected yes or no, found {text!r}")
     if isinstance(default, int):
         try:
-            number = int(text)
+            number = read_whole(text)
         except ValueError:
             raise BadInput(f"{name}: expected a whole number, found {text!r}") from None
         if number < 0:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import FILE
+from leaderboard.cli.options import FILE, Whole
 from leaderboard.cli.tables import UNDEFINED, aligned, csv_text, defined, json_text, named
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ USUAL = "KendallTau KendallDistance SpearmanRho RBO TauAP"
 @click.command()
 @click.argument("first", metavar="RUN_A", type=FILE)
 @click.argument("second", metavar="RUN_B", type=FILE)
-@click.option("--depth", type=click.IntRange(1), metavar="K", help="Cut both lists after K documents first.")
+@click.option("--depth", type=Whole(1), metavar="K", help="Cut both lists after K documents first.")
 @click.option(
     "--measures", default=USUAL, metavar="NAMES", help=f"Which, as in KendallDistance@10 RBO(p=0.95) ({USUAL})."
 )

@@ -8,7 +8,7 @@ import click
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import COMPAT
-from leaderboard.cli.options import OneOf, OrNone, given, together
+from leaderboard.cli.options import ANY_NUMBER, OneOf, OrNone, given, together
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.lookup import find_campaign
@@ -21,7 +21,7 @@ from leaderboard.services import campaigns, people
 
 __all__ = ["campaign"]
 
-NUMBER = OrNone(click.FLOAT)
+NUMBER = OrNone(ANY_NUMBER)
 SETTINGS = together(  # what `add` and `change` have in common
     click.option("--description", default="", help="A description for its page."),
     click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),

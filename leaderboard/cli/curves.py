@@ -17,7 +17,7 @@ from leaderboard.cli.offline import (
     judged_queries,
     setting_of,
 )
-from leaderboard.cli.options import FILE
+from leaderboard.cli.options import FILE, Whole
 from leaderboard.cli.tables import csv_text, defined
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ DETECTION = {"sweep", "oracle"}
 )
 @click.option("--query", metavar="ID", help="The curve of this query alone, not of all.")
 @LEVEL_OPTION
-@click.option(
-    "--depth", type=click.IntRange(1), metavar="K", help="How many ranks --curve rank has (the longest list)."
-)
+@click.option("--depth", type=Whole(1), metavar="K", help="How many ranks --curve rank has (the longest list).")
 @DOCUMENTS
 @BETA
 @NO_RELEVANT

@@ -18,6 +18,7 @@ from types import FrameType
 import click
 
 from leaderboard import migrate, seeding
+from leaderboard.cli.options import Whole
 from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -110,7 +111,7 @@ class _Process:
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one.")
 @click.option(
     "--dir",
     "folder",

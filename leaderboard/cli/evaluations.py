@@ -7,7 +7,7 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import MOMENT, PLACE, OneOf, OrNone, Place, given, together
+from leaderboard.cli.options import ANY_WHOLE, MOMENT, PLACE, OneOf, OrNone, Place, given, together
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation
 from leaderboard.reads import listings
@@ -19,15 +19,17 @@ from leaderboard.services import evaluations
 __all__ = ["evaluation"]
 
 DATE = OrNone(MOMENT)
-COUNT = OrNone(click.INT)
+COUNT = OrNone(ANY_WHOLE)
 WHEN = "always, once it has closed, or never (to organisers only)"
 SETTINGS = together(  # what `add` and `change` have in common
-    click.option("--period-key", type=int, help="A number to sort periods by (default: the year in --period)."),
+    click.option("--period-key", type=ANY_WHOLE, help="A number to sort periods by (default: the year in --period)."),
     click.option("--description", default="", help="A description for its page."),
     click.option("--condition", default="", help="Its language, task, …, where a period has several evaluations."),
     click.option("--collection", default="", help="The collection's name."),
     click.option("--documents", type=COUNT, help="Documents in the collection; detection measures need it."),
-    click.option("--relevance-level", type=int, default=1, show_default=True, help="Lowest grade that is relevant."),
+    click.option(
+        "--relevance-level", type=ANY_WHOLE, default=1, show_default=True, help="Lowest grade that is relevant."
+    ),
     click.option(
         "--judging",
         type=OneOf(Judging),
@@ -40,7 +42,7 @@ SETTINGS = together(  # what `add` and `change` have in common
     click.option(
         "--grace",
         "grace_seconds",
-        type=int,
+        type=ANY_WHOLE,
         default=60,
         show_default=True,
         help="Seconds after closing in which uploads that began before may end; boards open only then.",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from leaderboard.cli.options import FILE, together
+from leaderboard.cli.options import ANY_NUMBER, FILE, Whole, together
 
 if TYPE_CHECKING:
     from leaderboard.metrics import Setting
@@ -23,15 +23,15 @@ __all__ = [
     "setting_of",
 ]
 
-LEVEL = click.IntRange(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
+LEVEL = Whole(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
 LEVEL_OPTION = click.option(
     "-l", "--relevance", "level", type=LEVEL, default=1, metavar="L", help="Lowest relevant grade (1)."
 )
 COMPAT = click.option(
     "--compat", type=click.Choice([10, 9]), default=10, help="trec_eval's version to agree with (10)."
 )
-DOCUMENTS = click.option("--documents", type=click.IntRange(1), metavar="N", help="Documents in the collection.")
-BETA = click.option("--beta", type=float, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
+DOCUMENTS = click.option("--documents", type=Whole(1), metavar="N", help="Documents in the collection.")
+BETA = click.option("--beta", type=ANY_NUMBER, metavar="B", help="β of Value = 1 − (P_miss + β · P_fa).")
 NO_RELEVANT = click.option(
     "--no-relevant",
     type=click.Choice(["exclude", "pfa_only", "pmiss_zero"]),

@@ -8,18 +8,24 @@ import threading
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import click
 
+from leaderboard.numbers import read_number, read_whole
+
 __all__ = [
+    "ANY_NUMBER",
+    "ANY_WHOLE",
     "FILE",
     "MOMENT",
     "PLACE",
     "UNTIL_STDIN_CLOSES",
+    "Number",
     "OneOf",
     "OrNone",
     "Place",
+    "Whole",
     "given",
     "together",
 ]
@@ -94,6 +100,43 @@ class OneOf(click.Choice[Kind]):
 
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:  # noqa: ARG002  # click's signature
         return str(choice)
+
+
+class _AsWritten(click.ParamType[Any]):
+    """Refuses what Python takes for a number and no person does, such as 1_0; the class beside it does the rest."""
+
+    is_whole: ClassVar[bool]
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            if isinstance(value, str):
+                value = read_whole(value) if self.is_whole else read_number(value)
+        except ValueError as error:
+            self.fail(f"{value!r} is {error}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Whole(_AsWritten, click.IntRange):
+    """A whole number of a range."""
+
+    is_whole = True
+
+
+class Number(_AsWritten, click.FloatRange):
+    """A number of a range."""
+
+    is_whole = False
+
+
+class _AnyWhole(_AsWritten, type(click.INT)):  # type: ignore[misc]  # click exports its type as an object only
+    is_whole = True
+
+
+class _AnyNumber(_AsWritten, type(click.FLOAT)):  # type: ignore[misc]  # as above
+    is_whole = False
+
+
+ANY_WHOLE, ANY_NUMBER = _AnyWhole(), _AnyNumber()
 
 
 class OrNone(click.ParamType[Any]):

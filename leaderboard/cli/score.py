@@ -15,7 +15,7 @@ from leaderboard.cli.offline import (
     judged_queries,
     setting_of,
 )
-from leaderboard.cli.options import FILE
+from leaderboard.cli.options import ANY_NUMBER, FILE, Whole
 from leaderboard.cli.tables import named
 
 if TYPE_CHECKING:
@@ -40,16 +40,18 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option("--measures", metavar="NAMES", help=f"Our names or trec_eval's, and its bundles ({USUAL}).")
 @click.option("-q", "--per-query", is_flag=True, help="Every query too.")
 @LEVEL_OPTION
-@click.option("-M", "--depth", type=click.IntRange(0), metavar="K", help="Cut every list after K documents.")
+@click.option("-M", "--depth", type=Whole(0), metavar="K", help="Cut every list after K documents.")
 @click.option("-J", "--judged-only", is_flag=True, help="Take unjudged documents out of the lists first.")
 @COMPAT
 @DOCUMENTS
 @BETA
-@click.option("--cost", type=float, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1).")
-@click.option("--value", type=float, metavar="V", help="Value of a correct detection.")
-@click.option("--prior", type=float, metavar="P", help="A-priori probability that a document is relevant.")
+@click.option("--cost", type=ANY_NUMBER, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1).")
+@click.option("--value", type=ANY_NUMBER, metavar="V", help="Value of a correct detection.")
+@click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant.")
 @NO_RELEVANT
-@click.option("--threshold", type=float, metavar="θ", help="Documents with a score of at least θ count as returned.")
+@click.option(
+    "--threshold", type=ANY_NUMBER, metavar="θ", help="Documents with a score of at least θ count as returned."
+)
 @QUERIES
 @click.option(
     "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
@@ -58,7 +60,7 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option(
     "--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effect sizes."
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="What --compare draws its resamples from (1).")
+@click.option("--seed", type=Whole(0), metavar="N", help="What --compare draws its resamples from (1).")
 @click.option("--explain", metavar="MEASURE", help="Say what a measure means, and end.")
 def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, **options: Any) -> None:
     """Scores run files against judgments: no database, no site.

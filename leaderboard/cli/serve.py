@@ -9,7 +9,7 @@ import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
 from leaderboard.cli.database import require_up_to_date
-from leaderboard.cli.options import UNTIL_STDIN_CLOSES
+from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app
@@ -40,13 +40,11 @@ class _Site(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on; 0.0.0.0 is every one.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes a free one and says which."
+    "--port", type=Whole(0, 65535), default=8000, show_default=True, help="0 takes a free one and says which."
 )
-@click.option("--workers", type=click.IntRange(1), default=2, show_default=True, help="Processes.")
-@click.option(
-    "--threads", type=click.IntRange(1), default=4, show_default=True, help="Requests at once in each, uploads aside."
-)
-@click.option("--fd", type=int, help="Listen on this open socket instead, as a supervisor hands it over.")
+@click.option("--workers", type=Whole(1), default=2, show_default=True, help="Processes.")
+@click.option("--threads", type=Whole(1), default=4, show_default=True, help="Requests at once in each, uploads aside.")
+@click.option("--fd", type=ANY_WHOLE, help="Listen on this open socket instead, as a supervisor hands it over.")
 @click.option(
     "--setting-up",
     is_flag=True,

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import FILE, PLACE, OneOf, Place
+from leaderboard.cli.options import ANY_NUMBER, FILE, PLACE, Number, OneOf, Place
 from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
@@ -49,13 +49,13 @@ LOOK_SECONDS = 0.2
     help="A team has one primary run in an evaluation.",
 )
 @click.option("--stand", is_flag=True, help="Let this contrastive run stand for its system on the board.")
-@click.option("--threshold", type=float, help="θ: documents with at least this score count as returned.")
+@click.option("--threshold", type=ANY_NUMBER, help="θ: documents with at least this score count as returned.")
 @click.option("--label", default="", help="A short name for the run (default: its run tag).")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
 @click.option(
     "--wait",
-    type=click.FloatRange(0),
+    type=Number(0),
     default=30.0,
     show_default=True,
     metavar="SECONDS",

@@ -6,7 +6,7 @@ from typing import Literal
 import click
 
 from leaderboard.cli.offline import COMPAT, LEVEL
-from leaderboard.cli.options import FILE
+from leaderboard.cli.options import FILE, Whole
 
 __all__ = ["trec_eval"]
 
@@ -19,9 +19,9 @@ __all__ = ["trec_eval"]
 @click.option("-n", "--nosummary", is_flag=True, help="Leave the figures over all queries out.")
 @click.option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Average over all judged queries.")
 @click.option("-l", "--level_for_rel", "level", type=LEVEL, default=1, metavar="N", help="Lowest relevant grade (1).")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(0), metavar="N", help="Cut lists here.")
+@click.option("-M", "--Max_retrieved_per_topic", "depth", type=Whole(0), metavar="N", help="Cut lists here.")
 @click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
-@click.option("-N", "--Number_docs_in_coll", "documents", type=click.IntRange(1), metavar="N", help="Collection size.")
+@click.option("-N", "--Number_docs_in_coll", "documents", type=Whole(1), metavar="N", help="Collection size.")
 @COMPAT
 def trec_eval(
     judgments: Path,

@@ -130,7 +130,7 @@ def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], T
         if name == "runid":
             run_name = True
         elif name == "relstring" and parameter:
-            if not parameter.isdecimal():
+            if not (parameter.isascii() and parameter.isdecimal()):
                 raise UnknownMeasure(f"relstring takes how many grades to print, not {parameter!r}")
             grades, grades_as = int(parameter), f"relstring_{parameter}"
         elif name == "relstring":
@@ -148,7 +148,7 @@ def _without_extras(wanted: Iterable[str], compat: Compat) -> tuple[list[str], T
 def _has_parameters(request: str) -> bool:
     """Whether it is a name of trec_eval with parameters as its -m takes them, such as P.5,10."""
     name, _, parameters = request.partition(".")
-    return name in ALL_TREC and re.fullmatch(r"[\dp.,=eE+-]+", parameters) is not None
+    return name in ALL_TREC and re.fullmatch(r"[0-9p.,=eE+-]+", parameters) is not None
 
 
 def _base(name: str) -> str:

@@ -1,6 +1,5 @@
 """Checks of single values, for what reads a file line by line: each gives the value or raises Wrong."""
 
-import math
 import re
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Texts, byte_strings
 from leaderboard.formats.problems import Wrong
+from leaderboard.numbers import read_number, read_whole
 
 __all__ = [
     "GRADE_LIMIT",
@@ -20,7 +20,6 @@ __all__ = [
     "grade",
     "identifier",
     "identifiers",
-    "is_number",
     "not_utf8",
     "score",
     "scores",
@@ -28,9 +27,7 @@ __all__ = [
 
 GRADE_LIMIT = 1000  # of either sign: far above any in use, and 2 to its power is still a finite number
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 NUMBER_SIGNS = re.compile(r"[0-9.eE+-]*")
-INTEGER = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 # What turns the order of writing around, or takes no room: two ids that differ in nothing else look alike on a page.
 UNSEEN = re.compile(r"[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 # What identifier() refuses beyond ASCII and its blanks: control characters, blanks, and what can't be seen. A plain set
@@ -99,17 +96,12 @@ def scores(texts: Sequence[str]) -> NDArray[np.float64]:
     return values
 
 
-def is_number(text: str) -> bool:
-    """Whether it is written as a decimal number; it may be too large for one."""
-    return NUMBER.fullmatch(text) is not None
-
-
 def score(text: str) -> float:
     """The score that a field holds. Raises Wrong for what is no finite number."""
-    value = float(text) if is_number(text) else math.nan
-    if not math.isfinite(value):
-        raise Wrong(f"score {_quoted(text)} is no finite number", "the score is no finite number")
-    return value
+    try:
+        return read_number(text)
+    except ValueError:
+        raise Wrong(f"score {_quoted(text)} is no finite number", "the score is no finite number") from None
 
 
 def _quoted(text: str) -> str:
@@ -119,9 +111,10 @@ def _quoted(text: str) -> str:
 
 def grade(text: str) -> int:
     """The grade that a field holds. Raises Wrong for what is no integer or beyond ±GRADE_LIMIT."""
-    if not INTEGER.fullmatch(text):
-        raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer")
-    value = int(text)
+    try:
+        value = read_whole(text)
+    except ValueError:
+        raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer") from None
     if abs(value) > GRADE_LIMIT:
         beyond = f"is beyond ±{GRADE_LIMIT:,}, the largest allowed"
         raise Wrong(f"grade {value} {beyond}", f"the grade {beyond}")

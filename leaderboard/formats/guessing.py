@@ -3,8 +3,8 @@
 import re
 from collections import Counter
 
-from leaderboard.formats.checks import is_number
 from leaderboard.formats.tables import our_name
+from leaderboard.numbers import is_number
 
 __all__ = ["HEAD_BYTES", "guess_content"]
 

@@ -4,13 +4,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.formats.checks import identifier, is_number
+from leaderboard.formats.checks import identifier
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
 from leaderboard.formats.tables import our_name
+from leaderboard.numbers import is_number
 
 __all__ = ["QueryRow", "read_queries"]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["explain", "parse", "parse_agreements", "parse_all"]
 
 OURS = r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
-NUMBERS = r"(p=)?[+-]?[\d.]+([eE][+-]?\d+)?(=[+-]?[\d.]+([eE][+-]?\d+)?)?\Z"
+NUMBERS = r"(p=)?[+-]?[0-9.]+([eE][+-]?[0-9]+)?(=[+-]?[0-9.]+([eE][+-]?[0-9]+)?)?\Z"
 
 # Other names that are in use for the same measure.
 ALIASES = {

@@ -33,8 +33,8 @@ SMALLEST, LARGEST = 1e-9, 1e9
 LONGEST_NUMBER = 100  # signs; Python refuses to read whole numbers of thousands of digits
 
 # Patterns are compiled when first used: compiling them took a third of this package's import.
-INT = r"[+-]?\d+\Z"
-FLOAT = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z"
+INT = r"[+-]?[0-9]+\Z"
+FLOAT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z"
 WORD = r"[A-Za-z][\w-]*\Z"
 
 

@@ -44,7 +44,7 @@ DEFAULTS: dict[str, Any] = {
     "total_quota": None,
 }
 CHANGEABLE = ("title", "period", *DEFAULTS)
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
 LONGEST_TITLE = 120  # characters
 LONGEST_DESCRIPTION = 4000
 # What both databases can hold, and more than anybody means.

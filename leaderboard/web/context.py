@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import VISITOR, Actor, actor_of
 from leaderboard.config import Config
 from leaderboard.db import Database
+from leaderboard.numbers import read_whole
 from leaderboard.store import RunStore
 
 __all__ = [
@@ -102,4 +103,4 @@ def read(page: Callable[..., Page], /, *where: object, asked: Iterable[str] = ()
 
 def page_number() -> int:
     """Which page of a long table the address asks for."""
-    return min(max(request.args.get("page", 1, type=int), 1), MOST_PAGES)
+    return min(max(request.args.get("page", 1, type=read_whole), 1), MOST_PAGES)

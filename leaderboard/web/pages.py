@@ -52,7 +52,9 @@ ARGUMENTS = ("measure", "tag", "show", "sort", "condition", "page")
 
 
 class RowNumber(IntegerConverter):
-    """A row's number in an address. A greater one than a row can have is not found."""
+    """A row's number in an address, in the digits of ASCII. A greater one than a row can have is not found."""
+
+    regex = "[0-9]+"
 
     def __init__(self, addresses: Map) -> None:
         super().__init__(addresses, max=GREATEST)

@@ -23,6 +23,7 @@ from wtforms.widgets import TextInput
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, QuotaSpent
 from leaderboard.formats import RUN_FORMATS
 from leaderboard.models import Evaluation, Submission, System, Team
+from leaderboard.numbers import read_number
 from leaderboard.reads.submitting import Submitting, submitting
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.services import quotas, submissions
@@ -52,7 +53,7 @@ class ThresholdField(FloatField):
         self.data = None
         if text:
             try:
-                self.data = float(text)
+                self.data = read_number(text)
             except ValueError:
                 raise ValueError("give a number such as 0.5, or leave it empty") from None
 
@@ -220,7 +221,7 @@ def _team(session: Session, choice: str) -> Team:
 
 
 def _row(session: Session, model: type[Row], key: str) -> Row:
-    found = session.get(model, int(key)) if key.isdecimal() and len(key) < 10 else None
+    found = session.get(model, int(key)) if key.isascii() and key.isdecimal() and len(key) < 10 else None
     if found is None:
         raise InvalidFields({"system": ["choose one of the list"]})
     return found

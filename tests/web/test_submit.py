@@ -356,3 +356,14 @@ def test_the_form_names_every_format_that_a_run_may_have(participant: Reader) ->
     words = participant.get(FORM)
     for named in ("TREC run", "decisions", "CSV", "JSON lines", ".tgz"):
         assert named in words
+
+
+def test_a_threshold_that_only_python_takes_for_a_number_is_refused(world: World, participant: Reader) -> None:
+    sent = {"system": str(world.system.id), "designation": "contrastive"}
+    for text in ("1_0", "٣", "１", "inf", "nan", "1e999"):
+        answer = participant.send(FORM, RUN, threshold=text, **sent)
+        assert (answer.status_code, "give a number such as 0.5" in answer.text) == (400, True), text
+    assert submissions(world) == []
+    participant.get("/submissions/٣", status=404)
+    assert participant.send(FORM, RUN, threshold="-1.5e-1", **sent).status_code == 302
+    assert [run.threshold for run in submissions(world)] == [-0.15]

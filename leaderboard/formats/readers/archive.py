@@ -8,13 +8,14 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from leaderboard.formats.checks import identifier, is_number
+from leaderboard.formats.checks import identifier
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import Piece, cut
 from leaderboard.formats.plain_text import MIB, CappedReader, foreign_start, rejection
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.tables import CheckedRows, Schema, Table, schema_of_width
+from leaderboard.numbers import is_number
 
 __all__ = ["is_archive", "read_archive"]
 

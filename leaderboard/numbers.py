@@ -1,0 +1,41 @@
+"""What is written as a number, wherever one is read: in a file, a form, an address, an option or a setting.
+
+Python's own int() and float() take `1_0`, digits of any script, blanks around, inf and nan as well, which no file
+format and no person means by a number.
+"""
+
+import math
+import re
+
+__all__ = ["is_number", "read_number", "read_whole"]
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def is_number(text: str) -> bool:
+    """Whether it is written as a decimal number; it may be too large for one.
+
+    >>> [is_number(text) for text in ("-.5e3", "1_0", "٣", " 1", "inf")]
+    [True, False, False, False, False]
+    """
+    return NUMBER.fullmatch(text) is not None
+
+
+def read_number(text: str) -> float:
+    """A decimal number. Raises ValueError for what is none, or too large for one."""
+    value = float(text) if is_number(text) else math.nan
+    if not math.isfinite(value):
+        raise ValueError("no finite number")
+    return value
+
+
+def read_whole(text: str) -> int:
+    """A whole number of up to 18 digits. Raises ValueError for anything else.
+
+    >>> read_whole("-07")
+    -7
+    """
+    if not WHOLE.fullmatch(text):
+        raise ValueError("no whole number")
+    return int(text)

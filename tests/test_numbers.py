@@ -1,0 +1,64 @@
+"""`1_0` and `٣` are no numbers, wherever one is read."""
+
+import io
+
+import pytest
+from click.testing import CliRunner
+
+from leaderboard.cli import leaderboard
+from leaderboard.config import Config
+from leaderboard.errors import BadInput, FileRejected, UnknownMeasure
+from leaderboard.formats import read_judgments, read_queries, read_run
+from leaderboard.metrics import parse_all
+
+NO_NUMBERS = ["1_0", "٣", "１", "0x10", "inf", "nan", "1e", "1,5", "--1", "²"]
+READERS = {
+    "a run's score": lambda text: read_run(io.BytesIO(f"q1 Q0 d1 1 {text} t\n".encode())),
+    "a score in CSV": lambda text: read_run(io.BytesIO(f'query,document,score\nq1,d1,"{text}"\n'.encode())),
+    "a score in JSON": lambda text: read_run(
+        io.BytesIO(f'{{"query": "q1", "document": "d1", "score": {text}}}\n'.encode())
+    ),
+    "a grade": lambda text: read_judgments(io.BytesIO(f"q1 0 d1 {text}\n".encode())),
+}
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS)
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS.keys())
+def test_what_only_python_takes_for_a_number_is_none_in_a_file(reader: object, text: str) -> None:
+    with pytest.raises(FileRejected):
+        reader(text)  # type: ignore[operator]  # one of READERS
+
+
+def test_a_list_of_such_texts_is_no_list_of_scores() -> None:
+    assert [row.text for row in read_queries(io.BytesIO("q1\t1_0\nq2\t٣\n".encode()))] == ["1_0", "٣"]
+
+
+@pytest.mark.parametrize("text", NO_NUMBERS)
+def test_what_only_python_takes_for_a_number_is_none_in_a_setting(text: str) -> None:
+    with pytest.raises(BadInput, match="LEADERBOARD_JOB_SECONDS"):
+        Config.from_environment({"LEADERBOARD_JOB_SECONDS": text})
+
+
+@pytest.mark.parametrize("text", [text for text in NO_NUMBERS if not text.startswith("-")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("serve", "--port"),
+        ("evaluation", "add", "a/b", "--documents"),
+        ("campaign", "add", "a", "--beta"),
+        ("score", "--threshold"),
+        ("score", "--depth"),
+    ],
+    ids=" ".join,
+)
+def test_what_only_python_takes_for_a_number_is_none_on_the_command_line(command: tuple[str, ...], text: str) -> None:
+    result = CliRunner().invoke(leaderboard, [*command, text])
+    assert result.exit_code == 2
+    assert "number" in result.output
+    assert text in result.output
+
+
+@pytest.mark.parametrize("name", ["P@1_0", "P@٣", "AP(rel=1_0)", "AP(rel=٣)"])
+def test_what_only_python_takes_for_a_number_is_none_in_the_name_of_a_measure(name: str) -> None:
+    with pytest.raises(UnknownMeasure):
+        parse_all(name)
