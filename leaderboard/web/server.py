@@ -6,6 +6,7 @@ gets a request when it is whole. A request with a long body, an upload, gets a t
 application reads the body while it arrives and may refuse it before it has arrived; `Pace` says how slow it may be.
 """
 
+import datetime as dt
 import errno
 import re
 import selectors
@@ -81,6 +82,7 @@ class Channel(socket.socket):
         super().__init__(accepted.family, accepted.type, accepted.proto, fileno=accepted.detach())
         super().setblocking(False)
         self.pace = pace
+        self.request_began: dt.datetime | None = None  # when the first byte of its head came, in UTC
         self.given_up = False  # the sender was too slow: what it sends from here on is not read
         self._limit: float | None = None
         self._unsent = bytearray()
@@ -251,6 +253,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
             return
         if not connection.arrived:
             connection.deadline = time.monotonic() + HEAD_SECONDS
+            connection.sock.request_began = dt.datetime.now(dt.UTC)
         connection.arrived += piece
         self._hand_over_when_ready(connection)
 
@@ -323,6 +326,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
     def _await_request(self, connection: _Connection) -> None:
         connection.waits_for_request = True
         connection.arrived += connection.parser.unreader.take_buffered()  # a client may send on without waiting
+        connection.sock.request_began = dt.datetime.now(dt.UTC)
         connection.deadline = time.monotonic() + (HEAD_SECONDS if connection.arrived else IDLE_SECONDS)
         if not self.alive:
             connection.deadline = min(connection.deadline, time.monotonic() + STOPPING_SECONDS)

@@ -1,6 +1,7 @@
 """`leaderboard serve` and clients that are slow on purpose: senders, readers, and those that only hold a connection."""
 
 import asyncio
+import datetime as dt
 import shutil
 import socket
 from collections.abc import Iterator
@@ -8,9 +9,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.db import Database
 from leaderboard.errors import TooSlow
+from leaderboard.models import Submission
 from leaderboard.web.server import Channel, Pace
 from tests.support.clients import Client, crowd
 from tests.support.site import Site, running_site
@@ -78,6 +81,37 @@ def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> 
 
     answers = asyncio.run(asyncio.wait_for(besieged(), 60))
     assert {status for _, status, _ in answers} == {200}
+
+
+def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
+    site: Site, ada: Client, folder: Path
+) -> None:
+    body = ada.first_bytes(FORM, LINE)
+    boundary = body.partition(b"\r\n")[0]
+    for name, value in (("designation", "contrastive"), ("system_name", "Short and slow")):
+        body += b"\r\n%b\r\nContent-Disposition: form-data; name=\"%b\"\r\n\r\n%b" % (
+            boundary, name.encode(), value.encode()
+        )  # fmt: skip
+    body += b"\r\n%b--\r\n" % boundary
+    host, _, port = ada.address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as client:
+        head = f"POST {FORM} HTTP/1.1\r\nHost: {ada.address}\r\nCookie: {ada.cookie}\r\nConnection: close\r\n"
+        head += (
+            f"Content-Type: multipart/form-data; boundary={boundary[2:].decode()}\r\nContent-Length: {len(body)}\r\n"
+        )
+        client.sendall(f"{head}\r\n".encode() + body[:-20])
+        for _ in range(5):  # each in a connection of its own, after which the site has long read what came before
+            with closing(Client(site.url)) as other:
+                assert other.ask("GET", "/healthz")[0] == 200
+        between = dt.datetime.now(dt.UTC)
+        client.sendall(body[-20:])
+        assert b" 302 " in client.recv(4096)
+    with (
+        closing(Database.connect(f"sqlite:///{folder / 'leaderboard.sqlite'}")) as database,
+        database.read() as session,
+    ):
+        run = session.scalars(sa.select(Submission)).one()
+    assert run.begun_at < between < run.received_at
 
 
 def test_two_requests_sent_at_once_are_both_answered(site: Site) -> None:
