@@ -131,8 +131,12 @@ def _is_running(pid: int) -> bool:
 def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(start: Start, elsewhere: Path) -> None:
     with start() as demonstration:
         said = demonstration.process.wait_for_output("Ctrl-C stops", seconds=10) and demonstration.process.output
-        for account in ("participant", "organiser", "admin"):
-            assert re.search(rf"{account} +password {account}-demo", said)
+        for account, password in {
+            "participant": "sail-with-alder",
+            "organiser": "keep-the-harbour",
+            "admin": "hold-every-key",
+        }.items():
+            assert re.search(rf"{account} +password {password} ", said)
         sample = elsewhere / "demo" / "sample-run.tsv"
         assert f"and submit {sample}\n" in said
         assert sample.read_text().count("\t") > 3
