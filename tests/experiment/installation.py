@@ -1,0 +1,235 @@
+"""One installation of the experiment: site, store, database and worker in this process, by a set clock and set chance.
+
+What two installations answer must differ by their judgments only, so everything else is equal by construction: the key
+that signs, the clock (`time_machine`), and what the system calls random (tokens, salts, keys against forged forms).
+"""
+
+import contextlib
+import datetime as dt
+import hashlib
+import io
+import os
+import random
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+import time_machine
+from flask import Flask
+from flask.testing import FlaskClient
+
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits
+from leaderboard.models import System, Team
+from leaderboard.services import passwords
+from leaderboard.store import RunStore
+from leaderboard.web import create_app
+from leaderboard.worker import Worker
+from leaderboard.worker.messages import Job, Rejected, Reply, read_reply, write_reply
+from leaderboard.worker.run_scorer import RunScorer
+from tests.experiment.answers import Answer, Key
+from tests.support.world import QUICK
+
+__all__ = ["PASSWORD", "Installation", "Person", "installed"]
+
+PASSWORD = "four words of the experiment"  # it opens nothing
+TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
+
+
+class Chance:
+    """What stands in for the system's randomness: bytes that follow from a text, which `restart` gives."""
+
+    def __init__(self) -> None:
+        self._of = b""
+        self._count = 0
+
+    def restart(self, of: str) -> None:
+        self._of, self._count = of.encode(), 0
+
+    def take(self, size: int) -> bytes:
+        """The next so many bytes."""
+        taken = b""
+        while len(taken) < size:
+            taken += hashlib.sha256(self._of + self._count.to_bytes(8, "big")).digest()
+            self._count += 1
+        return taken[:size]
+
+
+@contextlib.contextmanager
+def chance() -> Iterator[Chance]:
+    """Within the block `os.urandom`, and `secrets`, `random.SystemRandom` and `uuid4` with it, give this chance."""
+    made = Chance()
+    before = os.urandom, random._urandom
+    os.urandom = random._urandom = made.take
+    try:
+        yield made
+    finally:
+        os.urandom, random._urandom = before
+
+
+class _ScoringHere:
+    """In place of the worker's scoring process: what that does, in this one.
+
+    How long scoring took is measured, and so never the same twice; it is set to nothing here.
+    """
+
+    is_alive = True
+
+    def __init__(self, scorer: RunScorer) -> None:
+        self._scorer = scorer
+        self._reply: Reply | None = None
+
+    def ask(self, job: Job) -> None:
+        try:
+            scores = self._scorer.score(job.submission_id, job.scoring_set_id, lambda _: None)
+            self._reply = replace(scores, seconds=0.0)
+        except FileRejected as error:
+            self._reply = Rejected(error.problems, error.count)
+
+    def reply(self, _seconds: float) -> Reply | None:
+        return read_reply(write_reply(self._reply)) if self._reply else None
+
+    def kill(self) -> None:
+        pass
+
+
+class _WorkerHere(Worker):
+    """The worker with its loop, its records and its boards, but without a second process."""
+
+    def __init__(self, database: Database, store: RunStore, config: Config) -> None:
+        super().__init__(database, store, config)
+        scorer = RunScorer(database, store, Limits(expanded_bytes=config.text_bytes))
+        self._here = _ScoringHere(scorer)
+
+    def _ready_child(self) -> Any:
+        return self._here
+
+
+@dataclass
+class Person:
+    """Somebody with a browser. `name` is "" for a visitor."""
+
+    name: str
+    client: FlaskClient
+    installation: "Installation"
+    _token: str = ""
+
+    def get(self, address: str) -> Answer:
+        self.installation.begin(f"{self.name} GET {address}")
+        return Answer.of(self.client.get(address))
+
+    def post(self, address: str, run: str | None = None, filename: str = "", **fields: str) -> Answer:
+        """Sends a form, with a file where `run` is given."""
+        self.installation.begin(f"{self.name} POST {address}")
+        data: dict[str, Any] = {"csrf_token": self._token, **fields}
+        if run is not None:
+            data["run"] = (io.BytesIO(run.encode()), filename)
+            return Answer.of(self.client.post(address, data=data, content_type="multipart/form-data"))
+        return Answer.of(self.client.post(address, data=data))
+
+    def settle(self) -> "Person":
+        """Reads a page, so that its session has what it gets with its first form, and no message waits for the next.
+
+        From here on what a page answers does not depend on which pages were read before.
+        """
+        self.installation.begin(f"{self.name} settles")
+        found = TOKEN.search(self.client.get("/login").text)
+        assert found is not None, "the page for logging in has no form"
+        self._token = found[1]
+        return self
+
+
+@dataclass
+class Installation:
+    """A site with its database, store and worker.
+
+    steps, walked  the answers to what was done in the year, and to the walks: when, who, the method, the address
+    to_organiser   some answers that an organiser got: the judgments do show there
+    """
+
+    app: Flask
+    database: Database
+    store: RunStore
+    clock: time_machine.Traveller
+    chance: Chance
+    people: dict[str, Person] = field(default_factory=dict)
+    steps: dict[Key, Answer] = field(default_factory=dict)
+    walked: dict[Key, Answer] = field(default_factory=dict)
+    to_organiser: list[Answer] = field(default_factory=list)
+
+    def begin(self, what: str) -> None:
+        """Starts chance anew for a step, so that what one step took of it changes no other."""
+        self.chance.restart(f"{dt.datetime.now(dt.UTC)} {what}")
+
+    def at(self, moment: dt.datetime, *names: str) -> None:
+        """Sets the clock, and logs these people in; "" is a visitor."""
+        self.clock.move_to(moment, tick=False)
+        for name in names:
+            client = self.app.test_client()
+            if name:
+                answer = Person(name, client, self).settle().post("/login", name=name, password=PASSWORD)
+                assert answer.status == 302, f"{name} can't log in: {answer}"
+            self.people[name] = Person(name, client, self).settle()  # another session has begun
+
+    def drain(self, steps: int | None = None) -> None:
+        """Lets a worker do so many steps; all that there is to do where no number is given."""
+        self.begin("a worker starts")
+        config = self.app.extensions["config"]
+        with contextlib.closing(_WorkerHere(self.database, self.store, config)) as worker:
+            while steps != 0 and worker.step(threading.Event()):
+                steps = None if steps is None else steps - 1
+
+    def team_id(self, name: str) -> int:
+        with self.database.read() as session:
+            return session.scalars(sa.select(Team.id).where(Team.name == name)).one()
+
+    def system_field(self, team: str, system: str) -> dict[str, str]:
+        """The fields of the submission form that name a system of the team: one that is there, or a new one."""
+        with self.database.read() as session:
+            found = session.scalar(sa.select(System.id).where(System.name == system))
+        if found is not None:
+            return {"system": str(found)}
+        return {"system": f"new-{self.team_id(team)}", "system_name": system}
+
+
+@contextlib.contextmanager
+def quick_passwords() -> Iterator[None]:
+    """Passwords hashed the same way at the lowest cost: nobody guesses here."""
+    before = passwords.hasher
+    passwords.hasher = QUICK
+    try:
+        yield
+    finally:
+        passwords.hasher = before
+
+
+@contextlib.contextmanager
+def installed(database_url: str, folder: Path) -> Iterator[Installation]:
+    """An installation on a migrated, empty database, within a clock and a chance of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = Config(
+        database_url=database_url,
+        store_url=str(folder / "store"),
+        secret_key="a key of the experiment only",
+        secure_cookies=False,
+        upload_bytes=100_000,
+        text_bytes=1_000_000,
+        lease_seconds=3600,
+    )
+    app = create_app(config)
+    database: Database = app.extensions["database"]
+    try:
+        with (
+            quick_passwords(),
+            time_machine.travel(dt.datetime(2024, 1, 1, tzinfo=dt.UTC), tick=False) as clock,
+            chance() as drawn,
+        ):
+            yield Installation(app, database, app.extensions["store"], clock, drawn)
+    finally:
+        database.close()

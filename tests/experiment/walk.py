@@ -1,0 +1,179 @@
+"""Asks an installation for everything: each address that its routes have, for each person who is no organiser.
+
+The routes come from `app.url_map`, so a new one is walked by itself. Where its address has a part that nothing here
+can fill, the walk stops and says so.
+"""
+
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import sqlalchemy as sa
+from werkzeug.routing import AnyConverter, Rule
+
+from leaderboard.models import Campaign, Evaluation, Invitation, Membership, Query, Submission, System, Team
+from tests.experiment.answers import Difference, differences
+from tests.experiment.installation import Installation
+
+__all__ = ["NOT_POSTED", "STATIC", "Asked", "Places", "Share", "addresses", "compared", "walk"]
+
+Place = Mapping[str, str | int]
+
+STATIC = ("static", "bootstrap.static")  # files of the program: they have no row to tell of
+
+# Posts that would change what the following steps need; the year sends each of them itself.
+NOT_POSTED = {
+    "auth.log_out": "it ends the session",
+    "account.end_sessions": "it ends all sessions of the account",
+    "teams.join": "it makes the newcomer a member",
+}
+EACH = 3  # of the queries of a run one in so many is read; those of its neighbours are others
+VISITOR = "a visitor"
+POSTING = ("", "finn")  # who has nothing that a post could change
+
+# Arguments of a page beside its address: orders and choices that a value could leak through.
+ARGUMENTS = {
+    "boards.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
+    "boards.board_file": ("show=all",),
+    "queries.query_list": ("sort=relevant", "tag=law"),
+    "queries.query": ("sort=-AP",),
+    "submissions.show": ("sort=difference",),
+    "progress.progress": ("measure=P@5",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Some of the `of` parts that all questions are split into, by a hash of who asks for what; all where of is 1."""
+
+    parts: Collection[int] = (0,)
+    of: int = 1
+
+    def has(self, who: str, address: str) -> bool:
+        return zlib.crc32(f"{who} {address}".encode()) % self.of in self.parts
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the walks of a year ask for: everything; a share of it; some endpoints only."""
+
+    share: Share = field(default_factory=Share)
+    endpoints: Collection[str] = ()
+
+    def only(self, *endpoints: str) -> "Asked":
+        """These endpoints only, unless some are named already."""
+        return self if self.endpoints else replace(self, endpoints=endpoints)
+
+
+class Places:
+    """What addresses can be filled with: for each set of parts, all that there is and one that there isn't."""
+
+    def __init__(self, installation: Installation) -> None:
+        with installation.database.read() as session:
+            campaigns = session.execute(sa.select(Campaign.slug).order_by(Campaign.id)).all()
+            evaluations = session.execute(
+                sa.select(Campaign.slug, Evaluation.slug)
+                .join(Campaign, Campaign.id == Evaluation.campaign_id)
+                .order_by(Evaluation.id)
+            ).all()
+            queries = session.execute(
+                sa.select(Campaign.slug, Evaluation.slug, Query.external_id)
+                .join(Evaluation, Evaluation.id == Query.evaluation_id)
+                .join(Campaign, Campaign.id == Evaluation.campaign_id)
+                .order_by(Evaluation.id, Query.position)
+            ).all()
+            runs = session.execute(sa.select(Submission.id).order_by(Submission.id)).all()
+            of_runs = session.execute(
+                sa.select(Submission.id, Query.external_id)
+                .join(Query, Query.evaluation_id == Submission.evaluation_id)
+                .where((Submission.id + Query.position) % EACH == 0)
+                .order_by(Submission.id, Query.position)
+            ).all()
+            teams = session.execute(sa.select(Team.slug).order_by(Team.id)).all()
+            systems = session.execute(
+                sa.select(Team.slug, System.slug).join(Team, Team.id == System.team_id).order_by(System.id)
+            ).all()
+            members = session.execute(
+                sa.select(Team.slug, Membership.user_id).join(Team, Team.id == Membership.team_id).order_by(Team.id)
+            ).all()
+            invitations = session.execute(
+                sa.select(Team.slug, Invitation.id).join(Team, Team.id == Invitation.team_id).order_by(Invitation.id)
+            ).all()
+            measures = {name for names in session.scalars(sa.select(Campaign.measures)) for name in names}
+        self._known: dict[frozenset[str], list[Place]] = {}
+        self._add((), [()])
+        self._add(("campaign",), [*campaigns, ("nowhere",)])
+        self._add(("campaign", "evaluation"), [*evaluations, (campaigns[0][0], "nowhere")])
+        self._add(("campaign", "evaluation", "query"), [*queries, (*evaluations[0], "nowhere")])
+        self._add(("submission",), [*runs, (9999,)])
+        self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
+        self._add(("team",), [*teams, ("nobody",)])
+        self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])
+        self._add(("team", "member"), [*members, (teams[0][0], 9999)])
+        self._add(("team", "invitation"), [*invitations, (teams[0][0], 9999)])
+        self._add(("token",), [("no-such-token",)])
+        self._add(("name",), [*((name,) for name in sorted(measures)), ("nothing",)])
+
+    def _add(self, parts: tuple[str, ...], rows: Iterable[Iterable[str | int]]) -> None:
+        self._known[frozenset(parts)] = [dict(zip(parts, row, strict=True)) for row in rows]
+
+    def of(self, rule: Rule) -> Iterator[Place]:
+        """All places of a route, with each of the endings that it has."""
+        chosen = {name: each.items for name, each in rule._converters.items() if isinstance(each, AnyConverter)}
+        parts = frozenset(rule.arguments).difference(chosen)
+        assert parts in self._known, (
+            f"the experiment can't fill {rule.rule} ({rule.endpoint}): say in Places of tests/experiment/walk.py what "
+            f"{' and '.join(sorted(parts))} can be"
+        )
+        for place in self._known[parts]:
+            for endings in _choices(chosen):
+                yield {**place, **endings}
+
+
+def _choices(chosen: Mapping[str, Iterable[str]]) -> Iterator[dict[str, str]]:
+    """Every combination of the values that the parts of an address may have."""
+    if not chosen:
+        yield {}
+        return
+    name, *others = chosen
+    for value in sorted(chosen[name]):
+        for rest in _choices({other: chosen[other] for other in others}):
+            yield {name: value, **rest}
+
+
+def walk(installation: Installation, moment: str, people: Iterable[str], *, asked: Asked) -> None:
+    """Each of the people reads every address, and those who own nothing send every form; the answers are kept."""
+    pages = list(addresses(installation, "GET", asked.endpoints))
+    forms = list(addresses(installation, "POST", asked.endpoints))
+    for name in people:
+        person, who = installation.people[name].settle(), name or VISITOR
+        for address in filter(partial(asked.share.has, who), pages):
+            installation.walked[moment, who, "GET", address] = person.get(address)
+        for address in filter(partial(asked.share.has, who), forms if name in POSTING else ()):
+            installation.walked[moment, who, "POST", address] = person.post(address)
+
+
+def compared(one: Installation, other: Installation, share: Share) -> list[Difference]:
+    """What differs in the steps of the year, and in the answers to a share of the walks."""
+    walked = {key: answer for key, answer in one.walked.items() if share.has(key[1], key[3])}
+    return differences({**one.steps, **walked}, {**other.steps, **other.walked})
+
+
+def addresses(installation: Installation, method: str, endpoints: Collection[str] = ()) -> Iterator[str]:
+    """The addresses of all pages and files (GET), or of all forms that may be sent without harm (POST).
+
+    endpoints  those only, where some are named
+    """
+    places = Places(installation)
+    links = installation.app.url_map.bind("localhost")
+    left_out = {*STATIC, *(NOT_POSTED if method == "POST" else ())}
+    for rule in installation.app.url_map.iter_rules():
+        wanted = rule.endpoint in endpoints if endpoints else rule.endpoint not in left_out
+        if not wanted or method not in (rule.methods or ()):
+            continue
+        for place in places.of(rule):
+            address = links.build(rule.endpoint, dict(place), method=method)
+            yield address
+            if method == "GET":
+                yield from (f"{address}?{arguments}" for arguments in ARGUMENTS.get(rule.endpoint, ()))

@@ -1,0 +1,153 @@
+"""One year of two campaigns, played in an installation: everything that people do in it, and what they read meanwhile.
+
+The steps are the same for every judgments. Whatever a team, a visitor or a stranger receives is kept, by when, who and
+what was asked.
+"""
+
+import datetime as dt
+
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.formats import QueryRow
+from leaderboard.lookup import find_campaign
+from leaderboard.models import Evaluation, Submission
+from leaderboard.rules.roles import Role
+from leaderboard.rules.settings import Split
+from leaderboard.rules.standings import Designation
+from leaderboard.services import campaigns, evaluations, judgments, people, queries, teams
+from tests.experiment.draws import Drawn, Grades, judgments_of
+from tests.experiment.installation import PASSWORD, Installation
+from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment
+from tests.experiment.walk import Asked, walk
+
+__all__ = ["IMPORTS", "play", "set_up"]
+
+ALL = Asked()
+
+# A visitor, an account without a team, the owner of another team, a member and the owner of the team that is followed.
+PEOPLE = ("", "finn", "eve", "ben", "ada")
+JUDGED_AGAIN = ("sealed", "shown", "best")
+IMPORTS = len(EVALUATIONS) + len(JUDGED_AGAIN)  # of judgments in a year
+TEAMS = {"Alder": {"ada": Role.OWNER, "ben": Role.MEMBER}, "Birch": {"eve": Role.OWNER}}
+
+
+def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
+    """Plays the year under these judgments. asked: what is read in the walks."""
+    here.at(moment(1, 5))
+    set_up(here)
+    here.at(moment(1, 15), "eve", "ada")
+    for name in EVALUATIONS:
+        judge(here, name, drawn[name][0])
+    for name in ("finished", "kept", "complete"):
+        send(here, "in time", "ada", name, "good", "Searcher", Designation.PRIMARY)
+        send(here, "in time", "ada", name, "lacking", "Second", Designation.CONTRASTIVE)
+        send(here, "in time", "eve", name, "other", "Finder", Designation.PRIMARY)
+    here.drain()
+
+    here.at(moment(3, 5), "", "eve", "ben", "ada")
+    for name in ("sealed", "graced", "shown", "best", "own"):
+        send(here, "in time", "ada", name, "good", "Searcher", Designation.PRIMARY)
+        send(here, "in time", "ben", name, "lacking", "Searcher", Designation.CONTRASTIVE)
+        send(here, "in time", "eve", name, "other", "Finder", Designation.CONTRASTIVE)
+    for name in ("sealed", "best"):
+        send(here, "in time", "ada", name, "crowded", "Second", Designation.CONTRASTIVE)
+        for run in ("too many", "broken", "strange"):
+            send(here, "in time", "ada", name, run, "Broken", Designation.CONTRASTIVE)
+    send(here, "too early", "ada", "upcoming", "good", "Searcher", Designation.PRIMARY)
+    send(here, "too late", "ada", "kept", "lacking", "Searcher", Designation.PRIMARY)
+    send(here, "late", "ada", "finished", "lacking", "Searcher", Designation.PRIMARY)
+    waiting = asked.only("boards.board", "submissions.show", "submissions.progress")
+    walk(here, "while runs wait", ("eve", "ada"), asked=waiting)
+    here.drain()
+    walk(here, "once runs are scored", ("", "eve", "ada"), asked=asked)
+
+    here.at(moment(4, 10), "eve", "ben", "ada")
+    for name in ("sealed", "best", "own"):
+        first, second, others = runs_of(here, name)[:3]
+        act(here, "ada", f"/submissions/{first}/withdraw", because="a mistake of ours")
+        act(here, "ben", f"/submissions/{second}/stand")
+        act(here, "ada", f"/submissions/{others}/withdraw")
+    for name in JUDGED_AGAIN:
+        judge(here, name, drawn[name][1])
+    here.drain(steps=3)
+    walk(here, "while runs are scored anew", ("eve", "ada"), asked=waiting)
+    here.drain()
+
+    here.at(GRACED + dt.timedelta(seconds=30), *PEOPLE, "orla")
+    send(here, "in the grace", "ada", "graced", "other", "Searcher", Designation.PRIMARY)
+    here.drain()
+    walk(here, "in the grace", ("", "finn", "eve", "ben"), asked=asked)
+    act(here, "ada", "/teams/alder/invitations")
+    act(here, "finn", "/join/no-such-token")
+    act(here, "finn", "/account/sessions/end")
+    act(here, "ben", "/logout")
+    here.to_organiser = [
+        here.people["orla"].get(f"/campaigns/{plan.campaign}/{name}.csv") for name, plan in EVALUATIONS.items()
+    ]
+
+
+def set_up(here: Installation) -> None:
+    """Accounts, teams, campaigns, evaluations and their queries, as organisers make them."""
+    here.begin("the set-up")
+    accounts = {name: people.new_account(name, PASSWORD) for name in (*PEOPLE[1:], "orla")}
+    with here.database.write() as session:
+        users = {name: people.create_user(session, CONSOLE, accounts[name]) for name in accounts}
+        for team, members in TEAMS.items():
+            made = teams.create_team(session, CONSOLE, team)
+            for name, role in members.items():
+                teams.add_member(session, CONSOLE, made, users[name], role)
+        for slug, settings in CAMPAIGNS.items():
+            campaign = campaigns.create_campaign(session, CONSOLE, slug, f"The {slug}", **settings)
+            campaigns.add_organiser(session, CONSOLE, campaign, users["orla"])
+        for slug, plan in EVALUATIONS.items():
+            evaluation = evaluations.create_evaluation(
+                session,
+                CONSOLE,
+                find_campaign(session, plan.campaign),
+                slug,
+                f"The {slug} one",
+                "2024",
+                condition=slug,
+                **{"documents": COLLECTION, "daily_quota": 30, **plan.settings},
+            )
+            for split, texts in ((Split.SHOWN, QUERIES), (Split.HIDDEN, HIDDEN if plan.hidden else {})):
+                rows = [QueryRow(name, text, tuple(TAGS[name])) for name, text in texts.items()]
+                queries.import_queries(session, CONSOLE, evaluation, rows, split)
+
+
+def judge(here: Installation, name: str, grades: Grades) -> None:
+    """Imports a revision of an evaluation's judgments."""
+    here.begin(f"judgments of {name}")
+    with here.database.write() as session:
+        evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == name)).one()
+        judgments.import_judgments(session, CONSOLE, evaluation, judgments_of(grades))
+
+
+def send(
+    here: Installation, when: str, name: str, evaluation: str, run: str, system: str, designation: Designation
+) -> None:
+    """Submits a run by the form."""
+    team = "Birch" if name == "eve" else "Alder"
+    address = f"/campaigns/{EVALUATIONS[evaluation].campaign}/{evaluation}/submit"
+    fields = {"designation": designation.value, "notes": "", **here.system_field(team, system)}
+    answer = here.people[name].post(address, RUNS[run].text, f"{run.replace(' ', '-')}.run", **fields)
+    here.steps[when, name, "POST", f"{address} ({run})"] = answer
+
+
+def act(here: Installation, name: str, address: str, **fields: str) -> None:
+    """Sends a form without a file."""
+    here.steps["a step", name, "POST", address] = here.people[name].post(address, **fields)
+
+
+def runs_of(here: Installation, evaluation: str) -> list[int]:
+    """The ids of an evaluation's runs, the first one first."""
+    with here.database.read() as session:
+        return list(
+            session.scalars(
+                sa.select(Submission.id)
+                .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+                .where(Evaluation.slug == evaluation)
+                .order_by(Submission.id)
+            )
+        )
