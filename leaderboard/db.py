@@ -1,7 +1,8 @@
 """The ground of all tables: base class, column types, the database's clock, and sessions on both engines."""
 
 import datetime as dt
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
@@ -16,7 +17,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapped_column
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from leaderboard.errors import BadInput
+from leaderboard.errors import BadInput, NoDatabase
 from leaderboard.metrics import Floats
 from leaderboard.owner_only import private_file, tighten
 from leaderboard.rules.settings import ScoringSettings
@@ -31,7 +32,6 @@ __all__ = [
     "UtcDateTime",
     "choice",
     "clock",
-    "does_not_answer",
     "value_at",
 ]
 
@@ -45,6 +45,8 @@ NAMING = {
 
 
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
+PATIENCE_SECONDS = 30.0  # of commands and workers; the site's is shorter
+
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
@@ -155,7 +157,7 @@ def _clock_sqlite(element: clock, _compiler: Any, **_: Any) -> str:
     return f"(strftime('%Y-%m-%d %H:%M:%f', 'now', '{element.seconds:+.3f} seconds') || '000')"
 
 
-def does_not_answer(error: BaseException) -> bool:
+def _does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
     """Whether an error says that the database is away, locked or full, so that the same may work later; every other
     one is about what it was asked to do, and will come again.
 
@@ -166,7 +168,9 @@ def does_not_answer(error: BaseException) -> bool:
     if error.connection_invalidated:
         return True
     state = getattr(error.orig, "sqlstate", None) or ""
-    return isinstance(error, sa.exc.OperationalError) and not state.startswith(LIMIT_PASSED)
+    if type(error.orig) is sqlite3.DatabaseError:
+        return True  # a file that is damaged or no database: it has no class of its own
+    return isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError)) and not state.startswith(LIMIT_PASSED)
 
 
 class Database:
@@ -182,17 +186,36 @@ class Database:
         self._writing = engine.execution_options(writing=True)
 
     @classmethod
-    def connect(cls, url: str) -> "Database":
-        """Raises BadInput when the URL is neither SQLite's nor PostgreSQL's."""
+    def connect(cls, url: str, *, patience_seconds: float = PATIENCE_SECONDS, must_exist: bool = False) -> "Database":
+        """Waits up to `patience_seconds` for others' locks, for a server and for a free connection.
+
+        must_exist: a file of SQLite's is not made where it is missing.
+
+        Raises BadInput when the URL is neither SQLite's nor PostgreSQL's.
+        """
         try:
             parsed = sa.make_url(url)
         except sa.exc.ArgumentError:
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
         if parsed.get_backend_name() == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
-            return cls(sa.create_engine(parsed, pool_pre_ping=True, pool_recycle=1800))
+            engine = sa.create_engine(
+                parsed,
+                pool_pre_ping=True,
+                pool_recycle=1800,
+                pool_timeout=patience_seconds,
+                connect_args={
+                    "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
+                    "tcp_user_timeout": round(1000 * patience_seconds),
+                },
+            )
+            sa.event.listen(engine, "connect", _bound_locks(patience_seconds))
+            return cls(engine)
         if parsed.get_backend_name() == "sqlite":
-            engine = sa.create_engine(parsed, connect_args={"timeout": 30})
+            engine = sa.create_engine(parsed, pool_timeout=patience_seconds, connect_args={"timeout": patience_seconds})
+            if parsed.database and must_exist:
+                sa.event.listen(engine, "do_connect", _require_file(parsed.database))
+                sa.event.listen(engine, "checkout", _same_file(parsed.database))
             if parsed.database and parsed.database != ":memory:":
                 sa.event.listen(engine, "do_connect", partial(_keep_private, Path(parsed.database)))
             sa.event.listen(engine, "connect", _set_up_sqlite)
@@ -204,12 +227,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        with Session(self.engine, expire_on_commit=False) as session:
+        """Raises NoDatabase, as `write` does, when the database does not answer, is locked, full or read-only."""
+        with _answering(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with _answering(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
     def close(self) -> None:
@@ -222,6 +246,54 @@ def _keep_private(file: Path, *_: object) -> None:
         private_file(file)
         for ending in ("-wal", "-shm"):
             tighten(file.with_name(file.name + ending))
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except (sa.exc.TimeoutError, sa.exc.DBAPIError) as error:
+        if not _does_not_answer(error):
+            raise
+        raise NoDatabase(reason=str(getattr(error, "orig", None) or error).strip()) from error
+
+
+def _bound_locks(seconds: float) -> Callable[[DBAPIConnection, ConnectionPoolEntry], None]:
+    """Has PostgreSQL give up waiting for another's lock after so long."""
+
+    def bound(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"SET lock_timeout = {round(1000 * seconds)}")
+        cursor.close()
+        connection.commit()
+
+    return bound
+
+
+def _require_file(file: str) -> Callable[..., None]:
+    """Refuses to connect where the file is missing: SQLite would make an empty one."""
+
+    def require(*_: Any) -> None:
+        if not Path(file).exists():
+            raise sqlite3.OperationalError("the database's file is missing")
+
+    return require
+
+
+def _same_file(file: str) -> Callable[[DBAPIConnection, ConnectionPoolEntry, Any], None]:
+    """Refuses a pooled connection whose file was taken away or replaced: it would go on with the old one."""
+
+    def check(_: DBAPIConnection, entry: ConnectionPoolEntry, __: Any) -> None:
+        try:
+            found = Path(file).stat()
+        except OSError:
+            identity = None
+        else:
+            identity = (found.st_dev, found.st_ino)
+        if entry.info.setdefault("file", identity) != identity:
+            raise sa.exc.DisconnectionError("the database's file is another one")
+
+    return check
 
 
 def _set_up_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

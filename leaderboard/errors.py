@@ -14,6 +14,8 @@
     ├── QuotaSpent               429  no submission left for now
     ├── TooManyAttempts          429  too many wrong passwords, or registrations, for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
+        ├── NoDatabase           503  the database: away, locked, full or read-only
+        └── NoStore              503  the run store: away, full or read-only
 
 A class's docstring is its default message. `status` is the HTTP status. Commands print the message on stderr and leave
 with exit status 2.
@@ -29,6 +31,8 @@ __all__ = [
     "FileRejected",
     "InvalidFields",
     "LeaderboardError",
+    "NoDatabase",
+    "NoStore",
     "NotAllowed",
     "NotFound",
     "PriorLocked",
@@ -167,3 +171,19 @@ class Unavailable(LeaderboardError):
     """A part that is needed does not answer; try again in a moment."""
 
     status = 503
+
+
+class NoDatabase(Unavailable):
+    """The database does not answer at the moment. Nothing was changed; try again in a minute."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__()
+        self.reason = reason  # for the log and for commands: it may name files and hosts
+
+
+class NoStore(Unavailable):
+    """The store of run files does not answer or is full. Nothing of the file was kept; try again in a minute."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__()
+        self.reason = reason

@@ -14,7 +14,7 @@ import click
 
 from leaderboard import __version__
 from leaderboard.config import Config
-from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.errors import InvalidFields, LeaderboardError, NoDatabase, NoStore
 
 __all__ = ["leaderboard", "main", "run"]
 
@@ -81,6 +81,8 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(error.format_message())
     except InvalidFields as error:
         return _fail(_fields_problem(error, arguments))
+    except (NoDatabase, NoStore) as error:
+        return _fail(f"{error.message} ({error.reason})")
     except LeaderboardError as error:
         return _fail(error.message)
     except (click.Abort, KeyboardInterrupt):

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from leaderboard import migrate
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, Unavailable
+from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 
 __all__ = ["db", "reading", "require_up_to_date", "up_to_date", "writing"]
 
@@ -40,8 +40,9 @@ def _connected(config: Config) -> Iterator[Database]:
     _require_folder(database)
     try:
         yield database
-    except sa.exc.OperationalError as error:
-        raise Unavailable(f"the database {_shown(database)} does not answer: {error.orig}") from error
+    except (NoDatabase, sa.exc.OperationalError) as error:
+        reason = error.reason if isinstance(error, NoDatabase) else error.orig
+        raise Unavailable(f"the database {_shown(database)} does not answer: {reason}") from error
     finally:
         database.close()
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from leaderboard.errors import BadInput, Unavailable
+from leaderboard.errors import BadInput, NoStore
 from leaderboard.formats import ByteSource
-from leaderboard.store.folder import Folder
+from leaderboard.store.folder import Folder, writing
 from leaderboard.store.ranked_lists import RankedList, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, receive
 
@@ -14,32 +14,43 @@ __all__ = ["Caps", "RankedList", "Received", "RunStore"]
 
 RUNS = "runs"
 RANKED = "ranked"
+CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 
 
 class RunStore:
     """What an installation keeps of its runs. Any number of processes may use one folder at the same time."""
 
-    def __init__(self, url: str, caps: Caps | None = None) -> None:
-        """The store in a folder, which is made when it is not there; `caps` bound what `receive` takes."""
+    def __init__(self, url: str, caps: Caps | None = None, *, must_exist: bool = False) -> None:
+        """The store in a folder, made where it is missing unless it `must_exist`; `caps` bound what `receive` takes."""
         self.url = url  # what another process opens it with
         self.caps = caps or Caps()
         if "://" in url and not url.startswith("file://"):
             raise BadInput(f"{url.partition('://')[0]} is no kind of run store; give a folder")
         try:
-            self._folder = Folder(Path(url.removeprefix("file://")))
+            self._folder = Folder(Path(url.removeprefix("file://")), must_exist)
         except OSError as error:
-            raise Unavailable(f"The run store can't be opened: {error}.") from error
+            raise NoStore(str(error)) from error
+
+    def check(self) -> None:
+        """Raises NoStore when nothing can be written here."""
+        with self._folder.incoming() as path, writing():
+            path.write_bytes(bytes(CHECK_BYTES))
 
     def receive(self, stream: ByteSource, filename: str) -> Received:
         """Keeps an upload for good and says what it is.
 
-        Raises TooLarge over a cap, Unavailable when the store can't be written, and whatever `stream` raises when the
+        Raises TooLarge over a cap, NoStore when the store can't be written, and whatever `stream` raises when the
         sender breaks off; nothing is left behind then. A file that no submission names is swept a day later.
         """
         with self._folder.incoming() as path:
-            with path.open("wb") as target:
+            with writing():
+                target = path.open("wb")
+            try:
                 received = receive(stream, target, filename, self.caps)
+            finally:
+                with writing():
+                    target.close()
             self._folder.keep(path, _run_key(received.sha256))
         return received
 
@@ -68,7 +79,8 @@ class RunStore:
         the same again.
         """
         with self._folder.incoming() as path:
-            write_lists(path, positions, lists)
+            with writing():
+                write_lists(path, positions, lists)
             self._folder.keep(path, _ranked_key(submission_id, compat))
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:

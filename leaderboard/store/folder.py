@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from leaderboard.errors import NotFound, Unavailable
+from leaderboard.errors import NoStore, NotFound
 from leaderboard.owner_only import private_folder
 
 __all__ = ["Folder", "writing"]
@@ -19,10 +19,12 @@ SET_ASIDE = "set-aside"
 class Folder:
     """Files in a folder that only its owner may read: written beside, flushed, put in place by one rename."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, must_exist: bool = False) -> None:
+        """must_exist: the folder is not made where it is missing, and what is asked of it raises NoStore meanwhile."""
         self._root = root
-        private_folder(root)
-        private_folder(root / INCOMING)
+        if not must_exist:
+            private_folder(root)
+            private_folder(root / INCOMING)
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
@@ -50,8 +52,15 @@ class Folder:
     def local(self, key: str) -> Iterator[Path]:
         """The file's path on this machine, for as long as the block runs. Raises NotFound when there is none."""
         path = self._root / key
-        if not path.exists():
-            raise NotFound(f"The run store has no file {key}.")
+        try:
+            path.stat()
+        except FileNotFoundError:
+            # Without the folder around them all, it is the store that is missing: unmounted, moved or not there yet.
+            if not (self._root / key.partition("/")[0]).is_dir():
+                raise NoStore(f"{self._root} is no run store") from None
+            raise NotFound(f"The run store has no file {key}.") from None
+        except OSError as error:
+            raise NoStore(str(error)) from error
         yield path
 
     def keys(self, prefix: str, seconds: float) -> Iterator[str]:
@@ -79,18 +88,19 @@ class Folder:
 
     def sweep_incoming(self, seconds: float) -> None:
         """Removes incoming files that are `seconds` old or older: the processes that wrote them were killed."""
-        for path in (self._root / INCOMING).iterdir():
-            if _older(path, time.time() - seconds):
-                path.unlink(missing_ok=True)
+        with writing():
+            for path in (self._root / INCOMING).iterdir():
+                if _older(path, time.time() - seconds):
+                    path.unlink(missing_ok=True)
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Raises Unavailable when the file system refuses to write in this block: full, read-only or gone."""
+    """Raises NoStore when the file system refuses to write in this block: full, read-only or gone."""
     try:
         yield
     except OSError as error:
-        raise Unavailable(f"The run store can't be written: {error}.") from error
+        raise NoStore(str(error)) from error
 
 
 def _older(path: Path, moment: float) -> bool:

@@ -52,7 +52,7 @@ class _Copying:
         self.sha256 = hashlib.sha256()
 
     def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, b"" at the end. Raises TooLarge past the cap, Unavailable when they can't be written."""
+        """Up to `size` bytes, b"" at the end. Raises TooLarge past the cap, NoStore when they can't be written."""
         piece = self._source.read(size)
         self.size += len(piece)
         if self.size > self._cap:

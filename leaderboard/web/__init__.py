@@ -18,6 +18,7 @@ from leaderboard.web import assets, errors, formatting, pages, security, sentenc
 
 __all__ = ["create_app"]
 
+PATIENCE_SECONDS = 5.0  # that a reader waits for a database which is locked or away
 FORM_BYTES = 2**20  # a form without a file; the submission form sets the upload's own cap
 
 
@@ -46,7 +47,9 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
     )
     app.extensions["config"] = config
     app.extensions["clock"] = clock
-    app.extensions["database"] = Database.connect(config.database_url)
+    app.extensions["database"] = Database.connect(
+        config.database_url, patience_seconds=PATIENCE_SECONDS, must_exist=True
+    )
     app.extensions["store"] = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = True

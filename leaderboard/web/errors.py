@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
-from leaderboard.errors import LeaderboardError
+from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.web.exports import FORMATS
 
 __all__ = ["init_app"]
@@ -31,6 +31,7 @@ WORDS = {
     ),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
 }
+RETRY_SECONDS = 30  # after which to try again what is not available
 
 
 def init_app(app: Flask) -> None:
@@ -44,11 +45,14 @@ def init_app(app: Flask) -> None:
 def page(status: int, message: str | None = None) -> ResponseReturnValue:
     """The page; for whoever asked for a file, the same words as text or JSON."""
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     if request.path.endswith(".json"):
-        return {"status": status, "error": heading, "message": message or words}, status
+        return {"status": status, "error": heading, "message": message or words}, status, headers
     if request.path.rpartition(".")[2] in FORMATS:
-        return Response(f"{heading}: {message or words}\n", status, content_type="text/plain; charset=utf-8")
-    return render_template("error.html", status=status, heading=heading, message=message or words), status
+        return Response(f"{heading}: {message or words}\n", status, headers, content_type="text/plain; charset=utf-8")
+    # What says that the database is away must not ask it who is reading.
+    template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
+    return render_template(template, status=status, heading=heading, message=message or words), status, headers
 
 
 def _refusal(error: LeaderboardError) -> ResponseReturnValue:
@@ -69,5 +73,8 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     return page(error.code)
 
 
-def _fault(_: Exception) -> ResponseReturnValue:
+def _fault(error: Exception) -> ResponseReturnValue:
+    cause = getattr(error, "original_exception", None)
+    if isinstance(cause, Unavailable):
+        return page(cause.status, cause.message)  # an error page needed what is not there, such as who is reading
     return page(500)  # Flask has logged it with its traceback

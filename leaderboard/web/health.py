@@ -1,19 +1,33 @@
 """Whether this process can serve: what a load balancer asks."""
 
+from http import HTTPStatus
+
 import sqlalchemy as sa
 from flask import Blueprint, Response
 
-from leaderboard.errors import Unavailable
-from leaderboard.web.context import reading
+from leaderboard.errors import NoDatabase, NoStore
+from leaderboard.models import User
+from leaderboard.web.context import reading, store
+from leaderboard.web.errors import RETRY_SECONDS
 
 blueprint = Blueprint("health", __name__)
 
 
 @blueprint.get("/healthz")
 def healthz() -> Response:
+    """`ok`, or the parts that don't answer, one a line."""
+    missing = []
     try:
         with reading() as session:
-            session.execute(sa.select(1))
-    except sa.exc.OperationalError as error:
-        raise Unavailable("The database does not answer.") from error
-    return Response("ok\n", mimetype="text/plain")
+            session.execute(sa.select(User.id).limit(1))  # a table: SQLite does not open its file for less
+    except NoDatabase:
+        missing.append("the database does not answer")
+    try:
+        store().check()
+    except NoStore:
+        missing.append("the run store can't be written")
+    if not missing:
+        return Response("ok\n", mimetype="text/plain")
+    answer = Response("".join(f"{line}\n" for line in missing), HTTPStatus.SERVICE_UNAVAILABLE, mimetype="text/plain")
+    answer.headers["Retry-After"] = str(RETRY_SECONDS)
+    return answer

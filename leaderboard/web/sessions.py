@@ -48,7 +48,8 @@ class SignedIn:
 
 def init_app(app: Flask) -> None:
     """Lets requests know who is signed in."""
-    manager.init_app(app)
+    # Without its context processor, which would look the reader up for the page, too, that says the database is away.
+    manager.init_app(app, add_context_processor=False)
     app.config["PERMANENT_SESSION_LIFETIME"] = sessions.LASTS
     app.jinja_env.globals["current_user"] = current_user
 

@@ -8,11 +8,9 @@ import time
 from collections.abc import Iterator
 from types import FrameType
 
-import sqlalchemy as sa
-
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import Unavailable
+from leaderboard.errors import NoDatabase, NoStore, Unavailable
 from leaderboard.store import Caps, RunStore
 from leaderboard.worker.housekeeping import remove_orphans, renew_sets
 from leaderboard.worker.loop import Worker
@@ -20,16 +18,16 @@ from leaderboard.worker.loop import Worker
 __all__ = ["Worker", "drain", "run"]
 
 POLL_SECONDS = 1.0  # between two looks at an empty queue
-PATIENCE_SECONDS = 5.0  # before a database that does not answer is asked again
-MOST_REFUSALS = 5  # of the scoring process or the store, one after the other, before the worker gives up
+PATIENCE_SECONDS = 5.0  # before a database or a store that does not answer is asked again
+MOST_REFUSALS = 5  # of the scoring process, one after the other, before the worker gives up
 HOUSEKEEPING_SECONDS = 3600.0
 log = logging.getLogger("leaderboard.worker")
 
 
 def run(config: Config, stop: threading.Event | None = None, once: bool = False) -> None:
     """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
-    database = Database.connect(config.database_url)
-    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    database = Database.connect(config.database_url, must_exist=True)
+    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes), must_exist=True)
     worker = Worker(database, store, config)
     with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
         log.info("worker %s is waiting for work", worker.name)
@@ -51,10 +49,10 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
                     kept_house = time.monotonic()
                     remove_orphans(database, store)
                 stop.wait(POLL_SECONDS)
-            except sa.exc.OperationalError as error:
+            except (NoDatabase, NoStore) as error:
                 if once:
                     raise
-                log.warning("the database does not answer: %s", error.orig)
+                log.warning("%s (%s)", error, error.reason)
                 stop.wait(PATIENCE_SECONDS)
             except Unavailable as error:
                 refusals += 1

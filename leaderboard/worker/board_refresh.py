@@ -7,6 +7,7 @@ import time
 import sqlalchemy as sa
 
 from leaderboard.db import Database
+from leaderboard.errors import NoDatabase
 from leaderboard.models import Event
 from leaderboard.services.boards import Due, due, refresh
 
@@ -73,7 +74,7 @@ class BoardRefresh:
         started = time.monotonic()
         try:
             kept = refresh(self._database, wanted)
-        except sa.exc.OperationalError:
+        except NoDatabase:
             raise  # the database does not answer: that is for the loop to wait out
         except Exception:  # a board without intervals is better than a worker that stops
             self._set_aside[wanted] = started + SET_ASIDE_SECONDS

@@ -50,8 +50,8 @@ def main() -> None:
     threading.Thread(target=_listen, args=(sys.stdin, jobs), daemon=True).start()
     _bound_memory(settings.job_bytes)
     run_scorer = RunScorer(
-        Database.connect(settings.database_url),
-        RunStore(settings.store_url),
+        Database.connect(settings.database_url, must_exist=True),
+        RunStore(settings.store_url, must_exist=True),
         Limits(expanded_bytes=settings.text_bytes),
     )
     _say(replies, READY)

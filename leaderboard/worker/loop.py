@@ -7,12 +7,11 @@ import socket
 import threading
 import time
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.config import Config
-from leaderboard.db import Database, does_not_answer
-from leaderboard.errors import Problem
+from leaderboard.db import Database
+from leaderboard.errors import NoDatabase, Problem
 from leaderboard.services import queue
 from leaderboard.services.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
 from leaderboard.services.scoring_sets import ready_sets, switch
@@ -130,8 +129,8 @@ class Worker:
         try:
             with self._database.write() as session:
                 return queue.renew(session, claim, self._config.lease_seconds)
-        except sa.exc.OperationalError as error:
-            log.warning("the database does not answer: %s", error.orig)
+        except NoDatabase as error:
+            log.warning("the database does not answer: %s", error.reason)
             return None
 
     def _release(self, claim: Claim) -> None:
@@ -148,9 +147,9 @@ class Worker:
         try:
             with self._database.write() as session:
                 recorded = self._recorded(session, claim, reply)
+        except NoDatabase:
+            raise
         except Exception as error:
-            if does_not_answer(error):
-                raise
             log.exception("submission %s: its result could not be recorded", claim.submission_id)
             reason = f"its result could not be recorded ({type(error).__name__})"
             with self._database.write() as session:

@@ -1,0 +1,265 @@
+"""The site while its database or its run store is away, locked or full: it says so everywhere, and heals by itself."""
+
+import dataclasses
+import io
+import json
+import re
+import resource
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from flask.testing import FlaskClient
+from sqlalchemy.orm import Session
+from werkzeug.test import TestResponse
+
+from leaderboard import web
+from leaderboard.db import Database
+from leaderboard.errors import NoDatabase, NoStore
+from leaderboard.store import RunStore
+from leaderboard.web import create_app
+from tests.support.databases import Postgres
+from tests.support.world import PASSWORD, RUN, World, build_world
+
+PAGES = ["/", "/login", "/campaigns/small", "/campaigns/small/2026", "/account/", "/no-such-page", "/measures/"]
+FILES = ["/campaigns/small/2026.csv", "/campaigns/small/2026.json"]
+LONG = "ä" * 4000  # more bytes than a page of SQLite's
+FORM = "/campaigns/small/2026/submit"
+INTERNAL = re.compile(r"sqlite|psycopg|postgres|sql|traceback|errno|/tmp|OperationalError", re.IGNORECASE)
+
+
+class Visitor:
+    """A browser; `log_in` makes it Ada's."""
+
+    def __init__(self, client: FlaskClient) -> None:
+        self.client = client
+
+    def token(self) -> str:
+        found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get("/login").text)
+        assert found is not None
+        return found[1]
+
+    def log_in(self, token: str | None = None) -> int:
+        form = {"csrf_token": token or self.token(), "name": "Ada", "password": PASSWORD}
+        return self.client.post("/login", data=form).status_code
+
+    def refused(self, path: str) -> None:
+        """The page is a 503 in its own form that says what to do and nothing internal."""
+        answer = self.client.get(path)
+        assert answer.status_code == 503, path
+        assert int(answer.headers["Retry-After"]) > 0
+        assert "ry again in a minute" in answer.text, answer.text
+        assert not INTERNAL.search(re.sub(r"<head>.*</head>", "", answer.text, flags=re.DOTALL)), answer.text
+        if path.endswith(".json"):
+            assert json.loads(answer.text)["status"] == 503
+        else:
+            assert ("<h1" in answer.text) == (not path.endswith(".csv"))
+
+    def submit(self, **fields: str) -> TestResponse:
+        page = self.client.get(FORM).text
+        system = re.search(r'<option[^>]* value="(new-[0-9]+)"', page)
+        assert system is not None
+        form = {
+            "csrf_token": self.token(),
+            "system": system[1],
+            "system_name": "Lantern",
+            "designation": "contrastive",
+            **fields,
+            "run": (io.BytesIO(RUN.encode()), "run.txt"),
+        }
+        return self.client.post(FORM, data=form)
+
+
+@contextmanager
+def served(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+    """The site of a world, which waits for a locked database for a fifth of a second."""
+    monkeypatch.setattr(web, "PATIENCE_SECONDS", 0.2)
+    app = create_app(dataclasses.replace(world.config, secret_key="a secret of the tests only", secure_cookies=False))
+    with closing(app.extensions["database"]):
+        yield app
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, quick_hashes: None) -> Iterator[World]:
+    with closing(build_world(database, tmp_path)) as world:
+        yield world
+
+
+@pytest.fixture
+def app(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
+    with served(world, monkeypatch) as app:
+        yield app
+
+
+@pytest.fixture
+def on_sqlite(
+    migrated_sqlite: Path, tmp_path: Path, quick_hashes: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[World, Flask]]:
+    """A world and its site on SQLite, for what only happens there."""
+    file = tmp_path / "leaderboard.sqlite"
+    shutil.copyfile(migrated_sqlite, file)
+    with (
+        closing(Database.connect(f"sqlite:///{file}")) as database,
+        closing(build_world(database, tmp_path)) as world,
+        served(world, monkeypatch) as app,
+    ):
+        yield world, app
+
+
+def file_of(world: World) -> Path:
+    return Path(str(world.database.engine.url.database))
+
+
+@contextmanager
+def server_of(world: World) -> Iterator[Callable[[str], object]]:
+    """Runs statements on PostgreSQL from outside of the world's database."""
+    engine = sa.create_engine(world.database.engine.url.set(database="postgres"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        yield connection.exec_driver_sql
+    engine.dispose()
+
+
+@contextmanager
+def away(world: World) -> Iterator[None]:
+    """The database is not there: its file is elsewhere, its server lets nobody in."""
+    if world.database.engine.dialect.name == "sqlite":
+        world.database.close()
+        elsewhere = file_of(world).with_name("elsewhere.sqlite")
+        file_of(world).rename(elsewhere)
+        yield
+        assert not file_of(world).exists()  # nobody made an empty one in its place
+        elsewhere.rename(file_of(world))
+        return
+    name = world.database.engine.url.database
+    with server_of(world) as run:
+        run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+        run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        yield
+        run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+
+
+@contextmanager
+def locked(world: World) -> Iterator[None]:
+    """Another program holds every table for itself."""
+    with world.database.engine.connect() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.execution_options(writing=True).begin()
+        else:
+            tables = ", ".join(f'"{name}"' for name in sa.inspect(connection).get_table_names())
+            connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE")
+        yield
+        connection.rollback()
+
+
+def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heals_by_itself(
+    world: World, app: Flask
+) -> None:
+    ada, visitor = Visitor(app.test_client()), Visitor(app.test_client())
+    assert ada.log_in() == 302
+    assert visitor.client.get("/").status_code == 200
+    token = visitor.token()
+    with away(world):
+        for path in PAGES + FILES:
+            ada.refused(path)
+        visitor.refused("/")
+        assert visitor.log_in(token) == 503
+        health = visitor.client.get("/healthz")
+        assert (health.status_code, health.text) == (503, "the database does not answer\n")
+        assert health.headers["Retry-After"]
+    assert ada.client.get("/account/").status_code == 200
+    assert visitor.client.get("/healthz").text == "ok\n"
+    assert visitor.log_in() == 302
+
+
+def test_a_database_that_another_program_has_locked_is_waited_for_shortly_and_then_said(
+    world: World, app: Flask
+) -> None:
+    visitor = Visitor(app.test_client())
+    token = visitor.token()
+    with locked(world):
+        assert visitor.log_in(token) == 503
+    assert visitor.log_in(token) == 302
+
+
+def test_a_transaction_whose_connection_is_cut_is_an_absent_database_and_the_next_one_works(
+    postgres: Postgres, migrated_postgres: str
+) -> None:
+    url = postgres.create(migrated_postgres)
+
+    def cut(session: Session) -> None:
+        pid = session.scalar(sa.text("SELECT pg_backend_pid()"))
+        with other.read() as another:
+            another.execute(sa.text(f"SELECT pg_terminate_backend({pid})"))
+        session.execute(sa.text("SELECT 1"))
+
+    with closing(Database.connect(url)) as database, closing(Database.connect(url)) as other:
+        with pytest.raises(NoDatabase), database.write() as session:
+            cut(session)
+        with database.read() as session:
+            assert session.scalar(sa.text("SELECT 1")) == 1
+    postgres.drop(url)
+
+
+@pytest.mark.parametrize("pragma", ["max_page_count = 1", "query_only = 1"], ids=["full", "read-only"])
+def test_a_submission_on_a_full_or_read_only_disk_is_refused_in_words_and_the_form_works_again(
+    pragma: str, on_sqlite: tuple[World, Flask]
+) -> None:
+    world, app = on_sqlite
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    engine = app.extensions["database"].engine
+
+    def limit(connection: sa.engine.interfaces.DBAPIConnection, *_: object) -> None:
+        connection.cursor().execute(f"PRAGMA {pragma}")
+
+    sa.event.listen(engine, "connect", limit)
+    engine.dispose()
+    answer = ada.submit(notes=LONG)
+    assert answer.status_code == 503
+    assert "try again in a minute" in answer.text
+    sa.event.remove(engine, "connect", limit)
+    engine.dispose()
+    assert ada.submit(notes=LONG).status_code == 302
+    assert len(world.all(sa.select(sa.text("id")).select_from(sa.text("submission")))) == 1
+
+
+def test_a_file_that_is_no_database_any_more_is_said_and_not_shown(on_sqlite: tuple[World, Flask]) -> None:
+    world, app = on_sqlite
+    world.database.close()
+    app.extensions["database"].close()
+    file_of(world).write_bytes(b"this was a database once " * 1000)
+    Visitor(app.test_client()).refused("/")
+
+
+def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_the_store(
+    on_sqlite: tuple[World, Flask], tmp_path: Path
+) -> None:
+    _, app = on_sqlite
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    (tmp_path / "store").rename(tmp_path / "elsewhere")
+    answer = ada.submit()
+    assert answer.status_code == 503
+    assert "store of run files" in answer.text
+    health = ada.client.get("/healthz")
+    assert (health.status_code, health.text) == (503, "the run store can't be written\n")
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "elsewhere").rename(tmp_path / "store")
+    assert ada.client.get("/healthz").status_code == 200
+    assert ada.submit().status_code == 302
+
+
+def test_an_upload_for_which_the_disk_has_no_room_leaves_nothing_half_written(tmp_path: Path) -> None:
+    store = RunStore(str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(NoStore, match="Nothing of the file was kept"):
+            store.receive(io.BytesIO(b"q1 Q0 d1 1 0.9 alpha\n" * 50_000), "run.txt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
