@@ -15,7 +15,8 @@
     ├── TooManyAttempts          429  too many wrong passwords, or registrations, for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
         ├── NoDatabase           503  the database: away, locked, full or read-only
-        └── NoStore              503  the run store: away, full or read-only
+        ├── NoStore              503  the run store: away, full or read-only
+        └── Damaged              503  a file of the run store is not what was put there
 
 A class's docstring is its default message. `status` is the HTTP status. Commands print the message on stderr and leave
 with exit status 2.
@@ -28,6 +29,7 @@ from typing import ClassVar
 __all__ = [
     "BadInput",
     "Conflict",
+    "Damaged",
     "FileRejected",
     "InvalidFields",
     "LeaderboardError",
@@ -187,3 +189,7 @@ class NoStore(Unavailable):
     def __init__(self, reason: str = "") -> None:
         super().__init__()
         self.reason = reason
+
+
+class Damaged(Unavailable):
+    """A stored file is not what was put there."""

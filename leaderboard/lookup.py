@@ -34,6 +34,7 @@ __all__ = [
     "find_query",
     "find_system",
     "find_team",
+    "lost_in",
     "missing",
     "of_subset",
     "personal_quota",
@@ -109,6 +110,36 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
         .where(ScoringSet.evaluation_id.in_(evaluation_ids), ScoringSet.state == SetState.CURRENT)
     )
     return {one.evaluation_id: one for one in sets}
+
+
+def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
+    """Statement: failed scorings of a set (the one of the statement around it) that its evaluation's boards would miss.
+
+    Their runs have figures in the current set. Not those whose stored file is damaged, nor withdrawn runs.
+    """
+    shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
+    has_figures = (
+        sa.select(shown.id)
+        .join(current, current.id == shown.scoring_set_id)
+        .where(
+            shown.submission_id == Scoring.submission_id,
+            shown.state == State.SCORED,
+            current.state == SetState.CURRENT,
+        )
+        .exists()
+    )
+    return (
+        sa.select(Scoring)
+        .join(Submission)
+        .where(
+            Scoring.scoring_set_id == scoring_set.id,
+            Scoring.state == State.FAILED,
+            ~Scoring.damaged,
+            Submission.withdrawn_at.is_(None),
+            has_figures,
+        )
+        .correlate(scoring_set)
+    )
 
 
 def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:

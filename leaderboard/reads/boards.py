@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import current_set, find_evaluation
+from leaderboard.lookup import current_set, find_evaluation, lost_in
 from leaderboard.metrics import query_order
 from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column, pick
@@ -28,7 +28,7 @@ from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
-from leaderboard.rules.states import UNFINISHED, SetState
+from leaderboard.rules.states import UNFINISHED, SetState, State
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -81,6 +81,15 @@ class BoardStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class ParkedRun:
+    """A run that could not be scored for a reason of ours. holds_up: a re-scoring waits for it, so the board is old."""
+
+    submission_id: int
+    reason: str
+    holds_up: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BoardPage:
     """`terms` is None before the first judgments. `results_open`: whether this reader sees everybody's rows.
 
@@ -88,6 +97,7 @@ class BoardPage:
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
+    parked   what organisers have to look at; empty for everybody else
     leaders  names of the systems not significantly different from the first, itself included; empty without statistics
     """
 
@@ -108,6 +118,7 @@ class BoardPage:
     leaders: tuple[str, ...]
     waiting: int
     rescoring: int
+    parked: tuple[ParkedRun, ...]
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -230,7 +241,26 @@ def board(
         leaders=tuple(row.entry.system.name for row in rows if row.leads),
         waiting=waiting,
         rescoring=rescoring,
+        parked=_parked(session, evaluation) if actor.may_organise(evaluation.campaign_id) else (),
     )
+
+
+def _parked(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
+    """Failed runs of the current set and of one that is being made, each once."""
+    holds_up = lost_in(ScoringSet).where(ScoringSet.state == SetState.BUILDING).with_only_columns(Scoring.id)
+    rows = session.execute(
+        sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
+        .join(ScoringSet)
+        .join(Submission)
+        .where(
+            ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.state != SetState.SUPERSEDED,
+            Scoring.state == State.FAILED,
+            Submission.withdrawn_at.is_(None),
+        )
+        .order_by(Scoring.submission_id, ScoringSet.id)
+    ).all()
+    return tuple({one.submission_id: ParkedRun(one.submission_id, one.failure, holds) for one, holds in rows}.values())
 
 
 def _row(

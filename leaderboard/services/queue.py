@@ -38,6 +38,7 @@ __all__ = [
     "claim",
     "fail",
     "park",
+    "postpone",
     "record_scores",
     "reject",
     "release",
@@ -51,6 +52,7 @@ WORKER = Actor(name="worker")
 MOST_ERRORS = 3
 MOST_LOST_LEASES = 10
 RETRY_SECONDS = 10.0  # before the second attempt; twice as long before the third
+LONGEST_WAIT_SECONDS = 300.0  # of a job for a database or a store that does not answer
 SETTLING_SECONDS = 5.0  # before a job whose settings changed meanwhile is looked at again
 SWEPT_AT_ONCE = 100
 
@@ -168,12 +170,29 @@ def fail(session: Session, claim: Claim, reason: str) -> bool:
     return True
 
 
-def park(session: Session, claim: Claim, reason: str) -> bool:
-    """Fails a job for good at once: another attempt would end the same. False when the claim was lost."""
+def postpone(session: Session, claim: Claim, reason: str) -> bool:
+    """Has a job wait, at no cost to its attempts, longer each time: what it needs does not answer at the moment.
+
+    False when the claim was lost.
+    """
+    scoring = _held(session, claim)
+    if scoring is None:
+        return False
+    scoring.failure = reason
+    _put_back(session, scoring, min(LONGEST_WAIT_SECONDS, RETRY_SECONDS * 2 ** min(claim.attempt - 1, 10)))
+    return True
+
+
+def park(session: Session, claim: Claim, reason: str, *, damaged: bool = False) -> bool:
+    """Fails a job for good at once: another attempt would end the same. False when the claim was lost.
+
+    damaged: because the run's stored file is, see `scoring_sets.ready_sets`.
+    """
     scoring = _held(session, claim)
     if scoring is None:
         return False
     scoring.errors += 1
+    scoring.damaged = damaged
     _park(session, scoring, reason)
     return True
 
@@ -208,6 +227,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring.facts = result.facts
     scoring.seconds = result.seconds
     scoring.failure = ""
+    scoring.damaged = False
     _finish(scoring, State.SCORED)
     submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.errors import InvalidFields
-from leaderboard.lookup import current_set
+from leaderboard.lookup import current_set, lost_in
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import (
@@ -110,12 +110,17 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
 
 
 def ready_sets(session: Session) -> list[ScoringSet]:
-    """Building sets in which no run waits to be scored any more; a run whose scoring failed does not hold them up."""
+    """Building sets that may become current: no run waits in them any more, and no board would lose one by our fault.
+
+    A run that has figures in the current set and failed in the new one holds the switch up, until it is scored there
+    (`leaderboard rescore --failed`) or withdrawn. Two kinds of failed runs don't: one that no board shows now, and one
+    whose stored file is damaged, because no new attempt can score that.
+    """
     waiting = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(UNFINISHED))
     return list(
         session.scalars(
             sa.select(ScoringSet)
-            .where(ScoringSet.state == SetState.BUILDING, ~waiting)
+            .where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in(ScoringSet).exists())
             .order_by(ScoringSet.id)
             .with_for_update(skip_locked=True)
         )

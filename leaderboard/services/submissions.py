@@ -190,6 +190,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         scoring.state = State.QUEUED
         scoring.errors = scoring.lost_leases = 0
         scoring.failure = ""
+        scoring.damaged = False
         scoring.not_before = scoring.finished_at = None
     record(session, actor, "retry", submission)
 

@@ -1,11 +1,12 @@
 """Run files at rest: the bytes as received under their SHA-256, and each scored run's ranked lists, query by query."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from leaderboard.errors import BadInput, NoStore
+from leaderboard.errors import BadInput, Damaged, NoStore, NotFound
 from leaderboard.formats import ByteSource
+from leaderboard.store.checked import open_checked
 from leaderboard.store.folder import Folder, writing
 from leaderboard.store.ranked_lists import RankedList, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, receive
@@ -57,6 +58,18 @@ class RunStore:
     def run_file(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine while the block runs. Raises NotFound."""
         return self._folder.local(_run_key(sha256))
+
+    @contextmanager
+    def open_run(self, sha256: str) -> Iterator[ByteSource]:
+        """The bytes as received, as a stream that is read once, and checked against `sha256` when the block ends.
+
+        Raises Damaged then for other bytes, and at once where the file is missing; NoStore when nothing can be read.
+        """
+        try:
+            with self.run_file(sha256) as path, open_checked(path, sha256) as stream:
+                yield stream
+        except NotFound:
+            raise Damaged(f"The stored file of this run, {sha256}, is missing.") from None
 
     def orphan_candidates(self, seconds: float) -> Iterator[str]:
         """SHA-256 of each run file that was put here `seconds` ago or earlier; the caller knows which it needs."""

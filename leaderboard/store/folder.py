@@ -10,7 +10,7 @@ from pathlib import Path
 from leaderboard.errors import NoStore, NotFound
 from leaderboard.owner_only import private_folder
 
-__all__ = ["Folder", "writing"]
+__all__ = ["Folder", "reading", "writing"]
 
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
@@ -97,6 +97,15 @@ class Folder:
 @contextmanager
 def writing() -> Iterator[None]:
     """Raises NoStore when the file system refuses to write in this block: full, read-only or gone."""
+    try:
+        yield
+    except OSError as error:
+        raise NoStore(str(error)) from error
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Raises NoStore when the file system refuses to read in this block."""
     try:
         yield
     except OSError as error:

@@ -15,17 +15,19 @@ from pathlib import Path
 from typing import TextIO
 
 from leaderboard.db import Database
-from leaderboard.errors import FileRejected
+from leaderboard.errors import Damaged, FileRejected, NoDatabase, NoStore
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.worker.messages import (
     Entered,
     Failed,
     Job,
+    Postponed,
     Rejected,
     Reply,
     Settings,
     Stage,
+    Unreadable,
     out_of_memory,
     write_reply,
 )
@@ -36,6 +38,7 @@ __all__ = ["READY", "main"]
 READY = "ready"
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux
+WAITS = {NoDatabase: "the database did not answer", NoStore: "the run store did not answer or is full"}
 log = logging.getLogger("leaderboard.worker.child_program")
 
 
@@ -98,6 +101,11 @@ def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO
 
     try:
         return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
+    except Damaged as error:
+        return Unreadable(error.message)
+    except (NoDatabase, NoStore) as error:
+        log.warning("submission %s waits: %s", job.submission_id, error.reason)
+        return Postponed(WAITS[type(error)])
     except FileRejected as error:
         return Rejected(error.problems, error.count)
     except MemoryError:

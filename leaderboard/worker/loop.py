@@ -18,16 +18,24 @@ from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Exceeded, Failed, Job, Rejected, Reply, Settings
+from leaderboard.worker.messages import Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
 
 __all__ = ["Worker"]
 
 BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
+RECORD_SECONDS = 2.0  # between two tries to record a result while the database does not answer
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
-OUTCOME_WORDS = {RunScores: "scored", Rejected: "rejected", Exceeded: "rejected", Failed: "failed"}
+OUTCOME_WORDS = {
+    RunScores: "scored",
+    Rejected: "rejected",
+    Exceeded: "rejected",
+    Failed: "failed",
+    Unreadable: "failed",
+    Postponed: "waits",
+}
 log = logging.getLogger("leaderboard.worker")
 
 
@@ -63,7 +71,7 @@ class Worker:
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, claim, stop)
         if reply is not None:
-            self._record(claim, reply)
+            self._record_when_possible(claim, reply, stop)
             self._switch_ready_sets()
             if not stop.is_set():
                 self._boards.step_while_busy()
@@ -100,7 +108,7 @@ class Worker:
                 return late
             if now - renewed > self._config.lease_seconds / BEATS:
                 holds = self._renew(claim)
-                if holds is False or (holds is None and now - renewed > self._config.lease_seconds):
+                if holds is False:  # while the database does not answer nobody else can take the job
                     log.warning("submission %s: lost the lease", claim.submission_id)
                     self.close()
                     return None
@@ -138,6 +146,18 @@ class Worker:
             queue.release(session, claim)
         log.info("submission %s: handed back", claim.submission_id)
 
+    def _record_when_possible(self, claim: Claim, reply: Reply, stop: threading.Event) -> None:
+        """Keeps what was computed until the database answers again, or until a stop."""
+        while True:
+            try:
+                self._record(claim, reply)
+            except NoDatabase as error:
+                log.warning("submission %s is not recorded yet: %s", claim.submission_id, error.reason)
+                if stop.wait(RECORD_SECONDS):
+                    raise
+            else:
+                return
+
     def _record(self, claim: Claim, reply: Reply) -> None:
         """Decides what becomes of a job, the one place that does.
 
@@ -165,6 +185,11 @@ class Worker:
                 return reject(session, claim, problems, count)
             case Exceeded(reason):
                 return reject(session, claim, [Problem(None, reason)], 1)
+            case Unreadable(reason):
+                log.error("submission %s: %s", claim.submission_id, reason)
+                return Recorded.DONE if queue.park(session, claim, reason, damaged=True) else Recorded.LOST
+            case Postponed(reason):
+                return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
             case Failed(reason):
                 return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
 

@@ -17,10 +17,12 @@ __all__ = [
     "Exceeded",
     "Failed",
     "Job",
+    "Postponed",
     "Rejected",
     "Reply",
     "Settings",
     "Stage",
+    "Unreadable",
     "out_of_memory",
     "read_reply",
     "write_reply",
@@ -97,6 +99,20 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The stored file of the run is damaged or missing, and there is nothing to make it from again; in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """The database or the run store did not answer: the job waits, and nothing is counted; the reason in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Entered:
     """The job has come to its next stage; no reply to it yet."""
 
@@ -111,7 +127,7 @@ def out_of_memory(job_bytes: int, stage: Stage) -> Exceeded | Failed:
     return Failed(f"{stage} needed more than {allowed} of memory, the most that one run may use here")
 
 
-Reply = RunScores | Rejected | Exceeded | Failed
+Reply = RunScores | Rejected | Exceeded | Unreadable | Postponed | Failed
 
 
 def write_reply(reply: Reply | Entered) -> str:
@@ -146,6 +162,10 @@ def read_reply(line: str) -> Reply | Entered:
             return Exceeded(content["reason"])
         case "Entered":
             return Entered(Stage(content["stage"]))
+        case "Unreadable":
+            return Unreadable(content["reason"])
+        case "Postponed":
+            return Postponed(content["reason"])
         case "Failed":
             return Failed(content["reason"])
         case kind:

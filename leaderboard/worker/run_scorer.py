@@ -50,7 +50,11 @@ class RunScorer:
         self._prepared: _Prepared | None = None
 
     def score(self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]) -> RunScores:
-        """Scores a run; `enter` is told of each stage first. Raises FileRejected with the problems of its file."""
+        """Scores a run; `enter` is told of each stage first.
+
+        Raises FileRejected with the problems of its file, Damaged when the file is not what was received, and NoStore
+        or NoDatabase when these do not answer.
+        """
         started = time.perf_counter()
         enter(Stage.JUDGMENTS)
         if self._prepared is None or self._prepared.set_id != scoring_set_id:
@@ -59,8 +63,8 @@ class RunScorer:
         with self._database.read() as session:
             submission = session.get_one(Submission, submission_id)
         enter(Stage.RUN)
-        with self._store.run_file(submission.sha256) as path:
-            run = read_run(path, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
+        with self._store.open_run(submission.sha256) as source:
+            run = read_run(source, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
         enter(Stage.SCORING)
         scored = {
             subset: scoring.score(

@@ -578,6 +578,7 @@ def upgrade() -> None:
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("seconds", sa.Double(), nullable=True),
         sa.Column("failure", sa.Text(), nullable=False),
+        sa.Column("damaged", sa.Boolean(), nullable=False),
         sa.Column("beta", sa.Double(), nullable=True),
         sa.Column("missing", JSON, nullable=False),
         sa.Column("unjudged", JSON, nullable=False),

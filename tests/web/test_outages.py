@@ -219,7 +219,7 @@ def test_a_submission_on_a_full_or_read_only_disk_is_refused_in_words_and_the_fo
     sa.event.listen(engine, "connect", limit)
     engine.dispose()
     answer = ada.submit(notes=LONG)
-    assert answer.status_code == 503
+    assert answer.status_code == 503, answer.text
     assert "try again in a minute" in answer.text
     sa.event.remove(engine, "connect", limit)
     engine.dispose()
