@@ -7,14 +7,15 @@ from pathlib import Path
 from leaderboard.errors import BadInput, Damaged, NoStore, NotFound
 from leaderboard.formats import ByteSource
 from leaderboard.store.checked import open_checked
-from leaderboard.store.folder import Folder, writing
-from leaderboard.store.ranked_lists import RankedList, read_list, write_lists
+from leaderboard.store.folder import Folder, reading, writing
+from leaderboard.store.ranked_lists import DAMAGED, RankedList, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, receive
 
 __all__ = ["Caps", "RankedList", "Received", "RunStore"]
 
 RUNS = "runs"
 RANKED = "ranked"
+REMAKE = "remake"  # an empty file for each ranked copy that has to be made again
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 
@@ -93,17 +94,34 @@ class RunStore:
         """
         with self._folder.incoming() as path:
             with writing():
-                write_lists(path, positions, lists)
+                write_lists(path, _owner(submission_id, compat), positions, lists)
             self._folder.keep(path, _ranked_key(submission_id, compat))
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
 
-        `position` is the query's in its evaluation, `compat` the scoring set's. Raises NotFound before the run was
-        scored, Unavailable when the copy is damaged.
+        `position` is the query's in its evaluation, `compat` the scoring set's. For a run that was scored. Raises
+        Damaged when the copy is damaged or missing, and notes that it has to be made again; NoStore.
         """
-        with self._folder.local(_ranked_key(submission_id, compat)) as path:
-            return read_list(path, position)
+        try:
+            with self._folder.local(_ranked_key(submission_id, compat)) as path, reading():
+                return read_list(path, _owner(submission_id, compat), position)
+        except (NotFound, Damaged) as error:
+            self._folder.note(REMAKE, _owner(submission_id, compat))
+            raise Damaged(DAMAGED) from error
+
+    def damaged_copies(self) -> list[tuple[int, int]]:
+        """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
+        parts = (name.split("-") for name in self._folder.notes(REMAKE))
+        return [(int(submission), int(compat)) for submission, compat in parts]
+
+    def copy_is_done(self, submission_id: int, compat: int) -> None:
+        """Takes a copy off the list of `damaged_copies`."""
+        self._folder.remove_note(REMAKE, _owner(submission_id, compat))
+
+
+def _owner(submission_id: int, compat: int) -> str:
+    return f"{submission_id}-{compat}"
 
 
 def _run_key(sha256: str) -> str:
@@ -111,4 +129,4 @@ def _run_key(sha256: str) -> str:
 
 
 def _ranked_key(submission_id: int, compat: int) -> str:
-    return f"{RANKED}/{submission_id % 1000:03}/{submission_id}-{compat}"
+    return f"{RANKED}/{submission_id % 1000:03}/{_owner(submission_id, compat)}"

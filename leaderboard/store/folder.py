@@ -86,6 +86,23 @@ class Folder:
         aside.unlink()
         return True
 
+    def note(self, kind: str, name: str) -> None:
+        """Notes a name, for any process to find in `notes(kind)`."""
+        with writing():
+            (self._root / kind).mkdir(exist_ok=True)
+            (self._root / kind / name).touch()
+
+    def notes(self, kind: str) -> list[str]:
+        """The names that were noted and not removed, in order."""
+        try:
+            return sorted(path.name for path in (self._root / kind).iterdir())
+        except FileNotFoundError:
+            return []
+
+    def remove_note(self, kind: str, name: str) -> None:
+        with writing():
+            (self._root / kind / name).unlink(missing_ok=True)
+
     def sweep_incoming(self, seconds: float) -> None:
         """Removes incoming files that are `seconds` old or older: the processes that wrote them were killed."""
         with writing():

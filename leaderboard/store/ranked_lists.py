@@ -1,9 +1,11 @@
 """Copies of scored runs, one block of bytes for each query, so that one query's list is read without the rest.
 
-A file begins with `MAGIC`, the number of positions (uint64) and for each position where its block starts and how many
-bytes it has (uint64 each; 0 and 0: the run has no list there). A block is compressed with zlib and holds the number of
-lines and whether there are decisions (uint64 each), the scores, the decisions and the ids, parted by newlines. Of the
-scores the first bytes come first, then the second ones and so on: they compress better so. Numbers are little-endian.
+A file begins with `MAGIC`, the number of positions (uint64) and for each position where its block starts, how many
+bytes it has and their checksum (uint64 each; 0, 0 and 0: the run has no list there), then the checksum of all this. A
+block is compressed with zlib and holds the number of lines and whether there are decisions (uint64 each), the scores,
+the decisions and the ids, parted by newlines. Of the scores the first bytes come first, then the second ones and so on:
+they compress better so. Numbers are little-endian. Checksums are CRC-32 and begin with the owner, so that a copy of
+another run is no more taken than a damaged one.
 """
 
 import zlib
@@ -14,15 +16,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.errors import Unavailable
+from leaderboard.errors import Damaged
 
-__all__ = ["RankedList", "read_list", "write_lists"]
+__all__ = ["DAMAGED", "RankedList", "read_list", "write_lists"]
 
-MAGIC = b"RANKED01"
+MAGIC = b"RANKED02"
 NUMBER = np.dtype("<u8")
 SCORE = np.dtype("<f8")
-PLACE = 2 * NUMBER.itemsize  # bytes of the start and the size of one block
+PLACE = 3  # numbers: the start, the size and the checksum of one block
+NUMBERS = 2 * NUMBER.itemsize  # bytes of a block before its scores
 HEAD = len(MAGIC) + NUMBER.itemsize
+MOST_POSITIONS = 2**24  # a larger number is a damaged one, and is not read for
 FAST = 1  # zlib's level: the next ones take twice the time for a few percent
 
 
@@ -43,40 +47,60 @@ class RankedList:
         return len(self.documents)
 
 
+DAMAGED = (
+    "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute."
+)
 NO_LIST = RankedList((), np.empty(0, SCORE))
 
 
-def write_lists(path: Path, positions: int, lists: Iterable[tuple[int, RankedList]]) -> None:
-    """Writes lists, each with its query's position (0 <= position < `positions`), in any order."""
-    index = np.zeros((positions, 2), NUMBER)
+def write_lists(path: Path, owner: str, positions: int, lists: Iterable[tuple[int, RankedList]]) -> None:
+    """Writes lists, each with its query's position (0 <= position < `positions`), in any order.
+
+    owner: names whose copy it is; the same must be given to read it.
+    """
+    index = np.zeros((positions, PLACE), NUMBER)
     with path.open("wb") as file:
-        file.write(bytes(HEAD + index.nbytes))
+        file.write(bytes(HEAD + index.nbytes + NUMBER.itemsize))
         for position, ranked in lists:
             block = _block(ranked)
-            index[position] = file.tell(), len(block)
+            index[position] = file.tell(), len(block), _checksum(owner, block)
             file.write(block)
         file.seek(0)
-        file.write(MAGIC + np.array(positions, NUMBER).tobytes() + index.tobytes())
+        head = MAGIC + np.array(positions, NUMBER).tobytes() + index.tobytes()
+        file.write(head + np.array(_checksum(owner, head), NUMBER).tobytes())
 
 
-def read_list(path: Path, position: int) -> RankedList:
-    """The list of the query at this position, empty where the run has none. Raises Unavailable for a damaged file."""
+def read_list(path: Path, owner: str, position: int) -> RankedList:
+    """The list of the query at this position, empty where the run has none. Raises Damaged for a damaged file."""
     try:
         with path.open("rb") as file:
             head = file.read(HEAD)
             if head[: len(MAGIC)] != MAGIC:
                 raise ValueError("another kind of file")
             (positions,) = _numbers(head[len(MAGIC) :])
+            if positions > MOST_POSITIONS:
+                raise ValueError("a damaged head")
+            head += file.read(positions * PLACE * NUMBER.itemsize)
+            if _numbers(file.read(NUMBER.itemsize)) != [_checksum(owner, head)]:
+                raise ValueError("a damaged head")
             if position >= positions:
                 return NO_LIST
-            file.seek(HEAD + PLACE * position)
-            start, size = _numbers(file.read(PLACE))
+            start, size, checksum = np.frombuffer(
+                head, NUMBER, PLACE, HEAD + PLACE * NUMBER.itemsize * position
+            ).tolist()
             if not size:
                 return NO_LIST
             file.seek(start)
-            return _list(zlib.decompress(file.read(size)))
+            block = file.read(size)
+            if _checksum(owner, block) != checksum:
+                raise ValueError("a damaged block")
+            return _list(zlib.decompress(block))
     except (zlib.error, ValueError) as error:
-        raise Unavailable(f"The ranked lists of this run are damaged ({path.name}); score it again.") from error
+        raise Damaged(DAMAGED) from error
+
+
+def _checksum(owner: str, content: bytes) -> int:
+    return zlib.crc32(content, zlib.crc32(owner.encode()))
 
 
 def _block(ranked: RankedList) -> bytes:
@@ -91,10 +115,10 @@ def _block(ranked: RankedList) -> bytes:
 
 
 def _list(content: bytes) -> RankedList:
-    lines, decided = _numbers(content[:PLACE])
-    at = PLACE + SCORE.itemsize * lines
+    lines, decided = _numbers(content[:NUMBERS])
+    at = NUMBERS + SCORE.itemsize * lines
     scores = np.frombuffer(
-        _bytes_by_place(np.frombuffer(content[PLACE:at], np.uint8).reshape(SCORE.itemsize, -1)), SCORE
+        _bytes_by_place(np.frombuffer(content[NUMBERS:at], np.uint8).reshape(SCORE.itemsize, -1)), SCORE
     )
     decisions = np.frombuffer(content, np.bool_, lines, at) if decided else None
     documents = content[at + lines * decided :].decode()

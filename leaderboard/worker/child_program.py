@@ -19,6 +19,7 @@ from leaderboard.errors import Damaged, FileRejected, NoDatabase, NoStore
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.worker.messages import (
+    Copied,
     Entered,
     Failed,
     Job,
@@ -100,6 +101,9 @@ def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO
         _say(replies, write_reply(Entered(stage)))  # the worker must know it when this process dies
 
     try:
+        if job.copy_only:
+            run_scorer.copy(job.submission_id, job.scoring_set_id, enter)
+            return Copied()
         return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
     except Damaged as error:
         return Unreadable(error.message)

@@ -7,18 +7,21 @@ import socket
 import threading
 import time
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, Problem
+from leaderboard.models import Scoring, ScoringSet
+from leaderboard.rules.states import SetState, State
 from leaderboard.services import queue
 from leaderboard.services.queue import WORKER, Claim, Recorded, RunScores, record_scores, reject
 from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
+from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
 
 __all__ = ["Worker"]
 
@@ -45,6 +48,7 @@ class Worker:
     def __init__(self, database: Database, store: RunStore, config: Config) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._database = database
+        self._store = store
         self._config = config
         self._settings = Settings(
             database_url=database.engine.url.render_as_string(hide_password=False),
@@ -67,7 +71,7 @@ class Worker:
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            return self._switch_ready_sets() or self._boards.step()
+            return self._switch_ready_sets() or self._copy_again(child, stop) or self._boards.step()
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, claim, stop)
         if reply is not None:
@@ -119,6 +123,45 @@ class Worker:
                     self.close()
                     self._release(claim)
                     return None
+
+    def _copy_again(self, child: ChildProcess, stop: threading.Event) -> bool:
+        """Makes the ranked lists again of one run whose copy was found damaged; False when there is none.
+
+        Any number of workers may do the same at once: they write the same.
+        """
+        for submission_id, compat in self._store.damaged_copies():
+            with self._database.read() as session:
+                set_id = session.scalar(
+                    sa.select(Scoring.scoring_set_id)
+                    .join(ScoringSet)
+                    .where(
+                        Scoring.submission_id == submission_id,
+                        Scoring.state == State.SCORED,
+                        ScoringSet.state == SetState.CURRENT,
+                    )
+                )
+            reply = None if set_id is None else self._copy(child, Job(submission_id, set_id, copy_only=True), stop)
+            if stop.is_set() or isinstance(reply, Postponed):
+                return False
+            self._store.copy_is_done(submission_id, compat)
+            if isinstance(reply, Copied):
+                log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
+            elif set_id is not None:
+                log.error(
+                    "submission %s: its ranked lists are damaged and can't be made again: %s", submission_id, reply
+                )
+            return True
+        return False
+
+    def _copy(self, child: ChildProcess, job: Job, stop: threading.Event) -> Reply | None:
+        child.ask(job)
+        started = time.monotonic()
+        while (reply := child.reply(LOOK_SECONDS)) is None:
+            if stop.is_set() or self._too_long(child, time.monotonic() - started) is not None:
+                break
+        if not isinstance(reply, (Copied, Postponed)):
+            self.close()
+        return reply
 
     def _too_long(self, child: ChildProcess, seconds: float) -> Exceeded | Failed | None:
         """What becomes of a job that takes too long; None while it does not.
@@ -190,6 +233,8 @@ class Worker:
                 return Recorded.DONE if queue.park(session, claim, reason, damaged=True) else Recorded.LOST
             case Postponed(reason):
                 return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
+            case Copied():
+                raise ValueError("a copy was made where a run was to be scored")
             case Failed(reason):
                 return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
 

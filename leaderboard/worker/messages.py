@@ -13,6 +13,7 @@ from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
 
 __all__ = [
+    "Copied",
     "Entered",
     "Exceeded",
     "Failed",
@@ -63,10 +64,11 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run to score."""
+    """One run to score, or only to copy: its ranked lists are kept again and nothing is computed."""
 
     submission_id: int
     scoring_set_id: int
+    copy_only: bool = False
 
     def line(self) -> str:
         return json.dumps(asdict(self))
@@ -99,6 +101,11 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Copied:
+    """The ranked lists of a run were kept again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """The stored file of the run is damaged or missing, and there is nothing to make it from again; in words."""
 
@@ -127,7 +134,7 @@ def out_of_memory(job_bytes: int, stage: Stage) -> Exceeded | Failed:
     return Failed(f"{stage} needed more than {allowed} of memory, the most that one run may use here")
 
 
-Reply = RunScores | Rejected | Exceeded | Unreadable | Postponed | Failed
+Reply = RunScores | Copied | Rejected | Exceeded | Unreadable | Postponed | Failed
 
 
 def write_reply(reply: Reply | Entered) -> str:
@@ -162,6 +169,8 @@ def read_reply(line: str) -> Reply | Entered:
             return Exceeded(content["reason"])
         case "Entered":
             return Entered(Stage(content["stage"]))
+        case "Copied":
+            return Copied()
         case "Unreadable":
             return Unreadable(content["reason"])
         case "Postponed":

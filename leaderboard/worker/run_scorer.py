@@ -56,15 +56,7 @@ class RunScorer:
         or NoDatabase when these do not answer.
         """
         started = time.perf_counter()
-        enter(Stage.JUDGMENTS)
-        if self._prepared is None or self._prepared.set_id != scoring_set_id:
-            self._prepared = _prepare(self._database, scoring_set_id)
-        prepared = self._prepared
-        with self._database.read() as session:
-            submission = session.get_one(Submission, submission_id)
-        enter(Stage.RUN)
-        with self._store.open_run(submission.sha256) as source:
-            run = read_run(source, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
+        prepared, submission, run = self._read(submission_id, scoring_set_id, enter)
         enter(Stage.SCORING)
         scored = {
             subset: scoring.score(
@@ -83,10 +75,7 @@ class RunScorer:
             for measure in prepared.measures
             for subset in Subset
         ]
-        enter(Stage.LISTS)
-        self._store.keep_ranked_lists(
-            submission_id, prepared.setting.compat, prepared.size, _ranked_lists(run, prepared)
-        )
+        self._keep_lists(submission_id, run, prepared, enter)
         listed = set(run.queries)
         return RunScores(
             measures=tuple(measures),
@@ -105,6 +94,30 @@ class RunScorer:
                 "crowded": len(whole.crowded),
             },
         )
+
+    def copy(self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]) -> None:
+        """Keeps a run's ranked lists again. Raises as `score` does."""
+        prepared, _, run = self._read(submission_id, scoring_set_id, enter)
+        self._keep_lists(submission_id, run, prepared, enter)
+
+    def _read(
+        self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]
+    ) -> tuple[_Prepared, Submission, Run]:
+        enter(Stage.JUDGMENTS)
+        if self._prepared is None or self._prepared.set_id != scoring_set_id:
+            self._prepared = _prepare(self._database, scoring_set_id)
+        prepared = self._prepared
+        with self._database.read() as session:
+            submission = session.get_one(Submission, submission_id)
+        enter(Stage.RUN)
+        with self._store.open_run(submission.sha256) as source:
+            run = read_run(source, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
+        return prepared, submission, run
+
+    def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared, enter: Callable[[Stage], None]) -> None:
+        enter(Stage.LISTS)
+        lists = _ranked_lists(run, prepared)
+        self._store.keep_ranked_lists(submission_id, prepared.setting.compat, prepared.size, lists)
 
 
 def _prepare(database: Database, scoring_set_id: int) -> _Prepared:

@@ -31,8 +31,6 @@ def test_a_file_that_is_not_there_is_not_found(store: RunStore) -> None:
     store.keep_ranked_lists(2, 10, 1, [])
     with pytest.raises(NotFound), store.run_file("0" * 64):
         pass
-    with pytest.raises(NotFound):
-        store.ranked_list(1, 10, 0)
 
 
 def test_a_file_that_is_not_there_because_the_whole_store_is_away_is_the_stores_fault(store: RunStore) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaderboard.errors import NotFound, Unavailable
+from leaderboard.errors import Damaged, Unavailable
 from leaderboard.store import RankedList, RunStore
 
 DOCUMENTS, SCORES = ("d1", "ä-2", "d" * 255), np.array([0.1, -0.0, -1e300])
@@ -31,7 +31,7 @@ def test_a_ranked_list_is_read_as_it_was_kept(store: RunStore, kept: RankedList)
 def test_a_query_that_the_run_lacks_has_an_empty_list(store: RunStore) -> None:
     store.keep_ranked_lists(7, 10, 3, [(1, WITH_DECISIONS)])
     assert [len(store.ranked_list(7, 10, position)) for position in range(5)] == [0, 3, 0, 0, 0]
-    with pytest.raises(NotFound):
+    with pytest.raises(Damaged):
         store.ranked_list(7, 9, 1)
 
 
@@ -57,5 +57,37 @@ def test_a_copy_that_lost_its_end_is_said_to_be_damaged(store: RunStore, size: i
     store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
     (file,) = _files(store)
     file.write_bytes(file.read_bytes()[:size])
-    with pytest.raises(Unavailable, match="score it again"):
+    with pytest.raises(Unavailable, match="made again"):
         store.ranked_list(7, 10, 1)
+
+
+def test_a_flipped_byte_anywhere_in_a_copy_is_found_and_the_copy_noted_to_be_made_again(store: RunStore) -> None:
+    store.keep_ranked_lists(7, 10, 5, [(position, WITH_DECISIONS) for position in (0, 2, 3)])
+    (file,) = _files(store)
+    content = file.read_bytes()
+
+    def is_found() -> bool:
+        try:
+            for position in range(5):
+                store.ranked_list(7, 10, position)
+        except Damaged:
+            return True
+        return False
+
+    for place in range(len(content)):
+        file.write_bytes(content[:place] + bytes([content[place] ^ (1 << place % 8)]) + content[place + 1 :])
+        assert is_found(), f"byte {place} of {len(content)}"
+    assert store.damaged_copies() == [(7, 10)]
+    store.copy_is_done(7, 10)
+    assert store.damaged_copies() == []
+
+
+def test_the_copy_of_another_run_in_its_place_is_found(store: RunStore) -> None:
+    store.keep_ranked_lists(7, 10, 2, [(1, WITH_DECISIONS)])
+    (file,) = _files(store)
+    content = file.read_bytes()
+    store.keep_ranked_lists(8, 10, 2, [(1, WITH_DECISIONS)])
+    (other,) = [path for path in _files(store) if path != file]
+    other.write_bytes(content)
+    with pytest.raises(Damaged):
+        store.ranked_list(8, 10, 1)

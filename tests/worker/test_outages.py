@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
+from leaderboard.errors import Damaged
 from leaderboard.models import Evaluation, Scoring, ScoringSet
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.rules.states import SetState, State
@@ -138,6 +139,28 @@ def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_
         retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
     world.drain()
     assert world.scoring(runs["flipped"]).state is State.SCORED
+
+
+@pytest.mark.parametrize("damage", [flip, Path.unlink], ids=["flipped", "missing"])
+def test_a_damaged_copy_of_ranked_lists_is_made_again_from_the_run_by_itself(
+    damage: Callable[[Path], None], world: World
+) -> None:
+    run = world.submit(run_text(1))
+    world.drain()
+    (copy,) = [path for path in (Path(world.store.url) / "ranked").rglob("*") if path.is_file()]
+    sound = copy.read_bytes()
+    damage(copy)
+    with pytest.raises(Damaged, match="made again by itself"):
+        read_all(world, run)
+    world.drain()
+    assert copy.read_bytes() == sound
+    assert world.store.damaged_copies() == []
+    read_all(world, run)
+
+
+def read_all(world: World, run: int) -> None:
+    for position in range(3):
+        world.store.ranked_list(run, 10, position)
 
 
 def test_a_result_is_kept_until_the_database_is_back(
