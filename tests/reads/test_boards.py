@@ -485,7 +485,8 @@ def test_rank_ranges_and_the_leading_group_tell_none_from_another_that_reads_ali
     field.campaign()
     field.evaluation(tags=[()] * 50, details=Opening.NEVER)
     runs = [
-        field.run(name, {"AP": [mean] * 50}) for name, mean in (("Alder", 0.4149), ("Birch", 0.4123), ("Cedar", 0.3))
+        field.run(name, {"AP": [mean] * 50}, intervals={"AP": (0.2, 0.5)})
+        for name, mean in (("Alder", 0.4149), ("Birch", 0.4123), ("Cedar", 0.3))
     ]
     keep_statistics(field, {runs[0]: [1, 1], runs[1]: [2, 3], runs[2]: [2, 3]}, [runs[0]])
     seen = [(row.entry.system.name, row.rank, row.rank_range, row.leads) for row in read(field).rows]
@@ -498,8 +499,21 @@ def test_where_the_best_run_stands_no_range_says_which_of_those_that_read_alike_
     field = Field(database)
     field.campaign(run_choice=RunChoice.BEST)
     field.evaluation(tags=[()] * 50, details=Opening.NEVER)
-    field.run("Alder", {"AP": [0.4123] * 50})
-    best = field.run("Alder", {"AP": [0.4149] * 50})
+    field.run("Alder", {"AP": [0.4123] * 50}, intervals={"AP": (0.4, 0.5)})
+    best = field.run("Alder", {"AP": [0.4149] * 50}, intervals={"AP": (0.4, 0.5)})
     keep_statistics(field, {best: [1, 1]}, [best])
     assert [(row.rank_range, row.leads) for row in read(field).rows] == [(None, None)]
     assert [(row.rank_range, row.leads) for row in read(field, CONSOLE).rows] == [((1, 1), True)]
+
+
+def test_ranges_of_ranks_over_fewer_than_five_queries_are_not_shown_while_details_are_closed(
+    database: Database,
+) -> None:
+    # Drawn from three queries they would say who is ahead on single ones.
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 50, details=Opening.NEVER)
+    values = {"Alder": [0.5] * 3 + [NAN] * 47, "Birch": [0.4] * 3 + [NAN] * 47}
+    runs = [field.run(name, {"AP": own}, intervals={"AP": (0.1, 0.9)}) for name, own in values.items()]
+    keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]}, runs)
+    assert [(row.ranked_by.low, row.rank_range, row.leads) for row in read(field).rows] == [(None, None, None)] * 2
