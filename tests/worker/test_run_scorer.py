@@ -65,6 +65,14 @@ def test_the_record_says_how_it_came_about(world: World) -> None:
     assert campaign.locked_at is not None
 
 
+def test_that_a_run_lacks_a_query_is_said_of_the_evaluations_queries_whether_judged_or_not(world: World) -> None:
+    run = world.submit()  # it lacks q3
+    for judgments in ("q1 0 d1 1\n", "q1 0 d1 1\nq3 0 d4 1\n"):
+        world.judge(judgments)
+        world.drain()
+        assert world.scoring(run).missing == ["q3"]
+
+
 def test_a_threshold_decides_what_counts_as_returned(world: World) -> None:
     run = world.submit(threshold=1.5)  # of both relevant documents, none has a score that high
     world.drain()
