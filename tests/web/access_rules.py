@@ -198,7 +198,12 @@ FORMS: dict[str, Form] = {
     "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
     "submissions.withdraw": Form("/submissions/{run}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
-    "submit.send": Form("/campaigns/news/2026/submit", LOG_IN_FIRST),  # who may submit for a team: test_submit.py
+    # Without a team there is nobody to submit for. Who may submit for which team: test_submit.py.
+    "submit.send": Form(
+        "/campaigns/news/2026/submit",
+        _refused(403, "member of another team", *TEAM),
+        {"before opening": _refused(409)},
+    ),
 }
 
 
