@@ -2,13 +2,14 @@
 
 import sys
 
-from trials import big_run, closed_judgments, kill_storm, readers
+from trials import big_run, closed_judgments, hostile, kill_storm, readers
 
 TRIALS = {
     "kill storm": kill_storm.main,
     "readers": readers.main,
     "big run": big_run.main,
     "closed judgments": closed_judgments.main,
+    "hostile files": hostile.main,
 }
 
 

@@ -142,7 +142,11 @@ def world(app: Flask, tmp_path: Path) -> World:
 @pytest.fixture
 def reader(app: Flask, world: World) -> Callable[[str], Reader]:
     """`reader("ada")`: somebody of the world, signed in; `reader("")`: a visitor."""
-    return lambda name="": Reader(app.test_client(), world.users[name] if name else None)
+
+    def by_name(name: str = "") -> Reader:
+        return Reader(app.test_client(), world.users[name] if name else None)
+
+    return by_name
 
 
 @pytest.fixture

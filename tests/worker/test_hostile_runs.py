@@ -110,6 +110,8 @@ def with_member(member: str, value: str) -> str:
 
 def test_json_nested_deeply_is_a_problem_with_its_line(world: World) -> None:
     read = [world.submit(with_member(name, nested(depth))) for name in ("score", "query") for depth in (500, 5_000)]
+    objects = '{"a":' * 500 + "1" + "}" * 500
+    read += [world.submit(with_member(name, objects)) for name in ("score", "query")]
     unread = world.submit(with_member("note", nested(200_000)))
     world.drain()
     for run in (*read, unread):
@@ -175,7 +177,7 @@ def assert_is_the_file_s_fault(world: World, run: int, message: str) -> None:
 
 
 WITH_MUCH_TO_TELL = {
-    "a header again and again": ("query,document,score," + "b" * 900_000 + "\na\n") * 3 + "a\n" * 1_000,
+    "a header again and again": ("query,document,score," + "b" * 100_000 + "\na\n") * 3 + "a\n" * 1_000,
     "a header of marks": "query,document,score," + "\"<&'" * 1_000 + "\n" + "a\n" * 1_000,
     "JSON": "".join(
         f'{{"query": {nested(number)}, "document": "\u202e{number}", "score": "<<<<&&&&"}}\n' for number in range(500)

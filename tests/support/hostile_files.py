@@ -1,0 +1,323 @@
+"""Run files that were made to harm, drawn by a seed: one table of families, each a function from chance to a file.
+
+`hostile_files(seed, count)` goes through the families in turn, so that any count from their number on has all of them.
+"""
+
+import gzip
+import io
+import random
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+__all__ = ["FAMILIES", "HostileFile", "hostile_files"]
+
+MIB = 1 << 20
+GOOD = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d3 1 1.0 tag\n"
+CONTROLS = [bytes([code]) for code in (*range(9), 11, 12, *range(14, 32), 127)]
+UNSEEN = [
+    chr(code).encode() for code in (0x85, 0xA0, 0xAD, 0x61C, 0x200B, 0x200D, 0x202E, 0x2028, 0x2066, 0xFEFF, 0xFFFE)
+]
+NUMBERS = [
+    "inf",
+    "-inf",
+    "nan",
+    "NaN",
+    "Infinity",
+    "1_0",
+    "٣",
+    "１",
+    "0x10",
+    "1e999",
+    "-1e999",
+    "1e-9999",
+    "1" * 5000,
+    "0." + "3" * 5000,
+    "--1",
+    "1,5",
+    "",
+    "1e",
+    ".",
+    "+",
+    "1d5",
+    "½",
+    "²",
+]
+ENCODINGS = ["utf-16", "utf-16-be", "utf-32", "latin-1", "cp1252", "utf-7", "cp037", "utf-8-sig"]
+PATHS = [
+    "../q1",
+    "/etc/q1",
+    "q1/../../x",
+    "q\0one",
+    "x" * 300,
+    "q1\n",
+    "q1\u202e",
+    "._q1",
+    "C:\\q1",
+    "q1/",
+    ".",
+    "",
+    "q-q1",
+]
+MAGICS = [
+    b"PK\x03\x04",
+    b"%PDF-1.7\n",
+    b"\x7fELF",
+    b"BZh91AY",
+    b"\xfd7zXZ\x00",
+    b"\x28\xb5\x2f\xfd",
+    b"SQLite format 3\0",
+    b"<html>",
+    b"PAR1",
+]
+
+
+class HostileFile(NamedTuple):
+    family: str
+    content: bytes
+    lines: int  # of text, once it is decompressed
+
+
+Family = Callable[[random.Random], bytes]
+
+
+def _spliced(chance: random.Random, piece: bytes, times: int = 1) -> bytes:
+    """The good run with a piece put in at random places."""
+    content = bytearray(GOOD)
+    for _ in range(times):
+        place = chance.randrange(len(content) + 1)
+        content[place:place] = piece
+    return bytes(content)
+
+
+def _line(query: str = "q1", document: str = "d1", score: str = "1.0", tag: str = "tag") -> bytes:
+    return f"{query} Q0 {document} 1 {score} {tag}\n".encode("utf-8", "surrogatepass")
+
+
+def _some(chance: random.Random, least: int, most: int) -> int:
+    return chance.randint(least, most)
+
+
+def _tar(
+    chance: random.Random, entries: Iterator[tuple[tarfile.TarInfo, bytes]], kind: int = tarfile.PAX_FORMAT
+) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=kind) as archive:
+        for entry, content in entries:
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return gzip.compress(packed.getvalue(), chance.choice([1, 6]))
+
+
+def _linked(chance: random.Random) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    entry = tarfile.TarInfo("q1")
+    entry.type = chance.choice([tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
+    entry.linkname = "/etc/passwd"
+    yield entry, b""
+
+
+def _odd_header(chance: random.Random) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
+    entry = tarfile.TarInfo("q1")
+    name = chance.choice(["GNU.sparse.map", "GNU.sparse.size", "size", "mtime", "path", "GNU.sparse.major", "uid"])
+    entry.pax_headers = {name: chance.choice(["x", "-1", "9" * 30, "1,2,x", "\u202e", "٣"])}
+    yield entry, b"d1\t1\n"
+
+
+def _zip(chance: random.Random) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(chance.choice(PATHS) or "x", b"\0" * MIB)
+    return packed.getvalue()
+
+
+def _damaged(chance: random.Random) -> bytes:
+    packed = bytearray(gzip.compress(GOOD * 100))
+    for _ in range(_some(chance, 1, 5)):
+        packed[chance.randrange(2, len(packed))] ^= 1 << chance.randrange(8)
+    return bytes(packed)
+
+
+def _nested(chance: random.Random) -> bytes:
+    depth = chance.choice([50, 500, 1_000, 5_000, 100_000])
+    opening, closing = chance.choice([("[", "]"), ('{"a":', "}")])
+    value = opening * depth + "1" + closing * depth
+    member = chance.choice(["query", "document", "score", "other"])
+    given = {"query": '"q1"', "document": '"d1"', "score": "1", member: value}
+    return ("{" + ", ".join(f'"{name}": {each}' for name, each in given.items()) + "}\n").encode() * _some(chance, 1, 3)
+
+
+def _json(chance: random.Random) -> bytes:
+    values = [
+        '"q1"',
+        '"\\ud800"',
+        '"\\u0000"',
+        "NaN",
+        "-Infinity",
+        "1e999",
+        "9" * 5000,
+        "null",
+        "true",
+        "{}",
+        "[]",
+        '"' + "x" * 300 + '"',
+        '"1_0"',
+    ]
+    lines = []
+    for _ in range(_some(chance, 1, 30)):
+        names = [
+            chance.choice(["query", "document", "score", "decision", "qid", "sc\\u0000re", "\\udfff"]) for _ in range(4)
+        ]
+        lines.append("{" + ", ".join(f'"{name}": {chance.choice(values)}' for name in names) + "}")
+    return ("\n".join(['{"query": "q1", "document": "d1", "score": 1}', *lines])).encode()
+
+
+def _csv(chance: random.Random) -> bytes:
+    header = chance.choice(
+        [
+            "query,document,score",
+            '"query","document","score"',
+            "query,document,score,n\0te",
+            "query,document,score,query",
+            "\ufeffquery,document,score",
+            "query,document,score," + "x," * 5000,
+        ]
+    )
+    rows = [
+        "q1,d1,1",
+        '"q1,d1,1',
+        'q1,"d""1",1',
+        '"q\n1",d1,1',
+        "q1,d1",
+        "q1,d1,1,1",
+        "=1+1,d1,1",
+        'q1,d1,"1',
+        "a\0,b,c",
+        '"' * 50,
+    ]
+    return "\n".join([header, *(chance.choice(rows) for _ in range(_some(chance, 1, 40)))]).encode()
+
+
+def _repeated_header(chance: random.Random) -> bytes:
+    header = b"query,document,score," + b"b" * _some(chance, 10_000, 900_000) + b"\n"
+    return (header + b"a\n") * _some(chance, 2, 5)
+
+
+def _random_bytes(chance: random.Random) -> bytes:
+    return chance.randbytes(_some(chance, 1, 20_000))
+
+
+def _mixed(chance: random.Random) -> bytes:
+    parts = [
+        GOOD,
+        b"query,document,score\nq1,d1,1\n",
+        b'{"query":"q1","document":"d1","score":1}\n',
+        b"q1\td1\tY\t1\n",
+        b"q1 0 d1 1\n",
+        b"[1, 2]\n",
+        b"<top>\n",
+    ]
+    return b"".join(chance.choices(parts, k=_some(chance, 2, 9)))
+
+
+def _many(chance: random.Random, line: bytes, most: int = 400_000) -> bytes:
+    return chance.choice([b"", GOOD]) + line * _some(chance, most // 4, most)
+
+
+def _numbered(chance: random.Random, form: str, most: int = 150_000) -> bytes:
+    return "".join(form.format(number) for number in range(_some(chance, most // 4, most))).encode()
+
+
+FAMILIES: Mapping[str, Family] = {
+    "empty": lambda _: b"",
+    "one byte": lambda chance: bytes([chance.randrange(256)]),
+    "random bytes": _random_bytes,
+    "another encoding": lambda chance: GOOD.decode().replace("tag", "täg").encode(chance.choice(ENCODINGS), "replace"),
+    "control characters": lambda chance: _spliced(chance, chance.choice(CONTROLS), _some(chance, 1, 4)),
+    "NUL in the tag": lambda chance: _line(tag="a\0" * _some(chance, 1, 3)),
+    "unseen characters": lambda chance: _spliced(chance, chance.choice(UNSEEN), _some(chance, 1, 4)),
+    "broken UTF-8": lambda chance: _spliced(
+        chance, chance.choice([b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xc0\x80"])
+    ),
+    "numbers that are none": lambda chance: b"".join(_line(score=chance.choice(NUMBERS)) for _ in range(5)),
+    "ids without end": lambda chance: _line(
+        document="d" * _some(chance, 250, 500_000), query="q" * chance.choice([2, 300])
+    ),
+    "a tag without end": lambda chance: _line(tag=chance.choice(["t", "é", "\u202e"]) * _some(chance, 1_000, 200_000)),
+    "one line without end": lambda chance: gzip.compress(
+        chance.choice([b"a", b"a ", b"\0", b"#"]) * _some(chance, MIB, 30 * MIB)
+    ),
+    "many columns": lambda chance: (b"a " * _some(chance, 7, 300_000) + b"\n") * _some(chance, 1, 4),
+    "widths": lambda chance: b"".join(b"a " * chance.randrange(60) + b"\n" for _ in range(20_000)),
+    "returns only": lambda chance: GOOD.replace(b"\n", b"\r") * _some(chance, 1, 5_000),
+    "blank lines": lambda chance: gzip.compress(
+        _many(chance, chance.choice([b"\n", b"\r\n", b" \n", b"\t\v\f\n"]), 4_000_000)
+    ),
+    "comments": lambda chance: gzip.compress(_many(chance, chance.choice([b"#\n", b" # \n", b"#\0\n"]), 2_000_000)),
+    "one byte a line": lambda chance: _many(chance, bytes([chance.randrange(33, 127)]) + b"\n", 2_000_000),
+    "a wrong line now and then": lambda chance: _numbered(
+        chance, chance.choice(["q1 Q0 d{0} 1 1 t\n" * 50 + "x\n", "q1 Q0 d{0} 1 1 t\nx{0}\n"]), 10_000
+    ),
+    "wrong scores": lambda chance: _numbered(chance, "q1 Q0 d{0} 1 x{0} t\n"),
+    "unknown queries": lambda chance: _numbered(chance, "x{0} Q0 d 1 1 t\n"),
+    "one document again and again": lambda chance: gzip.compress(_many(chance, b"q1 Q0 d1 1 1 t\n", 1_000_000)),
+    "out of order": lambda chance: b"".join(chance.sample(GOOD.splitlines(True) * 400, 1200)),
+    "bad JSON": _json,
+    "JSON in JSON": _nested,
+    "broken JSON lines": lambda chance: (
+        b'{"query":"q1","document":"d1","score":1}\n'
+        + _many(chance, chance.choice([b"{\n", b"1\n", b'"\n', b"}\n"]), 200_000)
+    ),
+    "bad CSV": _csv,
+    "a header again and again": _repeated_header,
+    "short records": lambda chance: (
+        b"query,document,score\n" + _many(chance, chance.choice([b"a\n", b",,\n", b'"\n', b"\n"]), 300_000)
+    ),
+    "mixed formats": _mixed,
+    "another kind of file": lambda chance: chance.choice(MAGICS) + chance.choice([GOOD, b"\0" * 1000, b""]),
+    "gzip in gzip": lambda _: gzip.compress(gzip.compress(GOOD)),
+    "cut gzip": lambda chance: gzip.compress(GOOD * 100)[: -_some(chance, 1, 60)],
+    "damaged gzip": _damaged,
+    "a gzip bomb": lambda chance: (
+        gzip.compress(chance.choice([b"\0" * len(GOOD), b"\n" * len(GOOD), GOOD]) * (60 * MIB // len(GOOD)), 9)
+        * _some(chance, 1, 3)
+    ),
+    "zip": _zip,
+    "an archive bomb": lambda chance: _tar(
+        chance, ((tarfile.TarInfo(f"q{number}"), b"d1\t1\n" * 500_000) for number in range(1, 4))
+    ),
+    "an archive of many files": lambda chance: _tar(
+        chance, ((tarfile.TarInfo(f"x{number}"), b"") for number in range(_some(chance, 1_000, 25_000)))
+    ),
+    "odd names in an archive": lambda chance: _tar(
+        chance, ((tarfile.TarInfo(name), b"d1\t1\n") for name in chance.sample(PATHS, 3)), tarfile.GNU_FORMAT
+    ),
+    "links in an archive": lambda chance: _tar(chance, _linked(chance)),
+    "odd headers in an archive": lambda chance: _tar(chance, _odd_header(chance)),
+    "hostile files in an archive": lambda chance: _tar(
+        chance, ((tarfile.TarInfo(f"q{number}"), _random_bytes(chance)) for number in (1, 2))
+    ),
+    "two kinds at once": lambda chance: (
+        _tar(chance, iter([(tarfile.TarInfo("q1"), GOOD)]))[: _some(chance, 20, 200)] + GOOD
+    ),
+}
+
+
+def hostile_files(seed: int, count: int) -> Iterator[HostileFile]:
+    """`count` files, the families in turn."""
+    names = list(FAMILIES)
+    for number in range(count):
+        family = names[number % len(names)]
+        content = FAMILIES[family](random.Random(f"{seed} {number}"))
+        yield HostileFile(family, content, _lines(content))
+
+
+def _lines(content: bytes) -> int:
+    if not content.startswith(b"\x1f\x8b"):
+        return content.count(b"\n")
+    try:
+        with gzip.open(io.BytesIO(content)) as text:
+            return sum(piece.count(b"\n") for piece in iter(lambda: text.read(MIB), b""))
+    except (OSError, EOFError, zlib.error):
+        return 0

@@ -1,0 +1,155 @@
+"""Sends hostile files by form, has them scored by a real worker, and says what went wrong: by rights nothing."""
+
+import contextlib
+import json
+import os
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from leaderboard.models import Participation, PersonalUse, Scoring, Submission, User
+from leaderboard.rules.states import State
+from leaderboard.web import create_app
+from leaderboard.worker import Worker
+from tests.support.hostile_files import HostileFile
+from tests.support.world import World, run_text
+from tests.web.conftest import Reader
+
+__all__ = ["Outcome", "send_all"]
+
+SECONDS_A_MILLION = 3.0  # of computing, for a file of fewer lines too
+MOST_MEMORY = 1500 * 2**20
+MOST_TOLD = 64 * 1024  # bytes of a rejection's row, and of its page
+FORM = "/campaigns/small/2026/submit"
+MOST_STEPS = 50
+
+
+@dataclass
+class Outcome:
+    """What became of the files."""
+
+    states: dict[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    slowest: tuple[float, str] = (0.0, "")  # seconds of computing for a million lines, or for a file of fewer
+    most_memory: tuple[int, str] = (0, "")  # bytes of the scoring process
+    longest_row: tuple[int, str] = (0, "")
+    longest_page: tuple[int, str] = (0, "")
+
+
+def send_all(world: World, files: Iterable[HostileFile]) -> Outcome:
+    """Sends each file, scores it, and looks at its row and its page. The worker lives through all of them."""
+    outcome = Outcome()
+    world.change_evaluation(daily_quota=None)
+    app = create_app(replace(world.config, secret_key="a secret of the tests only", secure_cookies=False))
+    app.testing = True
+    worker = Worker(world.database, world.store, world.config)
+    with world.database.read() as session:
+        reader = Reader(app.test_client(), session.get_one(User, world.ada.user_id))
+    try:
+        for number, file in enumerate(files):
+            what = f"file {number}, {file.family}"
+            answer = reader.send(
+                FORM, file.content, filename=f"{number}.run", designation="contrastive",
+                system=f"new-{world.team}", system_name=f"System {number}",
+            )  # fmt: skip
+            _count(outcome, str(answer.status_code))
+            if answer.status_code >= 500:
+                outcome.faults.append(f"{what}: the form answers {answer.status}")
+            if answer.status_code == 302:
+                _score(world, worker, file, what, outcome)
+                _look(world, reader, answer.location, what, outcome)
+        last = world.submit(run_text(1))
+        _drain(worker)
+        if world.scoring(last).state is not State.SCORED:
+            outcome.faults.append("a good run after all of them was not scored")
+    finally:
+        worker.close()
+        app.extensions["database"].close()
+    return outcome
+
+
+def _drain(worker: Worker) -> None:
+    for _ in range(MOST_STEPS):
+        if not worker.step(threading.Event()):
+            return
+
+
+def _score(world: World, worker: Worker, file: HostileFile, what: str, outcome: Outcome) -> None:
+    before = _computed()
+    worker.step(threading.Event())
+    computed = {pid: seconds - before.get(pid, 0.0) for pid, seconds in _computed().items()}
+    took = sum(computed.values()) / max(1.0, file.lines / 1e6)
+    if before:  # starting the process is no file's doing
+        outcome.slowest = max(outcome.slowest, (took, what))
+        if took > SECONDS_A_MILLION:
+            outcome.faults.append(f"{what}: {took:.1f} s of computing for a million lines")
+    memory = max((_peak(pid) for pid in computed), default=0)
+    outcome.most_memory = max(outcome.most_memory, (memory, what))
+    if memory > MOST_MEMORY:
+        outcome.faults.append(f"{what}: {memory:,} bytes of memory")
+    with world.database.write() as session:  # the limit on rejected files is not what is tried here
+        for table in (Participation, PersonalUse):
+            session.execute(sa.update(table).values(rejected_today=0, used_today=0, used=0))
+
+
+def _look(world: World, reader: Reader, address: str, what: str, outcome: Outcome) -> None:
+    run = int(address.rpartition("/")[2])
+    with world.database.read() as session:
+        row = session.get_one(Submission, run)
+        scoring = session.scalars(sa.select(Scoring).where(Scoring.submission_id == run)).one()
+    _count(outcome, scoring.state.value)
+    if scoring.state not in (State.SCORED, State.REJECTED):
+        outcome.faults.append(f"{what}: {scoring.state.value}, {scoring.failure}")
+    kept = json.dumps([row.problems, scoring.facts, scoring.missing, row.label, row.filename], ensure_ascii=False)
+    told = len(json.dumps(row.problems))
+    page = reader.get(address)
+    outcome.longest_row = max(outcome.longest_row, (told, what))
+    outcome.longest_page = max(outcome.longest_page, (len(page.encode()), what))
+    if max(told, len(page.encode())) >= MOST_TOLD:
+        outcome.faults.append(f"{what}: {told:,} bytes of problems, a page of {len(page.encode()):,}")
+    for where, text in (("row", kept), ("page", page)):
+        if stray := _stray(text):
+            outcome.faults.append(f"{what}: its {where} holds {stray}")
+
+
+def _stray(text: str) -> set[str]:
+    """Characters that steer and aren't seen, as code points."""
+    escaped = set(re.findall(r"\\u(?:00[01]\w|d[89a-f]\w\w)", text))
+    return escaped | {f"U+{ord(one):04X}" for one in set(text) if unicodedata.category(one) in STEERING and one != "\n"}
+
+
+STEERING = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _count(outcome: Outcome, what: str) -> None:
+    outcome.states[what] = outcome.states.get(what, 0) + 1
+
+
+def _computed() -> dict[int, float]:
+    """The processor time of each scoring process that this process has, by its id."""
+    return {pid: _seconds(pid) for pid in _children()}
+
+
+def _children() -> Iterator[int]:
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if int(status.read_text().rpartition(")")[2].split()[1]) != os.getpid():
+                continue
+            if b"child_program" in (status.parent / "cmdline").read_bytes():
+                yield int(status.parent.name)
+
+
+def _seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _peak(pid: int) -> int:
+    """The most memory that a process has had, in bytes."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))

@@ -1,0 +1,20 @@
+"""Files of every hostile family go through the form and a real worker. `make trials` sends many more."""
+
+from tests.support.hostile_files import FAMILIES, hostile_files
+from tests.support.hostile_runs import send_all
+from tests.support.world import World
+
+FILES = len(FAMILIES)
+SEED = 20261121
+
+
+def test_no_hostile_file_ends_the_worker_or_costs_more_than_its_lines_or_leaves_a_stray_byte(world: World) -> None:
+    outcome = send_all(world, hostile_files(SEED, FILES))
+    assert outcome.faults == []
+    assert outcome.states["302"] == FILES == outcome.states["rejected"] + outcome.states.get("scored", 0)
+
+
+def test_the_same_seed_makes_the_same_files() -> None:
+    first, second = (list(hostile_files(1, len(FAMILIES))) for _ in range(2))
+    assert [file.family for file in first] == list(FAMILIES)
+    assert [len(file.content) for file in first] == [len(file.content) for file in second]
