@@ -36,6 +36,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "queries": ("imports", "The queries of an evaluation."),
     "judgments": ("imports", "The judgments of an evaluation."),
     "submit": ("submissions", "Submits a run."),
+    "verify": ("verify", "Whether what is on record is what this program wrote."),
     "rescore": ("submissions", "Scores an evaluation's runs anew."),
 }
 

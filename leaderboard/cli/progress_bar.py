@@ -1,4 +1,4 @@
-"""A progress bar on stderr while long files are read, and only when a person is looking."""
+"""A progress bar on stderr while something takes long, and only when a person is looking."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-__all__ = ["Open", "progress_bar"]
+__all__ = ["Open", "counting_bar", "progress_bar"]
 
 LONG_BYTES = 64 << 20  # less is read before anybody sees a bar
 
@@ -44,3 +44,13 @@ def progress_bar(paths: Sequence[Path]) -> Iterator[Open]:
         return
     with ExitStack() as files, click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
         yield lambda path: files.enter_context(_Watched(path, bar.update))
+
+
+@contextmanager
+def counting_bar(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """Gives a function that is told how many more of `total` things are done; a bar shows how many of all were."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=total, label=label, file=sys.stderr) as bar:
+        yield bar.update

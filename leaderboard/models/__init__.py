@@ -9,7 +9,7 @@ from leaderboard.models.evaluations import (
     Query,
     SubtopicJudgment,
 )
-from leaderboard.models.events import Event
+from leaderboard.models.events import Chain, Event
 from leaderboard.models.people import ApiToken, Attempt, BrowserSession, Invitation, Membership, Team, User
 from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet
 from leaderboard.models.submissions import Participation, PersonalUse, Submission, System
@@ -22,6 +22,7 @@ __all__ = [
     "BrowserSession",
     "Campaign",
     "CampaignOrganiser",
+    "Chain",
     "Evaluation",
     "Event",
     "Invitation",

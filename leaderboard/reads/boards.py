@@ -26,6 +26,7 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
+from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
 from leaderboard.rules.states import UNFINISHED, SetState, State
@@ -98,6 +99,7 @@ class BoardPage:
     tags     none while details are closed
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     parked   what organisers have to look at; empty for everybody else
+    verified  for organisers only
     leaders  names of the systems not significantly different from the first, itself included; empty without statistics
     """
 
@@ -119,6 +121,7 @@ class BoardPage:
     waiting: int
     rescoring: int
     parked: tuple[ParkedRun, ...]
+    verified: Verifications | None
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -242,6 +245,7 @@ def board(
         waiting=waiting,
         rescoring=rescoring,
         parked=_parked(session, evaluation) if actor.may_organise(evaluation.campaign_id) else (),
+        verified=verifications(session) if actor.may_organise(evaluation.campaign_id) else None,
     )
 
 

@@ -1,19 +1,21 @@
 """The headings of pages: the campaign, the evaluation, and the settings that its figures depend on."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, rounding_seen, subset_seen
-from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, ScoringSet
+from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, column
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
+from leaderboard.rules.prior import is_beta_of
 from leaderboard.rules.settings import Judging, ScoringSettings, Subset
+from leaderboard.rules.states import State
 
 __all__ = [
     "CampaignHeading",
@@ -66,7 +68,7 @@ class EvaluationHeading:
 class Terms:
     """The settings that all figures of an evaluation depend on: figures under equal terms can be compared.
 
-    cost, value, prior  as the campaign gives them; None when it states β itself
+    cost, value, prior  as the campaign gives them; None when β is not theirs
     queries             all that this reader may know of: counted + excluded + unjudged
     counted             those that may have a value: judged and not excluded
     nothing_relevant    counted ones without a relevant document, which measures may leave out
@@ -147,17 +149,19 @@ def terms(
     team_id: int | None = None,
 ) -> Terms:
     """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs."""
-    settings = scoring_set.settings
+    settings = _as_used(session, scoring_set)
     revision: JudgmentRevision = scoring_set.revision
     subset = subset_seen(actor, evaluation, now)
     rounding = rounding_seen(actor, evaluation, settings, now, team_id)
     counts = _counts(session, scoring_set, subset) if rounding is None else _untold(settings, subset)
     campaign = evaluation.campaign
+    parts = (campaign.cost, campaign.value, campaign.prior)
+    cost, value, prior = parts if is_beta_of(settings.beta, *parts) else (None, None, None)
     return Terms(
         settings=settings,
-        cost=campaign.cost,
-        value=campaign.value,
-        prior=campaign.prior,
+        cost=cost,
+        value=value,
+        prior=prior,
         metric_version=scoring_set.metric_version,
         revision=revision.number,
         revision_at=revision.imported_at,
@@ -165,6 +169,16 @@ def terms(
         columns=tuple(column(name) for name in settings.measures),
         **counts,
     )
+
+
+def _as_used(session: Session, scoring_set: ScoringSet) -> ScoringSettings:
+    """The set's settings, with the β that its runs were scored with, where one was."""
+    used = session.scalar(
+        sa.select(Scoring.beta)
+        .where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED, Scoring.beta.is_not(None))
+        .limit(1)
+    )
+    return scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
 
 
 def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:

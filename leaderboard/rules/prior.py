@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from leaderboard.errors import InvalidFields
 
-__all__ = ["BOUNDS", "PRIOR_FIELDS", "Bound", "beta_of", "checked_beta"]
+__all__ = ["BOUNDS", "PRIOR_FIELDS", "Bound", "beta_of", "checked_beta", "is_beta_of"]
 
 ROUNDED = 1e-3  # relative difference up to which a β beside cost, value and prior is theirs, printed with few digits
 
@@ -47,6 +47,13 @@ def beta_of(cost: float, value: float, prior: float) -> float:
     return cost / value * (1 / prior - 1)
 
 
+def is_beta_of(beta: float | None, cost: float | None, value: float | None, prior: float | None) -> bool:
+    """Whether β is that of cost, value and prior, but for rounding; never where one of them is not given."""
+    if beta is None or cost is None or value is None or prior is None:
+        return False
+    return math.isclose(beta, beta_of(cost, value, prior), rel_tol=ROUNDED)
+
+
 def checked_beta(
     beta: float | None = None, *, cost: float | None = None, value: float | None = None, prior: float | None = None
 ) -> float | None:
@@ -68,6 +75,6 @@ def checked_beta(
     derived = beta_of(cost, value, prior)
     if not BOUNDS["beta"].holds(derived):
         raise InvalidFields({"beta": ["cost, value and prior give a β beyond what a number can hold"]})
-    if beta is not None and not math.isclose(beta, derived, rel_tol=ROUNDED):
+    if beta is not None and not is_beta_of(beta, cost, value, prior):
         raise InvalidFields({"beta": [f"cost, value and prior give {derived:.6g}; leave β out, or leave them out"]})
     return derived if beta is None else float(beta)

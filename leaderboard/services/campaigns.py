@@ -122,12 +122,13 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     require(actor.all_powerful, "Only an admin removes campaigns.")
     campaign = locked(session, Campaign, campaign.id)
     own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
-    for evaluation_id in session.scalars(own).all():
-        # What is just being submitted or imported waits, and finds nothing then.
-        locked(session, Evaluation, evaluation_id)
+    # What is just being submitted or imported waits, and finds nothing then.
+    evaluations = [locked(session, Evaluation, evaluation_id) for evaluation_id in session.scalars(own).all()]
     refused = removal_refusal(session, campaign)
     if refused is not None:
         raise Conflict(refused)
+    for evaluation in evaluations:
+        record(session, actor, "remove", evaluation, campaign=campaign.id, slug=evaluation.slug)
     record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
     for statement in (
         sa.delete(Query).where(Query.evaluation_id.in_(own)),

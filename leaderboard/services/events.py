@@ -1,15 +1,21 @@
 """The audit trail, and the present moment."""
 
 import datetime as dt
+from dataclasses import dataclass
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.db import Base
-from leaderboard.models import Event
+from leaderboard.models import Chain, Event
+from leaderboard.rules.digests import event_hash
+from leaderboard.services.guarded import Thing, states_of, things_of
 
 __all__ = ["present", "record"]
+
+WAITING = "events that wait for the commit"
 
 
 def present() -> dt.datetime:
@@ -17,19 +23,60 @@ def present() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    actor_id: int | None
+    action: str
+    subject: str
+    subject_id: int
+    facts: dict[str, Any]
+    things: list[Thing]
+
+
 def record(session: Session, actor: Actor, action: str, subject: Base, **facts: Any) -> None:
     """Adds to the audit trail that `actor` did `action` to `subject`, whose id must be known by now.
 
-    Facts are what a reader of the trail would ask for; never a password, a token or a judgment.
+    Facts are what a reader of the trail would ask for; never a password, a token or a judgment. The event is written
+    when the transaction is committed: it hangs on the one before it, so events are added one at a time, and a
+    transaction that took its turn earlier would keep all others waiting. It carries what the rows that it is about hold
+    by then (`services/guarded.py`).
     """
     session.flush()
-    session.add(
-        Event(
-            at=present(),
+    if WAITING not in session.info:
+        session.info[WAITING] = []
+        sa.event.listen(session, "before_commit", _write)
+    session.info[WAITING].append(
+        _Waiting(
             actor_id=actor.user_id,
             action=action,
             subject=subject.__tablename__,
             subject_id=subject.id,  # type: ignore[attr-defined]  # every table that is a subject has one
             facts=facts,
+            things=things_of(subject),
         )
     )
+
+
+def _write(session: Session) -> None:
+    """Writes the events that wait. Runs before a commit; that of a savepoint is none."""
+    if session.in_nested_transaction():
+        return
+    waiting: list[_Waiting] = session.info[WAITING]
+    if not waiting:
+        return
+    session.flush()
+    # The last lock of the transaction, so that nobody waits for the others who hold it.
+    chain = session.execute(sa.select(Chain.events, Chain.head).with_for_update()).one()
+    number, head = chain.events, chain.head
+    for one in waiting:
+        at, state = present(), states_of(session, one.things)
+        number, previous = number + 1, head
+        said = (at, one.actor_id, one.action, one.subject, one.subject_id, one.facts, state)
+        head = event_hash(previous, number, *said)
+        columns = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state")
+        session.execute(
+            sa.insert(Event).values(
+                id=number, previous_hash=previous, hash=head, **dict(zip(columns, said, strict=True))
+            )
+        )
+    waiting.clear()

@@ -15,7 +15,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 
-__all__ = ["import_judgments"]
+__all__ = ["import_judgments", "judgments_sha256"]
 
 ROWS_AT_ONCE = 5000
 NAMED = 10  # unknown queries that a message names
@@ -43,7 +43,7 @@ def import_judgments(
     numbers = _query_numbers(session, evaluation, judgments, "judgments")
     _check_grades(judgments)
     known_numbers = _query_numbers(session, evaluation, known, "known documents") if known is not None else {}
-    sha256 = _sha256(judgments, known)
+    sha256 = judgments_sha256(_rows(judgments), (row[:2] for row in _rows(known)) if known is not None else ())
     newest = session.scalar(
         sa.select(JudgmentRevision)
         .where(JudgmentRevision.evaluation_id == evaluation.id)
@@ -116,12 +116,12 @@ def _rows(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
         yield queries[query], document, grade
 
 
-def _sha256(judgments: Judgments, known: Judgments | None) -> str:
-    """Of the content, whatever the order of its lines."""
+def judgments_sha256(judged: Iterable[tuple[str, str, int]], known: Iterable[tuple[str, str]]) -> str:
+    """Of (query, document, grade) and (query, document), whatever their order."""
     digest = hashlib.sha256()
-    for query, document, grade in sorted(_rows(judgments)):
+    for query, document, grade in sorted(judged):
         digest.update(f"{query}\t{document}\t{grade}\n".encode())
-    for query, document, _ in sorted(_rows(known)) if known is not None else ():
+    for query, document in sorted(known):
         digest.update(f"{query}\t{document}\tknown\n".encode())
     return digest.hexdigest()
 

@@ -14,10 +14,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor
-from leaderboard.db import clock
+from leaderboard.db import PackedFloats, clock
 from leaderboard.errors import Problem
 from leaderboard.metrics import Floats
 from leaderboard.models import IN_QUEUE, Campaign, Evaluation, Score, Scoring, ScoringSet, Submission
+from leaderboard.rules.digests import SHORT, ScoreLine, scoring_digest
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
@@ -77,6 +78,12 @@ class MeasureScore:
     mean: float | None
     count: int
     values: Floats
+
+    @property
+    def line(self) -> ScoreLine:
+        """The row that is stored, for its digest."""
+        values = self.values.astype(PackedFloats.VALUE).tobytes()
+        return ScoreLine(self.measure, self.subset.value, self.mean, self.count, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +228,15 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
             for each in result.measures
         ],
     )
+    lines = [each.line for each in result.measures]
+    scoring.digest = scoring_digest(
+        submission.id,
+        submission.sha256,
+        scoring.scoring_set_id,
+        settings.beta,
+        {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts},
+        lines,
+    )
     scoring.beta = settings.beta
     scoring.missing = list(result.missing)
     scoring.unjudged = list(result.unjudged)
@@ -234,7 +250,17 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     submission.scored_at = submission.scored_at or present()
     if submission.designation is Designation.PRIMARY:
         settle_primary(session, submission.team_id, submission.evaluation_id)
-    record(session, WORKER, "score", submission, scoring=scoring.id, attempt=scoring.attempt, worker=claim.worker)
+    record(
+        session,
+        WORKER,
+        "score",
+        submission,
+        scoring=scoring.id,
+        attempt=scoring.attempt,
+        worker=claim.worker,
+        digest=scoring.digest,
+        figures={f"{line.measure} {line.subset}": [line.mean, line.digest[:SHORT]] for line in lines},
+    )
     return Recorded.DONE
 
 

@@ -72,6 +72,7 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other is not made:
             _supersede(session, other)
+    record(session, actor, "make set", made, evaluation=evaluation.id, revision=revision.number)
     if made.state is SetState.CURRENT:
         return made
     made.state = SetState.BUILDING

@@ -132,7 +132,7 @@ def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt
         raise Conflict("This run was withdrawn.")
     if not may_change_standing(actor, evaluation, now or present()):
         raise Conflict(f"{evaluation.title} has closed: {ONLY_ORGANISERS}.")
-    _give_place_up(session, submission)
+    _give_place_up(session, actor, submission)
     system = session.get_one(System, submission.system_id)
     refused = _standing_refusal(session, evaluation, system, submission.late, submission.id)
     if refused is not None:
@@ -225,7 +225,7 @@ def _check(threshold: float | None, label: str, notes: str) -> None:
         raise InvalidFields(fields)
 
 
-def _give_place_up(session: Session, submission: Submission) -> None:
+def _give_place_up(session: Session, actor: Actor, submission: Submission) -> None:
     """Ends it that withdrawn runs of the same system hold their places against this run."""
     holders = session.scalars(
         sa.select(Submission).where(
@@ -237,6 +237,7 @@ def _give_place_up(session: Session, submission: Submission) -> None:
     ).all()
     for holder in holders:
         holder.holds_place = False
+        record(session, actor, "give place up", holder, to=submission.id)
     if holders:
         settle_primary(session, submission.team_id, submission.evaluation_id)
 

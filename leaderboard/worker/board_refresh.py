@@ -60,8 +60,8 @@ class BoardRefresh:
     def _has_news(self, newest: int | None) -> bool:
         """Whether a board may have changed since the last look.
 
-        Every change of a board records an event. But ids of events are handed out before they are committed, so a lower
-        one may appear after a higher one: the boards are looked at every LOOK_SECONDS as well.
+        Every change of a board records an event, and their numbers rise in the order of the commits. A measure that
+        raised an error is tried again without one: the boards are looked at every LOOK_SECONDS as well.
         """
         return newest != self._event or time.monotonic() - self._looked > LOOK_SECONDS
 

@@ -49,8 +49,12 @@ class RunScorer:
         self._limits = limits
         self._prepared: _Prepared | None = None
 
-    def score(self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None]) -> RunScores:
+    def score(
+        self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None], *, keep: bool = True
+    ) -> RunScores:
         """Scores a run; `enter` is told of each stage first.
+
+        keep  whether the store keeps the run's ranked lists; not where figures are only to be compared
 
         Raises FileRejected with the problems of its file, Damaged when the file is not what was received, and NoStore
         or NoDatabase when these do not answer.
@@ -75,7 +79,8 @@ class RunScorer:
             for measure in prepared.measures
             for subset in Subset
         ]
-        self._keep_lists(submission_id, run, prepared, enter)
+        if keep:
+            self._keep_lists(submission_id, run, prepared, enter)
         listed = set(run.queries)
         return RunScores(
             measures=tuple(measures),

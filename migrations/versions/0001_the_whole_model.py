@@ -64,6 +64,13 @@ def upgrade() -> None:
         sa.UniqueConstraint("slug", name=op.f("uq_campaign_slug")),
     )
     op.create_table(
+        "chain",
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("events", sa.Integer(), nullable=False),
+        sa.Column("head", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_chain")),
+    )
+    op.create_table(
         "attempt",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
@@ -225,13 +232,16 @@ def upgrade() -> None:
 
     op.create_table(
         "event",
-        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("actor_id", sa.Integer(), nullable=True),
         sa.Column("action", sa.Text(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
         sa.Column("subject_id", sa.Integer(), nullable=False),
         sa.Column("facts", JSON, nullable=False),
+        sa.Column("state", JSON, nullable=False),
+        sa.Column("previous_hash", sa.Text(), nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["actor_id"], ["user.id"], name=op.f("fk_event_actor_id_user")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_event")),
     )
@@ -582,6 +592,7 @@ def upgrade() -> None:
         sa.Column("beta", sa.Double(), nullable=True),
         sa.Column("missing", JSON, nullable=False),
         sa.Column("unjudged", JSON, nullable=False),
+        sa.Column("digest", sa.Text(), nullable=True),
         sa.Column("facts", JSON, nullable=False),
         sa.ForeignKeyConstraint(
             ["scoring_set_id"], ["scoring_set.id"], name=op.f("fk_scoring_scoring_set_id_scoring_set")

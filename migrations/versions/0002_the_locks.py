@@ -21,6 +21,7 @@ STAYS = "the evaluation has scored submissions: it stays in its campaign"
 FROZEN = "a scoring set never changes: another setting makes another set"
 ONE_CURRENT = "an evaluation has one current scoring set, which is superseded first"
 REVISION = "a judgment revision never changes: import another one"
+GAP = "an event follows the last one and holds its hash"
 TRAIL = "the audit trail is only ever added to"
 
 OF_CAMPAIGN = ("id", "slug", "cost", "value", "prior", "beta", "no_relevant", "locked_at")
@@ -59,6 +60,9 @@ OTHER_CURRENT = (
     "SELECT 1 FROM scoring_set s WHERE NEW.state = 'current' AND s.state = 'current'"
     " AND s.evaluation_id = NEW.evaluation_id"
 )
+FOLLOWS = "NEW.id = c.events + 1 AND NEW.previous_hash = c.head"
+MOVE = "UPDATE chain SET events = NEW.id, head = NEW.hash"
+LAST = "SELECT 1 FROM event e WHERE e.id = NEW.events AND e.hash = NEW.head"
 
 # Name of a trigger -> the rest of its definition.
 SQLITE = {
@@ -121,9 +125,16 @@ SQLITE = {
     },
     "event_never_changes": f"BEFORE UPDATE ON event {refuse(TRAIL)}",
     "event_never_goes": f"BEFORE DELETE ON event {refuse(TRAIL)}",
-    "event_is_not_replaced": (
-        f"BEFORE INSERT ON event WHEN EXISTS (SELECT 1 FROM event e WHERE e.id = NEW.id) {refuse(TRAIL)}"
+    "event_follows_the_last": (
+        f"BEFORE INSERT ON event WHEN NOT EXISTS (SELECT 1 FROM chain c WHERE {FOLLOWS}) {refuse(GAP)}"
     ),
+    "event_moves_the_chain": f"AFTER INSERT ON event BEGIN {MOVE}; END",
+    "chain_only_moves_on": (
+        "BEFORE UPDATE ON chain WHEN NEW.id IS NOT OLD.id OR NEW.events IS NOT OLD.events + 1"
+        f" OR NOT EXISTS ({LAST}) {refuse(TRAIL)}"
+    ),
+    "chain_never_goes": f"BEFORE DELETE ON chain {refuse(TRAIL)}",
+    "chain_is_one": f"BEFORE INSERT ON chain WHEN EXISTS (SELECT 1 FROM chain) {refuse(TRAIL)}",
 }
 
 
@@ -135,6 +146,27 @@ def refusal(message: str) -> str:
 FUNCTIONS = {
     "never_changes": f"BEGIN {refusal(REVISION)} END",
     "trail_is_added_to": f"BEGIN {refusal(TRAIL)} END",
+    "event_follows_the_last": f"""
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM chain c WHERE {FOLLOWS}) THEN
+        {refusal(GAP)}
+    END IF;
+    RETURN NEW;
+END""",
+    "event_moves_the_chain": f"BEGIN {MOVE}; RETURN NULL; END",
+    "chain_only_moves_on": f"""
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        IF NOT EXISTS (SELECT 1 FROM chain) THEN
+            RETURN NEW;
+        END IF;
+    ELSIF TG_OP = 'UPDATE' THEN
+        IF NEW.id = OLD.id AND NEW.events = OLD.events + 1 AND EXISTS ({LAST}) THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    {refusal(TRAIL)}
+END""",
     "scoring_set_never_changes": f"""
 BEGIN
     IF TG_OP = 'UPDATE' AND NOT {differs(OF_SET)} THEN
@@ -243,11 +275,18 @@ POSTGRESQL = {
     },
     "event_never_changes": "BEFORE DELETE OR UPDATE ON event FOR EACH ROW EXECUTE FUNCTION trail_is_added_to()",
     "event_never_goes": "BEFORE TRUNCATE ON event FOR EACH STATEMENT EXECUTE FUNCTION trail_is_added_to()",
+    "event_follows_the_last": "BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION event_follows_the_last()",
+    "event_moves_the_chain": "AFTER INSERT ON event FOR EACH ROW EXECUTE FUNCTION event_moves_the_chain()",
+    "chain_only_moves_on": (
+        "BEFORE INSERT OR DELETE OR UPDATE ON chain FOR EACH ROW EXECUTE FUNCTION chain_only_moves_on()"
+    ),
+    "chain_never_goes": "BEFORE TRUNCATE ON chain FOR EACH STATEMENT EXECUTE FUNCTION trail_is_added_to()",
 }
 
 
 def upgrade() -> None:
     connection = op.get_bind()
+    op.execute(sa.text(f"INSERT INTO chain (id, events, head) VALUES (1, 0, '{'0' * 64}')"))
     if connection.dialect.name == "sqlite":
         for name, rest in SQLITE.items():
             op.execute(sa.text(f"CREATE TRIGGER {name} {rest}"))

@@ -200,3 +200,7 @@ def test_without_script_the_form_and_the_status_page_work_too(
     page.locator("#run").set_input_files(campaign / "alpha.run")
     press(page, "Submit run")
     expect(page.get_by_role("heading", name="Results")).to_be_visible(timeout=SCORED_MILLISECONDS)
+
+
+def test_after_all_that_verification_finds_the_record_in_order(site: Site, campaign: Path) -> None:
+    assert site.command("verify", "--figures").startswith("nothing differs: ")

@@ -22,7 +22,8 @@ MESSAGE = {
     "known_document": "a judgment revision never changes",
     "subtopic_judgment": "a judgment revision never changes",
     "judgment_revision": "a judgment revision never changes",
-    "event": "only ever added to",
+    "event": "only ever added to|follows the last one",
+    "chain": "only ever added to",
     "scoring_set": "a scoring set never changes",
 }
 MAY_CHANGE = {"scoring_set": {"state", "switched_at"}}

@@ -12,6 +12,7 @@ from leaderboard.rules.phases import Opening
 from leaderboard.rules.states import State
 from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.services.people import authenticate
+from leaderboard.services.verification import verify
 from leaderboard.store import RunStore
 from tests.seeding.conftest import LOADED, Installation
 
@@ -28,6 +29,13 @@ def test_every_run_is_scored_but_the_damaged_one(installation: Installation) -> 
     with installation.database.read() as session:
         states = dict(session.execute(sa.select(Scoring.state, sa.func.count()).group_by(Scoring.state)).all())
     assert states == {State.SCORED: installation.seeded.submitted - 1, State.REJECTED: 1}
+
+
+def test_verification_finds_what_was_loaded_and_scored_in_order(installation: Installation) -> None:
+    with installation.database.read() as session:
+        report = verify(session)
+    assert report.differences == []
+    assert report.runs == installation.seeded.submitted - 1
 
 
 @pytest.mark.parametrize("later", [dt.timedelta(), dt.timedelta(days=400)])

@@ -20,6 +20,7 @@ from leaderboard.models import (
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
 from leaderboard.services import campaigns, people, submissions
+from leaderboard.services.verification import verify
 from tests.support.refused import refused
 from tests.support.world import World, build_world, new_account
 
@@ -136,7 +137,10 @@ def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
         campaigns.remove_campaign(session, CONSOLE, campaign)
     assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
     assert world.all(sa.select(Campaign.id)) == [other]
-    (event,) = world.all(sa.select(Event).where(Event.action == "remove"))
+    of_evaluation, event = world.all(sa.select(Event).where(Event.action == "remove").order_by(Event.id))
+    assert (of_evaluation.subject, of_evaluation.subject_id) == ("evaluation", world.evaluation)
+    with database.read() as session:
+        assert verify(session).differences == []
     assert (event.subject, event.subject_id, event.facts) == (
         "campaign", world.campaign, {"slug": "small", "title": "A small campaign"},
     )  # fmt: skip

@@ -1,11 +1,18 @@
 """The audit trail: who did what to what."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Event, System, Team
+from leaderboard.db import Database
+from leaderboard.models import Chain, Event, System, Team
+from leaderboard.rules.digests import FIRST, event_hash
 from leaderboard.rules.standings import SystemKind
+from leaderboard.services import teams
 from leaderboard.services.events import present, record
+from leaderboard.services.verification import verify
 from tests.support.world import World
 
 
@@ -30,3 +37,62 @@ def test_a_row_that_was_just_made_is_named_by_its_id(world: World) -> None:
         record(session, world.ada, "praise", made)
     (event,) = world.all(sa.select(Event).where(Event.action == "praise"))
     assert [event.subject_id] == world.all(sa.select(System.id))
+
+
+def _praise(database: Database, words: str) -> None:
+    with database.write() as session:
+        record(session, CONSOLE, "praise", session.scalars(sa.select(Team)).one(), words=words)
+
+
+def test_every_event_carries_the_hash_of_the_one_before_it(world: World) -> None:
+    events = world.all(sa.select(Event).order_by(Event.id))
+    assert len(events) > 5
+    previous = FIRST
+    for number, event in enumerate(events, start=1):
+        assert (event.id, event.previous_hash) == (number, previous)
+        said = (event.at, event.actor_id, event.action, event.subject, event.subject_id, event.facts, event.state)
+        assert event.hash == event_hash(previous, number, *said)
+        previous = event.hash
+    (chain,) = world.all(sa.select(Chain))
+    assert (chain.events, chain.head) == (len(events), previous)
+
+
+def test_an_event_of_a_transaction_that_is_rolled_back_is_none_and_leaves_no_gap(world: World) -> None:
+    before = len(world.all(sa.select(Event)))
+    with world.database.write() as session:
+        record(session, CONSOLE, "praise", session.get_one(Team, world.team))
+        session.rollback()
+    _praise(world.database, "again")
+    events = world.all(sa.select(Event).order_by(Event.id))
+    assert [(event.id, event.facts) for event in events[before:]] == [(before + 1, {"words": "again"})]
+
+
+def test_an_event_waits_for_the_commit_of_its_transaction_and_for_no_savepoint(world: World) -> None:
+    with world.database.write() as session:
+        record(session, CONSOLE, "praise", session.get_one(Team, world.team))
+        made = teams.create_team(session, CONSOLE, "Others")  # within a savepoint
+        made.description = "written after the event"
+    praise, create = world.all(sa.select(Event).order_by(Event.id.desc()))[1::-1]
+    assert (praise.action, create.action) == ("praise", "create")
+    assert create.state[f"team {made.id}"]["description"] == '"written after the event"'
+
+
+def test_events_of_many_at_the_same_moment_hang_on_each_other(world: World) -> None:
+    before = len(world.all(sa.select(Event)))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: _praise(world.database, f"word {number}"), range(20)))
+    events = world.all(sa.select(Event).order_by(Event.id))
+    assert sorted(event.facts["words"] for event in events[before:]) == sorted(f"word {n}" for n in range(20))
+    with world.database.read() as session:
+        assert verify(session).differences == []
+
+
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite has one writing transaction at a time
+def test_a_transaction_that_has_recorded_an_event_keeps_no_other_one_waiting(world: World) -> None:
+    with world.database.write() as session:
+        record(session, CONSOLE, "praise", session.scalars(sa.select(Team)).one(), words="first")
+        _praise(world.database, "second")
+    said = [
+        event.facts["words"] for event in world.all(sa.select(Event).order_by(Event.id)) if event.facts.get("words")
+    ]
+    assert said == ["second", "first"]

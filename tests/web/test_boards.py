@@ -16,12 +16,15 @@ from flask.testing import FlaskClient
 
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import find_campaign
+from leaderboard.models import Event, Scoring
+from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, people, teams
+from leaderboard.services.verification import Difference, Report, record_verification
 from leaderboard.store import RankedList
 from leaderboard.web.exports import FORMATS
 from tests.support.field import DAY, NAN, NOW, Field
@@ -356,3 +359,46 @@ def test_errors_at_the_addresses_of_files_are_not_pages(client: Client) -> None:
         "error": "There is nothing here",
         "message": "The address may be mistyped, or what is there is not open to you.",
     }
+
+
+def test_a_board_tells_organisers_alone_when_the_record_was_last_found_in_order(client: Client, field: Field) -> None:
+    field.run("Alder", {"AP": [0.75] * 4})
+
+    def said(name: str) -> str:
+        page = client(name).get("/campaigns/news/2026")
+        assert page.status_code == 200
+        found = re.search(r"(?:The record was never verified|Record last found|The verification of)[^\n]*", page.text)
+        return " ".join(unescape(re.sub(r"<[^>]*>", "", found[0])).replace(" (just now)", "").split()) if found else ""
+
+    def verify(differences: int) -> str:
+        report = Report(differences=[Difference("a", "b", "c", "d")] * differences)
+        with field.database.write() as session:
+            record_verification(session, CONSOLE, report, figures=False)
+        with field.database.read() as session:
+            at = session.scalars(sa.select(Event.at).where(Event.action == "verify").order_by(Event.id.desc())).first()
+        assert at is not None
+        return moment_in_words(at)
+
+    assert said("organiser").startswith("The record was never verified: leaderboard verify does it.")
+    clean = verify(differences=0)
+    assert said("organiser") == f"Record last found in order {clean}; organisers see this."
+    differed = verify(differences=2)
+    assert said("organiser").startswith(f"The verification of {differed} found 2 things in the record")
+    assert said("organiser").endswith(f"The record was last found in order {clean}.")
+    assert [said(name) for name in ("", "member", "other")] == ["", "", ""]
+
+
+def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_set_say(
+    app: Flask, field: Field, client: Client
+) -> None:
+    with field.database.write() as session:
+        campaign = find_campaign(session, "news")
+        campaigns.change_campaign(session, CONSOLE, campaign, cost=0.5, value=1.0, prior=0.05)
+    run = field.run("Alder", {"AP": [0.75] * 4})
+    with field.database.write() as session:
+        session.execute(sa.update(Scoring).values(beta=9.25))
+        session.execute(sa.text("UPDATE campaign SET beta = 80, prior = 0.5"))  # open still: no trigger is in the way
+    for address in ("/campaigns/news/2026", f"/submissions/{run}"):
+        text = " ".join(client("organiser").get(address).text.split())
+        assert "9.25, as the campaign states it" in text
+        assert "80" not in re.sub(r"<[^>]*>", " ", text)

@@ -1,0 +1,120 @@
+"""`leaderboard verify`: whether what is on record is what this program wrote."""
+
+import datetime as dt
+from dataclasses import asdict
+
+import click
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.cli.database import up_to_date
+from leaderboard.cli.progress_bar import counting_bar
+from leaderboard.cli.tables import json_text
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.errors import NotFound
+from leaderboard.formats import Limits
+from leaderboard.reads.verifications import verifications
+from leaderboard.rules.moments import moment_in_words
+from leaderboard.services.verification import Report, one_moment, record_verification, scored_runs_on_record
+from leaderboard.services.verification import verify as verified
+from leaderboard.store import RunStore
+from leaderboard.worker.recomputing import recompute
+
+__all__ = ["verify"]
+
+DIFFERS = 1  # exit status
+
+
+class _Noted(click.ParamType[tuple[int, str]]):
+    """`123:9f86…`, an event's number and its hash."""
+
+    name = "head"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, str]:
+        number, _, digest = str(value).partition(":")
+        if not number.isascii() or not number.isdigit() or len(digest) != 64:
+            self.fail("give what an earlier verification printed, like 123:9f86d081…", param, ctx)
+        return int(number), digest
+
+
+@click.command()
+@click.option("--figures", is_flag=True, help="Score every stored run again too, and compare bit for bit.")
+@click.option("--head", "noted", type=_Noted(), help="A head that was noted down: its event must still be there.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
+    """Verify that what is on record was written by this program, and name what differs.
+
+    Compares triggers, the audit trail, what the trail says of names, dates and settings, judgments, and the digests of
+    all figures. The exit status is 1 where something differs. The outcome is kept: boards show organisers when the
+    record was last found in order. The last line is the head of the trail; note it down elsewhere, and give it back
+    another time, to find a trail that was written anew.
+
+    \b
+    leaderboard verify
+    leaderboard verify --figures --head 123:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    """
+    config = Config.from_environment()
+    with up_to_date(config) as database:
+        with database.read() as session:
+            one_moment(session)
+            with counting_bar(scored_runs_on_record(session), "Verifying") as tell:
+                report = verified(session, tell, noted)
+        if figures:
+            store = RunStore(config.store_url)
+            with counting_bar(report.runs, "Scoring again") as tell:
+                recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell)
+        with database.read() as session:
+            before = verifications(session).clean_at
+        _keep(database, report, figures)
+    click.echo(json_text(_document(report)) if as_json else _words(report, figures, before), nl=False)
+    return 0 if report.clean else DIFFERS
+
+
+def _keep(database: Database, report: Report, figures: bool) -> None:
+    """Records the outcome; where the trail itself is damaged and takes no event, what differs is said all the same."""
+    try:
+        with database.write() as session:
+            record_verification(session, CONSOLE, report, figures=figures)
+    except (NotFound, sa.exc.DatabaseError):
+        if report.clean:
+            raise
+        click.echo("the trail is damaged and takes no event: the outcome is not kept", err=True)
+
+
+def _document(report: Report) -> dict[str, object]:
+    document = asdict(report)
+    for entry, difference in zip(document["differences"], report.differences, strict=True):
+        entry["who"] = difference.who
+    return {"clean": report.clean, **document}
+
+
+def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
+    lines = []
+    for one in report.differences:
+        lines.append(f"{one.where}: {one.what}")
+        lines.append(f"  stored    {one.stored}")
+        lines.append(f"  expected  {one.expected}")
+        lines.append(f"  {one.who}")
+    looked = [
+        _count(report.triggers, "trigger"),
+        _count(report.events, "event"),
+        _count(report.rows, "row"),
+        _count(report.revisions, "revision of judgments", "revisions of judgments"),
+        _count(report.runs, "scored run"),
+    ]
+    if figures:
+        looked.append(f"{_count(report.recomputed, 'run')} scored again")
+    if report.not_recomputed:
+        looked.append(f"{_count(report.not_recomputed, 'run')} of another version of the measures not scored again")
+    count = len(report.differences)
+    verdict = "nothing differs" if report.clean else _count(count, "thing differs", "things differ")
+    lines.append(f"{verdict}: {', '.join(looked)}")
+    if before is not None and not report.clean:
+        lines.append(f"the record was last found in order {moment_in_words(before)}")
+    lines.append(f"head of the trail: {report.events}:{report.head}")
+    return "\n".join(lines) + "\n"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -1,0 +1,190 @@
+"""What must stay changeable and can't change unseen: of which rows the audit trail says what they hold.
+
+Every event carries the state after it of the rows that it is about, and `leaderboard verify` compares the last state of
+each with the rows as they are. A column that is not named here as left out is guarded, a new one too: whatever changes
+it records an event.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import Base, Json
+from leaderboard.models import (
+    Campaign,
+    CampaignOrganiser,
+    Evaluation,
+    JudgmentRevision,
+    Membership,
+    Participation,
+    Query,
+    ScoringSet,
+    Submission,
+    System,
+    Team,
+    User,
+)
+from leaderboard.rules.digests import canonical, digest, short
+
+__all__ = ["GUARDED", "Guarded", "states_of", "states_of_all", "things_of"]
+
+LONGEST_VALUE = 80  # characters of its canonical form; of a longer value the trail has the digest
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Rows that are looked at together, as one thing.
+
+    by        the columns that say which thing a row belongs to
+    row       the column that says which row of the thing it is; None where a thing is one row
+    left_out  columns that may change without an event, each with the reason
+    """
+
+    name: str
+    table: type[Base]
+    by: tuple[str, ...]
+    row: str | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[Any]:
+        found = self.table.__table__.columns
+        guarded = (column for column in found if column.name not in self.left_out and column.name not in self.by)
+        # Settings as they are stored, whether or not they can be read as settings.
+        return [sa.type_coerce(each, Json).label(each.name) if each.name == "settings" else each for each in guarded]
+
+
+LOCK = "set once, with the first result; triggers keep it"
+SIGNING_IN = "changes whenever somebody signs in or out"
+PERSONAL = "personal data, which the trail would keep for ever"
+COUNTS = "counts towards a quota; no figure depends on it"
+GUARDED = {
+    one.name: one
+    for one in (
+        Guarded("campaign", Campaign, ("id",), left_out={"locked_at": LOCK}),
+        Guarded("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
+        Guarded("evaluation", Evaluation, ("id",)),
+        Guarded("queries", Query, ("evaluation_id",), row="external_id"),
+        Guarded("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
+        Guarded("scoring sets", ScoringSet, ("evaluation_id",), row="id"),
+        Guarded("team", Team, ("id",)),
+        Guarded("members", Membership, ("team_id",), row="user_id"),
+        Guarded("system", System, ("id",)),
+        Guarded(
+            "submission",
+            Submission,
+            ("id",),
+            left_out={
+                "charged": COUNTS,
+                "problems": "what is wrong with a file: in words that follow from it",
+                "problem_count": "follows from the file",
+            },
+        ),
+        Guarded(
+            "participation",
+            Participation,
+            ("team_id", "evaluation_id"),
+            left_out=dict.fromkeys(("day", "used_today", "rejected_today", "used"), COUNTS),
+        ),
+        Guarded(
+            "account",
+            User,
+            ("id",),
+            left_out={
+                "password_hash": "made anew at a log-in when its cost is raised",
+                "last_login_at": SIGNING_IN,
+                "email": PERSONAL,
+                "email_key": PERSONAL,
+            },
+        ),
+    )
+}
+
+# Table of an event's subject -> the things that the event is about, and by which of the subject's columns.
+OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
+    "campaign": {"campaign": ("id",), "organisers": ("id",)},
+    "evaluation": {"evaluation": ("id",), "queries": ("id",), "revisions": ("id",)},
+    "query": {"queries": ("evaluation_id",)},
+    "scoring_set": {"scoring sets": ("evaluation_id",)},
+    "team": {"team": ("id",), "members": ("id",)},
+    "system": {"system": ("id",)},
+    "submission": {"submission": ("id",), "participation": ("team_id", "evaluation_id")},
+    "user": {"account": ("id",)},
+}
+
+Thing = tuple[str, tuple[int, ...]]  # the name of what is guarded, and the key
+
+
+def things_of(subject: Base) -> list[Thing]:
+    """What an event about this row is about."""
+    return [
+        (name, tuple(getattr(subject, column) for column in columns))
+        for name, columns in OF_SUBJECT.get(subject.__tablename__, {}).items()
+    ]
+
+
+def states_of(session: Session, things: Iterable[Thing]) -> dict[str, Any]:
+    """`campaign 3` -> what its row holds now, by column; None when there is none.
+
+    Of things of many rows: the digest of all of them, and the first digits of each row's.
+    """
+    return {_named(name, key): _state(GUARDED[name], _rows(session, GUARDED[name], key)) for name, key in things}
+
+
+def states_of_all(session: Session, name: str) -> Iterator[tuple[str, Any, dict[str, str]]]:
+    """Of every thing of that name: how the trail calls it, its state now, and which row each of its digests is of."""
+    guarded = GUARDED[name]
+    key, rows = None, []
+    for row in _rows(session, guarded):
+        own = tuple(row[: len(guarded.by)])
+        if key is not None and own != key:
+            yield _named(name, key), _state(guarded, rows), _labels(guarded, rows)
+            rows = []
+        key = own
+        rows.append(row)
+    if key is not None:
+        yield _named(name, key), _state(guarded, rows), _labels(guarded, rows)
+
+
+def _named(name: str, key: tuple[int, ...]) -> str:
+    return f"{name} {'/'.join(map(str, key))}"
+
+
+def _rows(session: Session, guarded: Guarded, key: tuple[int, ...] | None = None) -> Sequence[sa.Row[Any]]:
+    """The rows as they stand in the database, whatever the session holds of them: the key's columns first."""
+    columns = guarded.table.__table__.columns
+    by = [columns[name] for name in guarded.by]
+    order = [*by, *([columns[guarded.row]] if guarded.row else [])]
+    statement = sa.select(*by, *guarded.columns).order_by(*order)
+    if key is not None:
+        statement = statement.where(*(column == part for column, part in zip(by, key, strict=True)))
+    return session.execute(statement).all()
+
+
+def _state(guarded: Guarded, rows: Sequence[sa.Row[Any]]) -> Any:
+    own = [_values(guarded, row) for row in rows]
+    if guarded.row is not None:
+        digests = sorted(map(short, own))
+        return {"rows": digests, "digest": digest(sorted(map(digest, own)))}
+    return own[0] if own else None
+
+
+def _values(guarded: Guarded, row: sa.Row[Any]) -> dict[str, Any]:
+    values = row[len(guarded.by) :]
+    return {column.name: _shown(value) for column, value in zip(guarded.columns, values, strict=True)}
+
+
+def _shown(value: Any) -> str:
+    """A value as the trail has it: itself where it is short."""
+    text = canonical(value)
+    return text if len(text) <= LONGEST_VALUE else f"sha256 {digest(value)}"
+
+
+def _labels(guarded: Guarded, rows: Sequence[sa.Row[Any]]) -> dict[str, str]:
+    if guarded.row is None:
+        return {}
+    place = [column.name for column in guarded.columns].index(guarded.row) + len(guarded.by)
+    return {short(_values(guarded, row)): str(row[place]) for row in rows}

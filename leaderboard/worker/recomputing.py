@@ -1,0 +1,80 @@
+"""Scores stored runs again and compares: whether the figures on record are those that the files give, bit for bit."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from leaderboard import metrics
+from leaderboard.db import Database
+from leaderboard.errors import LeaderboardError
+from leaderboard.formats import Limits
+from leaderboard.models import Scoring, ScoringSet, Submission
+from leaderboard.rules.digests import ScoreLine
+from leaderboard.rules.states import State
+from leaderboard.services.verification import Difference, Report, lines_of, run_in_words
+from leaderboard.store import RunStore
+from leaderboard.worker.run_scorer import RunScorer
+
+__all__ = ["recompute"]
+
+STORE = "the store of runs"
+EITHER = f"the database or {STORE}"
+
+
+def recompute(database: Database, store: RunStore, limits: Limits, report: Report, tell: Callable[[int], None]) -> None:
+    """Scores every scored run again by the settings of its set, and adds to the report what differs.
+
+    A run that another version of the measures has scored is only counted: this version's figures could differ.
+    """
+    run_scorer = RunScorer(database, store, limits)
+    with database.read() as session:
+        rows = session.execute(
+            sa.select(Scoring.id, Scoring.submission_id, ScoringSet.id, ScoringSet.metric_version, Submission.sha256)
+            .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+            .join(Submission, Submission.id == Scoring.submission_id)
+            .where(Scoring.state == State.SCORED)
+            .order_by(ScoringSet.id, Scoring.id)
+        ).all()
+    for scoring_id, submission_id, set_id, version, sha256 in rows:
+        if version != metrics.MEASURES_VERSION:
+            report.not_recomputed += 1
+        else:
+            found = _compare(database, run_scorer, store, (scoring_id, submission_id, set_id), sha256)
+            report.differences += found
+            report.recomputed += 1
+        tell(1)
+
+
+def _compare(
+    database: Database, run_scorer: RunScorer, store: RunStore, ids: tuple[int, int, int], sha256: str
+) -> list[Difference]:
+    scoring_id, submission_id, set_id = ids
+    with database.read() as session:
+        where = run_in_words(session, submission_id)
+        stored = {(line.measure, line.subset): line for line in lines_of(session, [scoring_id]).get(scoring_id, [])}
+    try:
+        with store.run_file(sha256) as path:
+            if (found := _sha256(path)) != sha256:
+                return [Difference(where, "the bytes of its file", found, sha256, into=STORE)]
+        scored = run_scorer.score(submission_id, set_id, lambda _: None, keep=False)
+    except LeaderboardError as error:
+        return [Difference(where, "its file", error.message, "a file that can be scored", into=STORE)]
+    differences = []
+    computed = {(line.measure, line.subset): line for line in (each.line for each in scored.measures)}
+    for measure, subset in sorted(computed.keys() | stored.keys()):
+        was, now = stored.get((measure, subset)), computed.get((measure, subset))
+        if was != now:
+            what = f"{measure} over {subset} queries, scored again"
+            differences.append(Difference(where, what, _in_words(was), _in_words(now), into=EITHER))
+    return differences
+
+
+def _in_words(line: ScoreLine | None) -> str:
+    return "nothing" if line is None else f"mean {line.mean}, {line.digest}"
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

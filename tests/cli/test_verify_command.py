@@ -1,0 +1,105 @@
+"""`leaderboard verify`, on a small campaign that was played with a real worker."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import Event, Score, Scoring, Submission
+from tests.cli.conftest import Command
+from tests.support.world import World
+
+Says = Callable[..., str]
+
+
+@pytest.fixture
+def played(world: World) -> World:
+    world.submit()
+    world.drain()
+    return world
+
+
+def _run_file(world: World) -> Path:
+    with world.store.run_file(world.all(sa.select(Submission.sha256))[0]) as path:
+        return path
+
+
+def test_a_record_that_this_program_wrote_is_in_order(played: World, ok: Says) -> None:
+    said = ok("verify", "--figures").splitlines()
+    assert said[0].startswith("nothing differs: ")
+    assert said[0].endswith("1 revision of judgments, 1 scored run, 1 run scored again")
+    head = said[1].removeprefix("head of the trail: ")
+    last = played.all(sa.select(Event).order_by(Event.id.desc()))[0]
+    assert (last.action, last.facts["clean"], last.facts["recomputed"]) == ("verify", True, 1)
+    assert ok("verify", "--head", head).startswith("nothing differs: ")
+
+
+def test_what_differs_is_named_with_who_could_have_done_it_and_the_status_is_1(played: World, command: Command) -> None:
+    (before,) = played.all(sa.select(Score.mean).where(Score.measure == "AP", Score.subset == "all"))
+    with played.database.write() as session:
+        session.execute(sa.update(Score).where(Score.measure == "AP", Score.subset == "all").values(mean=0.75))
+    done = command("verify")
+    assert (done.status, done.err) == (1, "")
+    where, stored, expected, who, verdict, _ = done.out.splitlines()
+    assert where == "run 1 (System number 0 in small/2026): AP over all queries"
+    assert (stored, expected) == ("  stored    mean 0.75", f"  expected  mean {before}")
+    assert "outside this program, by somebody who can write to the database" in who
+    assert "'score' by the command line or a worker" in who
+    assert verdict.startswith("1 thing differs: ")
+    told = json.loads(command("verify", "--json").out)
+    assert (told["clean"], len(told["differences"]), told["differences"][0]["stored"]) == (False, 1, "mean 0.75")
+
+
+def test_a_head_that_was_noted_down_and_is_not_there_is_named(played: World, command: Command) -> None:
+    done = command("verify", "--head", f"3:{'0' * 64}")
+    assert done.status == 1
+    assert done.out.startswith("the trail: event 3\n")
+    assert "as noted down" in done.out
+    assert "--head: give what an earlier verification printed" in command("verify", "--head", "3").err
+
+
+def test_figures_that_do_not_follow_from_the_stored_run_are_named(played: World, command: Command) -> None:
+    """Whoever rewrites a figure with its digest and the trail too is found by the run file."""
+    with played.database.write() as session:
+        run = session.scalars(sa.select(Scoring)).one()
+        values = session.scalars(sa.select(Score.values).where(Score.measure == "AP", Score.subset == "all")).one()
+        session.execute(
+            sa.update(Score).where(Score.scoring_id == run.id, Score.measure == "AP").values(values=values * 0.5)
+        )
+    found = json.loads(command("verify", "--figures", "--json").out)["differences"]
+    assert [one["what"] for one in found if "scored again" in one["what"]] == [
+        "AP over all queries, scored again", "AP over shown queries, scored again",
+    ]  # fmt: skip
+
+
+def test_a_run_file_that_was_changed_or_lost_is_named(played: World, command: Command) -> None:
+    path = _run_file(played)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"d1", b"d9"))
+    (found,) = json.loads(command("verify", "--figures", "--json").out)["differences"]
+    assert (found["where"], found["expected"]) == ("run 1 (System number 0 in small/2026)", path.name)
+    path.unlink()
+    (found,) = json.loads(command("verify", "--figures", "--json").out)["differences"]
+    assert found["what"] == "its file"
+    path.write_bytes(content)
+    assert command("verify", "--figures").status == 0
+
+
+def test_a_verification_without_figures_reads_no_run_file(played: World, ok: Says) -> None:
+    _run_file(played).unlink()
+    assert ok("verify").startswith("nothing differs: ")
+
+
+def test_a_trail_that_takes_no_event_any_more_is_named_all_the_same(
+    played: World, command: Command, engine_name: str
+) -> None:
+    unlock = {"sqlite": "DROP TRIGGER chain_never_goes", "postgresql": "ALTER TABLE chain DISABLE TRIGGER USER"}
+    with played.database.write() as session:
+        session.execute(sa.text(unlock[engine_name]))
+        session.execute(sa.text("DELETE FROM chain"))
+    done = command("verify")
+    assert done.status == 1
+    assert "the trail: its end\n" in done.out
+    assert done.err == "the trail is damaged and takes no event: the outcome is not kept\n"
