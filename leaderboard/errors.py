@@ -52,6 +52,7 @@ class LeaderboardError(Exception):
     """Something went wrong."""
 
     status: ClassVar[int] = 500
+    retry_seconds: int | None = None  # after which the same may work, where waiting helps
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
@@ -157,22 +158,29 @@ class TooLarge(LeaderboardError):
     status = 413
 
 
-class QuotaSpent(LeaderboardError):
+class _TooOften(LeaderboardError):
+    """Not now."""
+
+    status = 429
+
+    def __init__(self, message: str | None = None, retry_seconds: int = 60) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
+
+
+class QuotaSpent(_TooOften):
     """No submission is left for now."""
 
-    status = 429
 
-
-class TooManyAttempts(LeaderboardError):
+class TooManyAttempts(_TooOften):
     """There were too many attempts; try again later."""
-
-    status = 429
 
 
 class Unavailable(LeaderboardError):
     """A part that is needed does not answer; try again in a moment."""
 
     status = 503
+    retry_seconds = 30
 
 
 class NoDatabase(Unavailable):

@@ -77,6 +77,19 @@ def test_no_file_is_large() -> None:
     assert {path: size for path, size in sizes.items() if size > LARGEST_KIB * 1024} == {}
 
 
+def test_every_decision_has_a_number_of_its_own_in_its_heading_and_in_the_list() -> None:
+    folder = REPOSITORY / "docs" / "decisions"
+    pages = sorted(path for path in folder.glob("*.md") if path.name != "README.md")
+    numbers = [path.name[:4] for path in pages]
+    assert len(set(numbers)) == len(numbers)
+    headings = [path.read_text().partition("\n")[0] for path in pages]
+    listed = [
+        f"| [{number}]({path.name}) | {heading.removeprefix(f'# {number} ')} |"
+        for number, path, heading in zip(numbers, pages, headings, strict=True)
+    ]
+    assert [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("| [")] == listed
+
+
 def test_every_module_says_what_it_is_for() -> None:
     modules = _tracked("leaderboard/*.py", "bench/*.py", "scripts/*.py", "trials/*.py")
     silent = [path for path in modules if not ast.get_docstring(ast.parse(path.read_text()))]

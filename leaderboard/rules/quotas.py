@@ -1,12 +1,14 @@
 """How many runs a team, and a person over all of their teams, may still submit to an evaluation. Days are in UTC."""
 
 import datetime as dt
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 from leaderboard.rules.moments import moment_in_words
 
-__all__ = ["DAILY_QUOTA", "REJECTED_A_DAY", "Limits", "Quota", "Use", "day_of", "quota_of", "start_of"]
+__all__ = ["DAILY_QUOTA", "REJECTED_A_DAY", "Limits", "Quota", "Use", "day_of", "quota_of", "retry_seconds", "start_of"]
 
 DAILY_QUOTA = (
     5  # of a new evaluation whose organisers set no other: what each run's figures tell of the judgments adds up
@@ -95,6 +97,13 @@ class Quota:
                 f"{moment_in_words(self.resets_at)}."
             )
         return None
+
+
+def retry_seconds(quotas: Iterable[Quota], now: dt.datetime) -> int:
+    """In how many seconds to ask again when some are spent: 60 while files wait to be checked, else tomorrow."""
+    if any(quota.rejections_left == 0 and quota.unchecked_today for quota in quotas):
+        return 60
+    return math.ceil((start_of(day_of(now) + dt.timedelta(days=1)) - now).total_seconds())
 
 
 def day_of(moment: dt.datetime) -> dt.date:

@@ -13,6 +13,7 @@ its owner up. An address is a whole /64 where it is an IPv6 one, since that is w
 
 import datetime as dt
 import ipaddress
+import math
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -68,8 +69,9 @@ def count_log_in(
             wait = _wait(session, subject, most, WINDOW, now)
             if wait:
                 raise TooManyAttempts(
-                    f"There were too many wrong passwords from your network; try again in {wait}. "
-                    "A browser in which you have logged in to this account before need not wait."
+                    f"There were too many wrong passwords from your network; try again in {wait} min. "
+                    "A browser in which you have logged in to this account before need not wait.",
+                    60 * wait,
                 )
         counted = [Attempt(subject=subject, at=now) for subject in (*bounds, *(() if browser else (account,)))]
         session.add_all(counted)
@@ -91,8 +93,9 @@ def count_registration(database: Database, address: str, now: dt.datetime) -> No
         wait = _wait(session, subject, REGISTRATIONS, REGISTERING, now)
         if wait:
             raise TooManyAttempts(
-                f"There were too many registrations from your network; try again in {wait}, "
-                "or ask an admin of this site to make the account."
+                f"There were too many registrations from your network; try again in {wait} min, "
+                "or ask an admin of this site to make the account.",
+                60 * wait,
             )
         session.add(Attempt(subject=subject, at=now))
 
@@ -115,8 +118,8 @@ def _count(session: Session, subject: str, now: dt.datetime) -> int:
     return session.execute(counted).scalar_one()
 
 
-def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> str:
-    """How long, in words, until one of the last `most` attempts has left the window; empty when there were fewer."""
+def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: dt.datetime) -> int:
+    """In how many minutes one of the last `most` attempts has left the window; 0 when there were fewer."""
     last = list(
         session.scalars(
             sa.select(Attempt.at)
@@ -126,8 +129,8 @@ def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: 
         )
     )
     if len(last) < most:
-        return ""
-    return f"{max(1, round((last[-1] + window - now).total_seconds() / 60))} min"
+        return 0
+    return max(1, math.ceil((last[-1] + window - now).total_seconds() / 60))
 
 
 def _sweep(session: Session, now: dt.datetime) -> None:

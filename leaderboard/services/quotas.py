@@ -4,14 +4,14 @@ Both rows are always locked in that order, so that no two submissions wait for e
 """
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import QuotaSpent
 from leaderboard.lookup import personal_quota, team_quotas
 from leaderboard.models import Evaluation, Participation, PersonalUse, Submission
-from leaderboard.rules.quotas import Quota, day_of, start_of
+from leaderboard.rules.quotas import Quota, day_of, retry_seconds, start_of
 from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["check", "count_unused_file", "give_back", "take"]
@@ -19,7 +19,7 @@ __all__ = ["check", "count_unused_file", "give_back", "take"]
 
 def check(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
     """Raises QuotaSpent, with when it resets, where the team or the person has nothing left. Counts nothing."""
-    _require_some_left(_quotas(session, evaluation, team_id, user_id, now))
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
 
 
 def take(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
@@ -34,7 +34,7 @@ def take(session: Session, evaluation: Evaluation, team_id: int, user_id: int | 
     rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, *(start_of(row.day) for row in rows))
-    _require_some_left(_quotas(session, evaluation, team_id, user_id, now))
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
     for row in rows:
         _turn_to(row, day_of(now))
         row.used_today += 1
@@ -75,10 +75,10 @@ def _quotas(
     return (team,) if user_id is None else (team, personal_quota(session, evaluation, user_id, now))
 
 
-def _require_some_left(quotas: Iterable[Quota]) -> None:
+def _require_some_left(quotas: Sequence[Quota], now: dt.datetime) -> None:
     for quota in quotas:
         if quota.spent is not None:
-            raise QuotaSpent(quota.spent)
+            raise QuotaSpent(quota.spent, retry_seconds(quotas, now))
 
 
 def _locked_rows(

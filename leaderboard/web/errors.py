@@ -11,7 +11,7 @@ from werkzeug.exceptions import HTTPException
 from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.web.exports import FORMATS
 
-__all__ = ["init_app"]
+__all__ = ["init_app", "page", "retry_after"]
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,8 @@ WORDS = {
     ),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
 }
-RETRY_SECONDS = 30  # after which to try again what is not available
+# After how many seconds to try again, where the error does not say better.
+RETRY_SECONDS: dict[int, int] = {503: 30, 429: 60}
 
 
 def init_app(app: Flask) -> None:
@@ -40,12 +41,13 @@ def init_app(app: Flask) -> None:
     app.register_error_handler(CSRFError, _stale_form)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(500, _fault)
+    app.after_request(_say_when_to_retry)
 
 
-def page(status: int, message: str | None = None) -> ResponseReturnValue:
+def page(status: int, message: str | None = None, retry_seconds: int | None = None) -> ResponseReturnValue:
     """The page; for whoever asked for a file, the same words as text or JSON."""
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
+    headers = retry_after(retry_seconds)
     if request.path.endswith(".json"):
         return {"status": status, "error": heading, "message": message or words}, status, headers
     if request.path.rpartition(".")[2] in FORMATS:
@@ -60,7 +62,19 @@ def _refusal(error: LeaderboardError) -> ResponseReturnValue:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("refused with status %d", error.status, exc_info=error)
-    return page(error.status, error.message)
+    return page(error.status, error.message, error.retry_seconds)
+
+
+def retry_after(seconds: int | None) -> dict[str, str]:
+    """The header that says in how many seconds the same may work; none where nobody knows."""
+    return {"Retry-After": str(seconds)} if seconds else {}
+
+
+def _say_when_to_retry(response: Response) -> Response:
+    """Every answer of 503 and 429 says it, whoever made it: an error's page, a form that comes back, `/healthz`."""
+    if response.status_code in RETRY_SECONDS:
+        response.headers.setdefault("Retry-After", str(RETRY_SECONDS[response.status_code]))
+    return response
 
 
 def _stale_form(_: CSRFError) -> ResponseReturnValue:
@@ -76,5 +90,7 @@ def _http(error: HTTPException) -> ResponseReturnValue:
 def _fault(error: Exception) -> ResponseReturnValue:
     cause = getattr(error, "original_exception", None)
     if isinstance(cause, Unavailable):
-        return page(cause.status, cause.message)  # an error page needed what is not there, such as who is reading
+        return page(
+            cause.status, cause.message, cause.retry_seconds
+        )  # an error page needed what is not there, such as who is reading
     return page(500)  # Flask has logged it with its traceback

@@ -10,6 +10,7 @@ from wtforms import Field
 from wtforms.validators import ValidationError
 
 from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.web.errors import retry_after
 
 __all__ = ["Form", "Given", "form_page"]
 
@@ -56,6 +57,6 @@ def form_page(template: str, form: Form, error: LeaderboardError | None = None, 
         form.refuse(error.fields)
     elif error is not None:
         form.refuse({"": [error.message]})
-    return render_template(
-        template, form=form, **context
-    ), error.status if error else 400 if form.is_submitted() else 200
+    status = error.status if error else 400 if form.is_submitted() else 200
+    headers = retry_after(error.retry_seconds if error else None)
+    return render_template(template, form=form, **context), status, headers

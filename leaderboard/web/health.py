@@ -8,7 +8,6 @@ from flask import Blueprint, Response
 from leaderboard.errors import NoDatabase, NoStore
 from leaderboard.models import User
 from leaderboard.web.context import reading, store
-from leaderboard.web.errors import RETRY_SECONDS
 
 blueprint = Blueprint("health", __name__)
 
@@ -28,6 +27,4 @@ def healthz() -> Response:
         missing.append("the run store can't be written")
     if not missing:
         return Response("ok\n", mimetype="text/plain")
-    answer = Response("".join(f"{line}\n" for line in missing), HTTPStatus.SERVICE_UNAVAILABLE, mimetype="text/plain")
-    answer.headers["Retry-After"] = str(RETRY_SECONDS)
-    return answer
+    return Response("".join(f"{line}\n" for line in missing), HTTPStatus.SERVICE_UNAVAILABLE, mimetype="text/plain")

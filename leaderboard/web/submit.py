@@ -25,6 +25,7 @@ from leaderboard.formats import RUN_FORMATS
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
 from leaderboard.reads.submitting import Submitting, submitting
+from leaderboard.rules.quotas import retry_seconds
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.services import quotas, submissions
 from leaderboard.services.systems import NewSystem
@@ -164,7 +165,7 @@ def _refusal(page: Submitting) -> LeaderboardError | None:
     if not page.teams:
         return NotAllowed("Runs are submitted by teams, and you are in none.")
     if not page.teams_with_quota:
-        return QuotaSpent()  # the page says which, for each team
+        return QuotaSpent(retry_seconds=retry_seconds(page.quotas, now()))  # the page says which, for each team
     return None
 
 

@@ -40,7 +40,8 @@ def test_too_many_wrong_passwords_say_when_to_try_again(world: World, visitor: R
         assert visitor.post("/login", name="ada", password="wrong").status_code == 400
     answer = visitor.post("/login", name="ada", password=PASSWORD)
     assert answer.status_code == 429
-    assert "try again in" in answer.text
+    assert "try again in 15 min" in answer.text
+    assert answer.headers["Retry-After"] == "900"
 
 
 def test_logging_in_leads_back_to_where_one_was(world: World, visitor: Reader) -> None:

@@ -221,6 +221,7 @@ def test_a_submission_on_a_full_or_read_only_disk_is_refused_in_words_and_the_fo
     answer = ada.submit(notes=LONG)
     assert answer.status_code == 503, answer.text
     assert "try again in a minute" in answer.text
+    assert answer.headers["Retry-After"] == "30"
     sa.event.remove(engine, "connect", limit)
     engine.dispose()
     assert ada.submit(notes=LONG).status_code == 302
@@ -245,6 +246,7 @@ def test_an_upload_while_the_store_is_away_is_refused_in_words_and_health_names_
     answer = ada.submit()
     assert answer.status_code == 503
     assert "store of run files" in answer.text
+    assert answer.headers["Retry-After"] == "30"
     health = ada.client.get("/healthz")
     assert (health.status_code, health.text) == (503, "the run store can't be written\n")
     assert not (tmp_path / "store").exists()

@@ -81,6 +81,7 @@ def test_a_refusal_is_a_page_with_its_status(app: Flask, error: Exception, statu
     app.add_url_rule("/refuse", view_func=refuse)
     answer = app.test_client().get("/refuse")
     assert answer.status_code == status
+    assert int(answer.headers["Retry-After"]) > 0
     assert str(error) in answer.text
 
 

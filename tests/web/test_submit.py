@@ -297,6 +297,7 @@ def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, particip
     answer = participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive")
     assert answer.status_code == 429
     assert "starts again on" in answer.text
+    assert 60 < int(answer.headers["Retry-After"]) <= 24 * 3600  # when the day is over
     assert len(submissions(world)) == 2
 
 
