@@ -39,8 +39,9 @@ class RunStore:
         with self._folder.incoming() as path, writing():
             path.write_bytes(bytes(CHECK_BYTES))
 
-    def receive(self, stream: ByteSource, filename: str) -> Received:
-        """Keeps an upload for good and says what it is.
+    @contextmanager
+    def receiving(self, stream: ByteSource, filename: str) -> Iterator[Received]:
+        """Takes an upload in, says what it is, and keeps it for good when the block ends; not when the block raises.
 
         Raises TooLarge over a cap, NoStore when the store can't be written, and whatever `stream` raises when the
         sender breaks off; nothing is left behind then. A file that no submission names is swept a day later.
@@ -53,8 +54,13 @@ class RunStore:
             finally:
                 with writing():
                     target.close()
+            yield received
             self._folder.keep(path, _run_key(received.sha256))
-        return received
+
+    def receive(self, stream: ByteSource, filename: str) -> Received:
+        """Keeps an upload for good and says what it is; raises as `receiving` does."""
+        with self.receiving(stream, filename) as received:
+            return received
 
     def run_file(self, sha256: str) -> AbstractContextManager[Path]:
         """The bytes as received, as a file on this machine while the block runs. Raises NotFound."""

@@ -1,13 +1,14 @@
 """Reads a form with a file so that the file goes straight to the run store, never whole into memory or a second place.
 
 The framework's own way writes the file to a temporary folder first. Here the parts are taken as they arrive: the text
-fields, which the page puts first, then the file, of which the store reads piece by piece. A sender that stops in the
-middle raises inside the store's reading, and the store leaves nothing behind.
+fields, which the page puts first, then the file, of which the store reads piece by piece. It keeps the file once the
+whole form was read: one that is cut off, too long or broken anywhere, behind the file too, leaves nothing behind.
 """
 
 import datetime as dt
 import io
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from typing import IO, TYPE_CHECKING
 
@@ -60,38 +61,15 @@ def receive(file_field: str, admit: Callable[[MultiDict[str, str]], None]) -> Po
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
-    TooLarge at several times the cap.
+    TooLarge at several times the cap; no file is kept then.
     """
     request.max_content_length = PATIENCE * config().upload_bytes
     _, options = parse_options_header(request.headers.get("Content-Type", ""))
     boundary = options.get("boundary", "")
     if request.mimetype != "multipart/form-data" or not boundary:
         raise BadInput("expected a form with a file (multipart/form-data)")
-    fields: MultiDict[str, str] = MultiDict()
-    upload: Received | None = None
-    refused: str | None = None
-    checked = False
-    events = _events(request.stream, boundary.encode())
-    for event in events:
-        if isinstance(event, Field):
-            fields.add(event.name or "", _text(events))
-        elif isinstance(event, File):
-            if not checked:
-                checked = _check_fields(fields)
-                try:
-                    admit(fields)
-                except LeaderboardError as refusal:
-                    return Posted(fields, None, None, clock(), refusal)
-            file = PartReader(events)
-            if event.filename and event.name == file_field and upload is None:
-                try:
-                    upload = store().receive(file, event.filename)
-                except TooLarge as error:
-                    refused = error.message
-            file.drain()
-    if not checked:
-        _check_fields(fields)
-    return Posted(fields, upload, refused, clock())
+    with ExitStack() as until_read:
+        return _read(_events(request.stream, boundary.encode()), file_field, admit, until_read)
 
 
 def keep(upload: Received | None) -> str:
@@ -112,6 +90,38 @@ def kept(proof: str) -> Received | None:
 
 def _signer() -> URLSafeTimedSerializer:
     return URLSafeTimedSerializer(config().secret_key, salt="an upload that was received")
+
+
+def _read(
+    events: Iterator[Event],
+    file_field: str,
+    admit: Callable[[MultiDict[str, str]], None],
+    until_read: ExitStack,
+) -> Posted:
+    """The whole form; `until_read` keeps the file when it is closed without an error."""
+    fields: MultiDict[str, str] = MultiDict()
+    upload: Received | None = None
+    refused: str | None = None
+    checked = False
+    for event in events:
+        if isinstance(event, Field):
+            fields.add(event.name or "", _text(events))
+        elif isinstance(event, File):
+            if not checked:
+                checked = _check_fields(fields)
+                try:
+                    admit(fields)
+                except LeaderboardError as refusal:
+                    return Posted(fields, None, None, clock(), refusal)
+            file = PartReader(events)
+            if event.filename and event.name == file_field and upload is None:
+                try:
+                    upload = until_read.enter_context(store().receiving(file, event.filename))
+                except TooLarge as error:
+                    refused = error.message
+            file.drain()
+    _check_fields(fields)  # those behind the file too
+    return Posted(fields, upload, refused, clock())
 
 
 class PartReader(io.RawIOBase):

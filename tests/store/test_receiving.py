@@ -91,6 +91,16 @@ def test_an_upload_that_is_cut_off_leaves_no_file(store: RunStore) -> None:
     assert _files(store) == []
 
 
+def test_a_file_is_put_in_its_place_when_all_around_it_has_come_and_not_when_that_breaks(store: RunStore) -> None:
+    with pytest.raises(ConnectionResetError), store.receiving(io.BytesIO(TEXT), "run"):
+        raise ConnectionResetError
+    assert _files(store) == []
+    with store.receiving(io.BytesIO(TEXT), "run") as received:
+        assert list(store.orphan_candidates(0)) == []
+    with store.open_run(received.sha256) as stream:
+        assert stream.read() == TEXT
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -237,6 +237,39 @@ def test_an_upload_that_is_cut_off_leaves_neither_row_nor_file(
     assert files_in(app) == []
 
 
+PART = '\r\n--b\r\nContent-Disposition: form-data; name="notes"\r\n\r\n'
+
+
+@pytest.mark.parametrize(
+    ("behind", "status"),
+    [
+        (f"{PART}cut off", 400),
+        (f"{PART * 60}\r\n--b--\r\n", 413),
+        (f"{PART}{'a' * (2**20 + 1)}\r\n--b--\r\n", 413),
+        ("\r\n--b\r\nnonsense\r\n\r\na\r\n--b--\r\n", 400),
+        (f"{PART}a\x01b\r\n--b--\r\n", 400),
+    ],
+    ids=["cut off", "too many parts", "a field that is too long", "a broken head of a part", "a control character"],
+)
+def test_a_form_that_breaks_behind_the_file_leaves_no_file(
+    world: World, app: Flask, participant: Reader, behind: str, status: int
+) -> None:
+    app.extensions["config"] = replace(app.extensions["config"], upload_bytes=10**7)
+    parts = [("csrf_token", participant.token()), ("system", str(world.system.id)), ("designation", "primary")]
+    head = "--b\r\nContent-Disposition: form-data; name="
+    body = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in parts)
+    body += f'{head}"run"; filename="a.run"\r\n\r\n{RUN}{behind}'
+    answer = participant.client.post(
+        FORM,
+        input_stream=io.BytesIO(body.encode()),
+        content_length=len(body) + 100,
+        content_type="multipart/form-data; boundary=b",
+    )
+    assert answer.status_code == status
+    assert submissions(world) == []
+    assert files_in(app) == []
+
+
 class Watched(io.RawIOBase):
     """An upload that looks into the store each time that some of it is asked for."""
 
