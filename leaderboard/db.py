@@ -30,8 +30,10 @@ __all__ = [
     "PackedFloats",
     "Text",
     "UtcDateTime",
+    "answering",
     "choice",
     "clock",
+    "does_not_answer",
     "value_at",
 ]
 
@@ -45,6 +47,7 @@ NAMING = {
 
 
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
+READ_ONLY = "25006"  # PostgreSQL's code: a standby, or a server that its operator has closed to writers
 PATIENCE_SECONDS = 30.0  # of commands and workers; the site's is shorter
 
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
@@ -157,7 +160,7 @@ def _clock_sqlite(element: clock, _compiler: Any, **_: Any) -> str:
     return f"(strftime('%Y-%m-%d %H:%M:%f', 'now', '{element.seconds:+.3f} seconds') || '000')"
 
 
-def _does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
+def does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
     """Whether an error says that the database is away, locked or full, so that the same may work later; every other
     one is about what it was asked to do, and will come again.
 
@@ -168,6 +171,8 @@ def _does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
     if error.connection_invalidated:
         return True
     state = getattr(error.orig, "sqlstate", None) or ""
+    if state == READ_ONLY:
+        return True
     if type(error.orig) is sqlite3.DatabaseError:
         return True  # a file that is damaged or no database: it has no class of its own
     return isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError)) and not state.startswith(LIMIT_PASSED)
@@ -228,12 +233,12 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Raises NoDatabase, as `write` does, when the database does not answer, is locked, full or read-only."""
-        with _answering(), Session(self.engine, expire_on_commit=False) as session:
+        with answering(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        with _answering(), Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with answering(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
     def close(self) -> None:
@@ -242,20 +247,24 @@ class Database:
 
 def _keep_private(file: Path, *_: object) -> None:
     """Before each connection, which would make the file as the umask says; SQLite's own files beside it follow it."""
-    if file.parent.is_dir():
-        private_file(file)
-        for ending in ("-wal", "-shm"):
-            tighten(file.with_name(file.name + ending))
+    try:
+        if file.parent.is_dir():
+            private_file(file)
+            for ending in ("-wal", "-shm"):
+                tighten(file.with_name(file.name + ending))
+    except OSError as error:  # as SQLite itself would say it, for `answering`
+        raise sqlite3.OperationalError(str(error)) from error
 
 
 @contextmanager
-def _answering() -> Iterator[None]:
+def answering() -> Iterator[None]:
+    """Raises NoDatabase when the database does not answer in this block, is locked, full or read-only."""
     try:
         yield
     except (sa.exc.TimeoutError, sa.exc.DBAPIError) as error:
-        if not _does_not_answer(error):
+        if not does_not_answer(error):
             raise
-        raise NoDatabase(reason=str(getattr(error, "orig", None) or error).strip()) from error
+        raise NoDatabase(reason=" ".join(str(getattr(error, "orig", None) or error).split())) from error
 
 
 def _bound_locks(seconds: float) -> Callable[[DBAPIConnection, ConnectionPoolEntry], None]:

@@ -9,7 +9,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from leaderboard.config import folder
-from leaderboard.db import Database
+from leaderboard.db import Database, answering
 
 __all__ = ["check", "current", "guarding_functions", "guards", "newest", "upgrade"]
 
@@ -22,8 +22,9 @@ def _config(database: Database) -> AlembicConfig:
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Bring the schema up to `revision`; does nothing when it is there."""
-    command.upgrade(_config(database), revision)
+    """Bring the schema up to `revision`; does nothing when it is there. Raises NoDatabase."""
+    with answering():
+        command.upgrade(_config(database), revision)
 
 
 def check(database: Database) -> None:
@@ -32,8 +33,8 @@ def check(database: Database) -> None:
 
 
 def current(database: Database) -> str | None:
-    """The revision that the schema is at; None when there is no schema."""
-    with database.engine.connect() as connection:
+    """The revision that the schema is at; None when there is no schema. Raises NoDatabase."""
+    with answering(), database.engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 

@@ -2,11 +2,12 @@
 
 import sys
 
-from trials import big_run, closed_judgments, hostile, kill_storm, readers
+from trials import big_run, closed_judgments, hostile, kill_storm, readers, siege
 
 TRIALS = {
     "kill storm": kill_storm.main,
     "readers": readers.main,
+    "siege": siege.main,
     "big run": big_run.main,
     "closed judgments": closed_judgments.main,
     "hostile files": hostile.main,

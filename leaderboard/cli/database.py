@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import migrate
 from leaderboard.config import Config
-from leaderboard.db import Database
+from leaderboard.db import PATIENCE_SECONDS, Database
 from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
 
 __all__ = ["db", "reading", "require_up_to_date", "up_to_date", "writing"]
@@ -36,13 +35,12 @@ def upgrade() -> None:
 @contextmanager
 def _connected(config: Config) -> Iterator[Database]:
     """The installation's database, with or without tables. Raises BadInput or Unavailable when it can't be opened."""
-    database = Database.connect(config.database_url)
+    database = Database.connect(config.database_url, patience_seconds=PATIENCE_SECONDS)
     _require_folder(database)
     try:
         yield database
-    except (NoDatabase, sa.exc.OperationalError) as error:
-        reason = error.reason if isinstance(error, NoDatabase) else error.orig
-        raise Unavailable(f"the database {_shown(database)} does not answer: {reason}") from error
+    except NoDatabase as error:
+        raise Unavailable(f"the database {_shown(database)} does not answer: {error.reason}") from error
     finally:
         database.close()
 

@@ -8,7 +8,7 @@ from leaderboard.errors import BadInput, Damaged, NoStore, NotFound
 from leaderboard.formats import ByteSource
 from leaderboard.store.checked import open_checked
 from leaderboard.store.folder import Folder, reading, writing
-from leaderboard.store.ranked_lists import DAMAGED, RankedList, read_list, write_lists
+from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, receive
 
 __all__ = ["Caps", "RankedList", "Received", "RunStore"]
@@ -16,6 +16,8 @@ __all__ = ["Caps", "RankedList", "Received", "RunStore"]
 RUNS = "runs"
 RANKED = "ranked"
 REMAKE = "remake"  # an empty file for each ranked copy that has to be made again
+LOST_COPIES = "lost"  # and for each of which that failed
+TRY_LOST_SECONDS = 3600.0  # before a lost copy that somebody asks for is tried again
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 
@@ -102,24 +104,34 @@ class RunStore:
             with writing():
                 write_lists(path, _owner(submission_id, compat), positions, lists)
             self._folder.keep(path, _ranked_key(submission_id, compat))
+        self._folder.remove_note(LOST_COPIES, _owner(submission_id, compat))
 
     def ranked_list(self, submission_id: int, compat: int, position: int) -> RankedList:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
 
         `position` is the query's in its evaluation, `compat` the scoring set's. For a run that was scored. Raises
-        Damaged when the copy is damaged or missing, and notes that it has to be made again; NoStore.
+        Damaged when the copy is damaged or missing, and notes that it has to be made again; NoStore. What Damaged says
+        is whether that goes on or has failed.
         """
         try:
             with self._folder.local(_ranked_key(submission_id, compat)) as path, reading():
                 return read_list(path, _owner(submission_id, compat), position)
         except (NotFound, Damaged) as error:
-            self._folder.note(REMAKE, _owner(submission_id, compat))
-            raise Damaged(DAMAGED) from error
+            owner = _owner(submission_id, compat)
+            lost = self._folder.note_age(LOST_COPIES, owner)
+            if lost is None or lost > TRY_LOST_SECONDS:
+                self._folder.note(REMAKE, owner)
+            raise Damaged(DAMAGED if lost is None else LOST) from error
 
     def damaged_copies(self) -> list[tuple[int, int]]:
         """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
         parts = (name.split("-") for name in self._folder.notes(REMAKE))
         return [(int(submission), int(compat)) for submission, compat in parts]
+
+    def copy_is_lost(self, submission_id: int, compat: int) -> None:
+        """Notes that a copy could not be made again, and takes it off the list of `damaged_copies`."""
+        self._folder.note(LOST_COPIES, _owner(submission_id, compat))
+        self.copy_is_done(submission_id, compat)
 
     def copy_is_done(self, submission_id: int, compat: int) -> None:
         """Takes a copy off the list of `damaged_copies`."""

@@ -36,7 +36,8 @@ class Folder:
         try:
             yield path
         finally:
-            path.unlink(missing_ok=True)
+            with writing():
+                path.unlink(missing_ok=True)
 
     def keep(self, path: Path, key: str) -> None:
         """Puts an incoming file in place for good. Another one under the same key is replaced in one step."""
@@ -66,7 +67,9 @@ class Folder:
     def keys(self, prefix: str, seconds: float) -> Iterator[str]:
         """The keys below `prefix/` of files that were put there `seconds` ago or earlier."""
         before = time.time() - seconds
-        for path in (self._root / prefix).rglob("*"):
+        with reading():
+            files = list((self._root / prefix).rglob("*"))
+        for path in files:
             if _older(path, before):
                 yield path.relative_to(self._root).as_posix()
 
@@ -74,16 +77,17 @@ class Folder:
         """Removes a file, unless it was put there anew in the last `seconds`; True when it was removed."""
         path = self._root / key
         aside = self._root / SET_ASIDE / key.replace("/", "-")
-        private_folder(aside.parent)
-        try:
-            path.replace(aside)
-        except FileNotFoundError:
-            return False
-        # Looked at only now that it is out of the way: what is put in its place from here on is another file.
-        if not _older(aside, time.time() - seconds):
-            aside.replace(path)
-            return False
-        aside.unlink()
+        with writing():
+            private_folder(aside.parent)
+            try:
+                path.replace(aside)
+            except FileNotFoundError:
+                return False
+            # Looked at only now that it is out of the way: what is put in its place from here on is another file.
+            if not _older(aside, time.time() - seconds):
+                aside.replace(path)
+                return False
+            aside.unlink()
         return True
 
     def note(self, kind: str, name: str) -> None:
@@ -94,10 +98,19 @@ class Folder:
 
     def notes(self, kind: str) -> list[str]:
         """The names that were noted and not removed, in order."""
-        try:
-            return sorted(path.name for path in (self._root / kind).iterdir())
-        except FileNotFoundError:
-            return []
+        with reading():
+            try:
+                return sorted(path.name for path in (self._root / kind).iterdir())
+            except FileNotFoundError:
+                return []
+
+    def note_age(self, kind: str, name: str) -> float | None:
+        """For how many seconds a name has been noted; None when it is not."""
+        with reading():
+            try:
+                return time.time() - (self._root / kind / name).stat().st_mtime
+            except FileNotFoundError:
+                return None
 
     def remove_note(self, kind: str, name: str) -> None:
         with writing():
@@ -130,10 +143,11 @@ def reading() -> Iterator[None]:
 
 
 def _older(path: Path, moment: float) -> bool:
-    try:
-        return path.is_file() and path.stat().st_mtime <= moment
-    except FileNotFoundError:
-        return False
+    with reading():
+        try:
+            return path.is_file() and path.stat().st_mtime <= moment
+        except FileNotFoundError:
+            return False
 
 
 def _flush(folder: Path) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import Damaged
 
-__all__ = ["DAMAGED", "RankedList", "read_list", "write_lists"]
+__all__ = ["DAMAGED", "LOST", "RankedList", "read_list", "write_lists"]
 
 MAGIC = b"RANKED02"
 NUMBER = np.dtype("<u8")
@@ -49,6 +49,10 @@ class RankedList:
 
 DAMAGED = (
     "The copy of this run's ranked lists is damaged or missing. It is made again by itself: try again in a minute."
+)
+LOST = (
+    "The copy of this run's ranked lists is damaged or missing, and making it again from the run's stored file failed. "
+    "The run's figures are not touched. The organisers find the reason in the worker's log."
 )
 NO_LIST = RankedList((), np.empty(0, SCORE))
 

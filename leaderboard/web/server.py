@@ -376,6 +376,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
 
     def _cap_keepalive(self, deadline: float) -> None:
         """Called when the site stops: who has not asked gets until `deadline`; who reads an answer may go on."""
+        for listener in self.sockets:
+            listener.close()  # not only at the end: a client that comes now would wait for an answer that never comes
         for connection in self._watched:
             if not connection.sock.unsent:
                 connection.deadline = min(connection.deadline, deadline)

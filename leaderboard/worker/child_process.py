@@ -47,17 +47,20 @@ class ChildProcess:
         self._computed_before = 0.0
         folder = str(Path(leaderboard.__file__).parent.parent)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH", "")]))
-        self._popen = subprocess.Popen(
-            [sys.executable, "-m", "leaderboard.worker.child_program"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-            env={**os.environ, "PYTHONPATH": path},
-            process_group=0,  # Ctrl-C is for the worker, which decides what becomes of the job
-        )
+        try:
+            self._popen = subprocess.Popen(
+                [sys.executable, "-m", "leaderboard.worker.child_program"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                env={**os.environ, "PYTHONPATH": path},
+                process_group=0,  # Ctrl-C is for the worker, which decides what becomes of the job
+            )
+        except OSError as error:  # the system has no process or file to spare
+            raise Unavailable(f"The scoring process did not start: {error.strerror}.") from error
         self._stdin, self._stdout, self._stderr = (
             cast("IO[str]", stream) for stream in (self._popen.stdin, self._popen.stdout, self._popen.stderr)
         )

@@ -5,6 +5,7 @@ has to live on to say so. Standard input brings first the settings, then jobs; e
 input ends its worker has died: then it ends too, even in the middle of a job.
 """
 
+import errno
 import logging
 import os
 import queue
@@ -34,12 +35,17 @@ from leaderboard.worker.messages import (
 )
 from leaderboard.worker.run_scorer import RunScorer
 
-__all__ = ["READY", "main"]
+__all__ = ["READY", "main", "of_error"]
 
 READY = "ready"
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
 STATUS = Path("/proc/self/statm")  # Linux
 WAITS = {NoDatabase: "the database did not answer", NoStore: "the run store did not answer or is full"}
+# What the system refuses to every program for a while, and to no file in particular.
+REFUSALS = frozenset({
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE,
+    errno.EAGAIN,
+})  # fmt: skip
 log = logging.getLogger("leaderboard.worker.child_program")
 
 
@@ -116,7 +122,14 @@ def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO
         return out_of_memory(settings.job_bytes, stage)
     except Exception as error:  # whatever it is, the worker records it and lives on
         log.exception("submission %s failed while %s", job.submission_id, stage)
-        return Failed(f"an error while {stage}: {type(error).__name__}")
+        return of_error(error, stage)
+
+
+def of_error(error: Exception, stage: Stage) -> Postponed | Failed:
+    """What an error that nobody expected means for the job: what the system refuses for a while counts no attempt."""
+    if isinstance(error, OSError) and error.errno in REFUSALS:
+        return Postponed(f"the system did not allow what it needs ({os.strerror(error.errno)})")
+    return Failed(f"an error while {stage}: {type(error).__name__}")
 
 
 if __name__ == "__main__":

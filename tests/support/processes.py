@@ -121,6 +121,12 @@ class Process:
     def send_signal(self, number: signal.Signals) -> None:
         self._popen.send_signal(number)
 
+    def write(self, text: str) -> None:
+        """Writes to its standard input; start it with `stdin=subprocess.PIPE` for that."""
+        assert self._popen.stdin is not None
+        self._popen.stdin.write(text)
+        self._popen.stdin.flush()
+
     def close_input(self) -> None:
         """Closes its standard input; start it with `stdin=subprocess.PIPE` for that."""
         assert self._popen.stdin is not None

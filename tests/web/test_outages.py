@@ -6,7 +6,8 @@ import json
 import re
 import resource
 import shutil
-from collections.abc import Callable, Iterator
+import sqlite3
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -17,17 +18,22 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from leaderboard import web
+from leaderboard import migrate, web
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
 from leaderboard.store import RunStore
 from leaderboard.web import create_app
 from tests.support.databases import Postgres
+from tests.support.outages import away, file_of
+from tests.support.postgres import PostgresServer, stoppable_server
+from tests.support.processes import free_port
 from tests.support.world import PASSWORD, RUN, World, build_world
 
 PAGES = ["/", "/login", "/campaigns/small", "/campaigns/small/2026", "/account/", "/no-such-page", "/measures/"]
+PAGES_OF_ROWS = ["/", "/campaigns/small", "/campaigns/small/2026"]  # what a stranger sees only with the database
 FILES = ["/campaigns/small/2026.csv", "/campaigns/small/2026.json"]
 LONG = "ä" * 4000  # more bytes than a page of SQLite's
+KEY = "a secret of the tests only"
 FORM = "/campaigns/small/2026/submit"
 INTERNAL = re.compile(r"sqlite|psycopg|postgres|sql|traceback|errno|/tmp|OperationalError", re.IGNORECASE)
 
@@ -78,7 +84,7 @@ class Visitor:
 def served(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
     """The site of a world, which waits for a locked database for a fifth of a second."""
     monkeypatch.setattr(web, "PATIENCE_SECONDS", 0.2)
-    app = create_app(dataclasses.replace(world.config, secret_key="a secret of the tests only", secure_cookies=False))
+    app = create_app(dataclasses.replace(world.config, secret_key=KEY, secure_cookies=False))
     with closing(app.extensions["database"]):
         yield app
 
@@ -108,38 +114,6 @@ def on_sqlite(
         served(world, monkeypatch) as app,
     ):
         yield world, app
-
-
-def file_of(world: World) -> Path:
-    return Path(str(world.database.engine.url.database))
-
-
-@contextmanager
-def server_of(world: World) -> Iterator[Callable[[str], object]]:
-    """Runs statements on PostgreSQL from outside of the world's database."""
-    engine = sa.create_engine(world.database.engine.url.set(database="postgres"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        yield connection.exec_driver_sql
-    engine.dispose()
-
-
-@contextmanager
-def away(world: World) -> Iterator[None]:
-    """The database is not there: its file is elsewhere, its server lets nobody in."""
-    if world.database.engine.dialect.name == "sqlite":
-        world.database.close()
-        elsewhere = file_of(world).with_name("elsewhere.sqlite")
-        file_of(world).rename(elsewhere)
-        yield
-        assert not file_of(world).exists()  # nobody made an empty one in its place
-        elsewhere.rename(file_of(world))
-        return
-    name = world.database.engine.url.database
-    with server_of(world) as run:
-        run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
-        run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
-        yield
-        run(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
 
 
 @contextmanager
@@ -173,6 +147,113 @@ def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heal
     assert ada.client.get("/account/").status_code == 200
     assert visitor.client.get("/healthz").text == "ok\n"
     assert visitor.log_in() == 302
+
+
+def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
+    """Every page, file, form and the health of a site whose database is away; `ada` had logged in before."""
+    stranger = Visitor(app.test_client())
+    for path in PAGES + FILES:
+        ada.refused(path)
+    for path in [*PAGES_OF_ROWS, *FILES]:
+        stranger.refused(path)
+    forms = {
+        "/login": {"name": "Ada", "password": PASSWORD},
+        "/register": {"name": "Grace", "password": "a long and unusual one", "email": ""},
+        "/account/teams/new": {"name": "Southern lights"},
+        "/logout": {},
+        FORM: {"system": "new-1", "system_name": "Lantern", "designation": "contrastive"},
+    }
+    for path, form in forms.items():
+        answer = ada.client.post(path, data={"csrf_token": token, **form})
+        assert (answer.status_code, bool(answer.headers.get("Retry-After"))) == (503, True), path
+        assert not INTERNAL.search(answer.text.partition("</head>")[2]), answer.text
+    health = stranger.client.get("/healthz")
+    assert (health.status_code, health.text) == (503, "the database does not answer\n")
+    assert health.headers["Retry-After"]
+
+
+@pytest.fixture
+def on_a_server_of_its_own(
+    tmp_path: Path, quick_hashes: None, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[PostgresServer, World, Flask]]:
+    """A world and its site on a PostgreSQL server that nobody else uses."""
+    with stoppable_server() as server, closing(Database.connect(server.url)) as database:
+        migrate.upgrade(database)
+        with closing(build_world(database, tmp_path)) as world, served(world, monkeypatch) as app:
+            yield server, world, app
+
+
+def test_a_server_that_is_stopped_full_or_refuses_is_said_everywhere_and_found_again(
+    on_a_server_of_its_own: tuple[PostgresServer, World, Flask],
+) -> None:
+    server, world, app = on_a_server_of_its_own
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    token = ada.token()
+    server.stop()
+    said_everywhere(app, ada, token)
+    server.start()
+    assert ada.client.get("/account/").status_code == 200
+    assert ada.submit().status_code == 302
+
+    with world.database.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE ROLE site LOGIN")
+        connection.exec_driver_sql("GRANT ALL ON ALL TABLES IN SCHEMA public TO site")
+        connection.exec_driver_sql("GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO site")
+    nobody = f"postgresql://postgres@127.0.0.1:{free_port()}/postgres"
+    for url in (server.url.replace("postgres@", "site@"), nobody):
+        config = dataclasses.replace(world.config, database_url=url, secret_key=KEY, secure_cookies=False)
+        site = create_app(config)
+        ada.client.application = site
+        with closing(site.extensions["database"]):
+            if url != nobody:
+                assert ada.client.get("/account/").status_code == 200
+                with world.database.engine.begin() as connection:
+                    connection.exec_driver_sql("ALTER ROLE site CONNECTION LIMIT 0")
+                site.extensions["database"].close()
+            said_everywhere(site, ada, token)
+            if url != nobody:
+                with world.database.engine.begin() as connection:
+                    connection.exec_driver_sql("ALTER ROLE site CONNECTION LIMIT -1")
+                assert ada.client.get("/account/").status_code == 200
+
+
+def test_an_sqlite_file_that_keeps_readers_out_is_said_everywhere(on_sqlite: tuple[World, Flask]) -> None:
+    world, app = on_sqlite
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    token = ada.token()
+    world.database.close()
+    app.extensions["database"].close()
+    with closing(sqlite3.connect(file_of(world), isolation_level=None)) as other:
+        assert other.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+        other.execute("BEGIN EXCLUSIVE")
+        said_everywhere(app, ada, token)
+        other.execute("ROLLBACK")
+    assert ada.client.get("/account/").status_code == 200
+    assert ada.submit().status_code == 302
+
+
+def test_a_disk_that_has_no_room_left_for_the_database_is_said_and_reading_goes_on(
+    on_sqlite: tuple[World, Flask],
+) -> None:
+    world, app = on_sqlite
+    ada = Visitor(app.test_client())
+    assert ada.log_in() == 302
+    token = ada.token()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    log = file_of(world).with_name(file_of(world).name + "-wal")
+    form = {"csrf_token": token, "name": "Southern lights"}
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size // 2, before[1]))
+    try:
+        answers = [ada.client.post("/account/teams/new", data=form) for _ in range(3)]
+        page = ada.client.get("/campaigns/small/2026")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [(answer.status_code, answer.headers["Retry-After"]) for answer in answers] == [(503, "30")] * 3
+    assert not INTERNAL.search(answers[0].text.partition("</head>")[2])
+    assert page.status_code == 200
+    assert ada.client.post("/account/teams/new", data=form).status_code == 302
 
 
 def test_a_database_that_another_program_has_locked_is_waited_for_shortly_and_then_said(

@@ -2,7 +2,9 @@
 
 import asyncio
 import datetime as dt
+import resource
 import shutil
+import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,7 +18,8 @@ from leaderboard.errors import TooSlow
 from leaderboard.models import Submission
 from leaderboard.web.server import Channel, Pace
 from tests.support.clients import Client, crowd
-from tests.support.site import Site, running_site
+from tests.support.processes import Process, free_port
+from tests.support.site import LEADERBOARD, Site, running_site
 from tests.support.waiting import wait_until
 from tests.support.world import PASSWORD, build_world
 
@@ -129,6 +132,67 @@ def test_a_head_without_end_is_refused(site: Site) -> None:
     with socket.create_connection((host, int(port)), timeout=30) as client:
         client.sendall(b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 70_000)
         assert client.recv(4096).startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_site_that_is_stopped_lets_an_upload_end_first(migrated_sqlite: Path, tmp_path: Path) -> None:
+    shutil.copyfile(migrated_sqlite, tmp_path / "leaderboard.sqlite")
+    url = f"sqlite:///{tmp_path / 'leaderboard.sqlite'}"
+    with closing(Database.connect(url)) as database:
+        build_world(database, tmp_path)
+        with running_site(url, tmp_path, workers=0) as own, closing(Client(own.url)) as ada:
+            ada.log_in("Ada", PASSWORD)
+            lines = LINE * 20_000
+            request = ada.upload_request(FORM, 10_000_000, lines)
+            head, _, body = request.partition(b"\r\n\r\n")
+            part = b"\r\n--cut\r\nContent-Disposition: form-data; name="
+            rest = part + b'"designation"\r\n\r\ncontrastive' + part + b'"system_name"\r\n\r\nLate\r\n--cut--\r\n'
+            head = head.replace(b"10000000", str(len(body) + len(rest)).encode())
+            host, _, port = ada.address.partition(":")
+            with socket.create_connection((host, int(port)), timeout=30) as client:
+                client.sendall(head + b"\r\n\r\n" + body)
+                wait_until(lambda: len(kept_in(tmp_path)) == 1, "the upload is being read")
+                own.serve.send_signal(signal.SIGTERM)
+                wait_until(lambda: not listens(host, int(port)), "nobody else is let in")
+                client.sendall(rest)
+                assert client.recv(4096).startswith(b"HTTP/1.1 302 ")
+            assert own.serve.wait(seconds=30) == 0
+        with database.read() as session:
+            assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 1
+
+
+def listens(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_a_site_takes_over_the_socket_that_a_supervisor_has_opened(site: Site, folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        command = [*LEADERBOARD, "serve", "--fd", str(listener.fileno())]
+        with Process(command, env=site.environment, cwd=folder, pass_fds=[listener.fileno()]) as own:
+            assert own.wait_for_url(f"{address}/healthz", seconds=60) == "ok\n"
+
+
+def test_more_connections_than_a_process_holds_shut_nobody_out(site: Site, folder: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    port = free_port()
+
+    async def besieged() -> list[tuple[str, int, float]]:
+        async with crowd(f"127.0.0.1:{port}", [], silent=1_000, half_sent=200) as slow:
+            return await slow.probe(["/healthz"], 5)
+
+    try:
+        command = [*LEADERBOARD, "serve", "--port", str(port), "--workers", "1"]
+        with Process(command, env=site.environment, cwd=folder) as own:
+            own.wait_for_url(f"http://127.0.0.1:{port}/healthz", seconds=60)
+            answers = asyncio.run(asyncio.wait_for(besieged(), 60))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert {status for _, status, _ in answers} == {200}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,11 @@
 """The worker while the store or the database is away, and runs whose stored file is no longer what was received."""
 
+import contextlib
+import dataclasses
 import datetime as dt
+import errno
+import os
+import resource
 import threading
 from collections.abc import Callable
 from contextlib import closing
@@ -9,15 +14,20 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from leaderboard import worker
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.errors import Damaged
 from leaderboard.models import Evaluation, Scoring, ScoringSet
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.rules.states import SetState, State
+from leaderboard.services.boards import Due, due
 from leaderboard.services.submissions import retry_failed
 from leaderboard.worker import Worker
+from leaderboard.worker.child_program import of_error
+from leaderboard.worker.messages import Failed, Postponed, Stage
 from tests.support.databases import Postgres
+from tests.support.outages import away
 from tests.support.waiting import wait_until
 from tests.support.world import QRELS, World, build_world, run_text
 
@@ -158,6 +168,122 @@ def test_a_damaged_copy_of_ranked_lists_is_made_again_from_the_run_by_itself(
     read_all(world, run)
 
 
+def test_a_list_that_can_not_be_made_again_is_not_promised(world: World) -> None:
+    run = world.submit(run_text(1))
+    world.drain()
+    (copy,) = [path for path in (Path(world.store.url) / "ranked").rglob("*") if path.is_file()]
+    original = file_of(world, run)
+    sound = original.read_bytes()
+    flip(copy)
+    flip(original)
+    with pytest.raises(Damaged, match="made again by itself"):
+        read_all(world, run)
+    world.drain()
+    with pytest.raises(Damaged, match="making it again from the run's stored file failed"):
+        read_all(world, run)
+    assert world.store.damaged_copies() == []  # it is not tried again for everybody who looks
+    original.write_bytes(sound)
+    (note,) = (Path(world.store.url) / "lost").iterdir()
+    os.utime(note, (0, 0))  # long ago
+    with pytest.raises(Damaged):
+        read_all(world, run)
+    world.drain()
+    read_all(world, run)
+    flip(copy)
+    with pytest.raises(Damaged, match="made again by itself"):
+        read_all(world, run)
+
+
+def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_heal(world: World) -> None:
+    first = world.submit(run_text(1))
+    world.drain()
+    (child,) = children(os.getpid(), "child_program")
+    before = resource.prlimit(child, resource.RLIMIT_FSIZE)
+    resource.prlimit(child, resource.RLIMIT_FSIZE, (16, before[1]))
+    run = world.submit(run_text(2))
+    for _ in range(4):  # more often than a job may fail
+        wait_no_more(world)
+        world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors, scoring.failure) == (
+        State.QUEUED, 0, "the run store did not answer or is full"
+    )  # fmt: skip
+    assert list((Path(world.store.url) / "incoming").iterdir()) == []
+    assert world.scoring(first).state is State.SCORED
+    resource.prlimit(child, resource.RLIMIT_FSIZE, before)
+    wait_no_more(world)
+    world.drain()
+    assert world.scoring(run).state is State.SCORED
+    read_all(world, run)
+
+
+def test_a_machine_that_has_no_file_to_spare_counts_no_attempt(world: World) -> None:
+    world.submit(run_text(1))
+    world.drain()
+    (child,) = children(os.getpid(), "child_program")
+    before = resource.prlimit(child, resource.RLIMIT_NOFILE)
+    resource.prlimit(child, resource.RLIMIT_NOFILE, (3, before[1]))
+    run = world.submit(run_text(2))
+    world.drain()
+    scoring = world.scoring(run)
+    assert (scoring.state, scoring.errors) == (State.QUEUED, 0), scoring.failure
+    resource.prlimit(child, resource.RLIMIT_NOFILE, before)
+    wait_no_more(world)
+    world.drain()
+    assert world.scoring(run).state is State.SCORED
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EDQUOT])
+def test_what_the_system_refuses_for_a_while_is_no_fault_of_a_job(number: int) -> None:
+    assert isinstance(of_error(OSError(number, "refused"), Stage.SCORING), Postponed)
+
+
+def test_any_other_error_in_the_scoring_process_is_a_fault_that_counts() -> None:
+    assert of_error(FileNotFoundError(errno.ENOENT, "not there"), Stage.SCORING) == Failed(
+        "an error while scoring: FileNotFoundError"
+    )
+
+
+def test_a_worker_whose_database_goes_away_again_and_again_waits_and_goes_on(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
+    stop = threading.Event()
+    config = dataclasses.replace(world.config, lease_seconds=3)  # each step sweeps, claims and looks at the boards
+    working = threading.Thread(target=worker.run, args=(config, stop))
+    working.start()
+    try:
+        for number in range(3):
+            run = world.submit(run_text(number))
+            wait_until(lambda run=run: world.scoring(run).state is State.SCORED, "the run is scored")  # type: ignore[misc]  # mypy can't infer a lambda's default
+            caplog.clear()
+            with away(world):
+                wait_until(lambda: "does not answer" in caplog.text, "the worker notices")
+        wait_until(lambda: not boards_due(world), "the boards are refreshed")
+    finally:
+        stop.set()
+        working.join(SECONDS)
+    assert not working.is_alive()
+    assert len(shown(world).rows) == 3
+
+
+def boards_due(world: World) -> list[Due]:
+    with world.database.read() as session:
+        return due(session)
+
+
+def children(pid: int, program: str) -> list[int]:
+    """Those of a process's children that run this program."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and program in (folder / "cmdline").read_text():
+                found.append(int(folder.name))
+    return found
+
+
 def read_all(world: World, run: int) -> None:
     for position in range(3):
         world.store.ranked_list(run, 10, position)
@@ -170,21 +296,29 @@ def test_a_result_is_kept_until_the_database_is_back(
     name = sa.make_url(url).database
     with closing(Database.connect(url)) as database, closing(build_world(database, tmp_path)) as world:
         run, pipe = world.stuck_run()
-        worker = Worker(database, world.store, world.config)
-        working = threading.Thread(target=worker.step, args=(threading.Event(),))
+        one = Worker(database, world.store, world.config)
+        working = threading.Thread(target=one.step, args=(threading.Event(),))
         working.start()
-        wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
+        writers: list[int] = []
+
+        def is_read() -> bool:
+            with contextlib.suppress(OSError):  # nobody has it open for reading
+                writers.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+            return bool(writers)
+
+        wait_until(is_read, "the scoring process has asked the database, and reads the run")
         server = sa.create_engine(database.engine.url.set(database="postgres"), isolation_level="AUTOCOMMIT")
         with server.connect() as connection:
             connection.exec_driver_sql(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
             away = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
             connection.exec_driver_sql(away)
-            pipe.write_text(run_text(1))
+            os.write(writers[0], run_text(1).encode())
+            os.close(writers[0])
             wait_until(lambda: "is not recorded yet" in caplog.text, "the worker has the result in its hands")
             connection.exec_driver_sql(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
         working.join(SECONDS)
         assert not working.is_alive()
-        worker.close()
+        one.close()
         scoring = world.scoring(run)
         assert (scoring.state, scoring.attempt, scoring.errors) == (State.SCORED, 1, 0)
         server.dispose()

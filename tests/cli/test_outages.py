@@ -1,0 +1,168 @@
+"""Commands while the database or the run store is away, locked, full or read-only: one line, and no traceback."""
+
+import resource
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.cli import database as opening
+from leaderboard.db import Database
+from tests.cli.conftest import Command
+from tests.support.outages import file_of
+from tests.support.processes import free_port
+from tests.support.world import RUN, World, build_world
+
+COMMANDS = {
+    "submit": ["submit", "small/2026", "run.txt", "--team", "northern-lights", "--new-system", "Owl", "--wait", "0"],
+    "user add": ["user", "add", "Grace", "--password-stdin"],
+    "campaign list": ["campaign", "list"],
+    "campaign add": ["campaign", "add", "large", "--title", "A large campaign", "--measures", "AP"],
+    "rescore": ["rescore", "small/2026"],
+    "verify": ["verify"],
+    "worker": ["worker", "--once"],
+    "serve": ["serve", "--port", "0"],
+    "db upgrade": ["db", "upgrade"],
+}
+WRITING = ["submit", "user add", "campaign add", "rescore", "worker"]
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path, quick_hashes: None) -> Iterator[World]:
+    with closing(build_world(database, tmp_path)) as world:
+        (tmp_path / "run.txt").write_text(RUN)
+        yield world
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Commands that wait a fifth of a second for a lock, started where the run's file is."""
+    monkeypatch.setattr(opening, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setenv("LEADERBOARD_SECRET_KEY", "a secret of the tests only")
+    monkeypatch.chdir(tmp_path)
+
+
+def complains(command: Command, name: str, *words: str) -> None:
+    """It ends with status 2 and says one line on standard error, with one of the words in it."""
+    done = command(*COMMANDS[name], text="a password of the tests\n")
+    assert (done.status, done.out) == (2, ""), f"{name}: {done}"
+    (line,) = done.err.splitlines()
+    assert any(word in line for word in words), line
+
+
+def limit(pragma: str) -> Callable[..., None]:
+    def set_it(connection: sa.engine.interfaces.DBAPIConnection, *_: object) -> None:
+        connection.cursor().execute(pragma)
+
+    return set_it
+
+
+@contextmanager
+def locked(world: World) -> Iterator[None]:
+    """Somebody has every table for himself, from readers too."""
+    if world.database.engine.dialect.name == "sqlite":
+        world.database.close()
+        with closing(sqlite3.connect(file_of(world), isolation_level=None)) as other:
+            other.execute("PRAGMA journal_mode = DELETE")
+            other.execute("BEGIN EXCLUSIVE")
+            yield
+        return
+    with world.database.engine.connect() as connection:
+        tables = ", ".join(f'"{name}"' for name in sa.inspect(connection).get_table_names())
+        connection.exec_driver_sql(f"LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE")
+        yield
+        connection.rollback()
+
+
+@contextmanager
+def read_only(world: World) -> Iterator[None]:
+    if world.database.engine.dialect.name == "sqlite":
+        set_it = limit("PRAGMA query_only = 1")
+        sa.event.listen(sa.Engine, "connect", set_it)
+        yield
+        sa.event.remove(sa.Engine, "connect", set_it)
+        return
+    name = world.database.engine.url.database
+    with world.database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.exec_driver_sql(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on')
+        yield
+        connection.exec_driver_sql("SET default_transaction_read_only = off")
+        connection.exec_driver_sql(f'ALTER DATABASE "{name}" RESET default_transaction_read_only')
+
+
+def test_a_locked_database_is_one_line_of_every_command(world: World, impatient: None, command: Command) -> None:
+    with locked(world):
+        for name in COMMANDS:
+            complains(command, name, "does not answer")
+
+
+def test_a_read_only_database_is_one_line_of_every_command_that_writes(
+    world: World, impatient: None, command: Command
+) -> None:
+    assert command(*COMMANDS["submit"]).status == 0
+    with read_only(world):
+        for name in WRITING:
+            complains(command, name, "does not answer")
+        assert command(*COMMANDS["campaign list"]).status == 0
+    assert command(*COMMANDS["campaign add"]).status == 0
+
+
+def test_a_server_that_is_not_there_is_one_line_of_every_command(
+    world: World, impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"postgresql://someone:secret@127.0.0.1:{free_port()}/leaderboard")
+    for name in COMMANDS:
+        complains(command, name, "does not answer")
+        assert "secret" not in command(*COMMANDS[name]).err
+
+
+def test_a_file_that_is_no_database_is_one_line_of_every_command(
+    impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.sqlite").write_bytes(b"this was a database once " * 1000)
+    (tmp_path / "run.txt").write_text(RUN)
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", f"sqlite:///{tmp_path / 'broken.sqlite'}")
+    for name in COMMANDS:
+        complains(command, name, "does not answer")
+
+
+def test_a_full_disk_is_one_line_of_a_command_and_nothing_is_half_written(
+    migrated_sqlite: Path, impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copyfile(migrated_sqlite, tmp_path / "own.sqlite")
+    url = f"sqlite:///{tmp_path / 'own.sqlite'}"
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", url)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with closing(sqlite3.connect(tmp_path / "own.sqlite")) as other:
+        other.execute("SELECT count(*) FROM campaign").fetchone()  # its log and index are there as long as this lasts
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+        try:
+            complains(command, "campaign add", "does not answer")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert other.execute("SELECT count(*) FROM campaign").fetchone() == (0,)
+    assert command(*COMMANDS["campaign add"]).status == 0
+
+
+def test_a_store_that_can_not_be_written_is_one_line_of_the_commands_that_need_it(
+    world: World, impatient: None, command: Command, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    store.rename(tmp_path / "elsewhere")
+    store.write_text("a file where the folder was")
+    for name in ("submit", "serve"):
+        complains(command, name, "store of run files")
+    store.unlink()
+    (tmp_path / "elsewhere").rename(store)
+    assert command(*COMMANDS["submit"]).status == 0
+    store.rename(tmp_path / "elsewhere")
+    store.write_text("a file where the folder was")
+    complains(command, "worker", "store of run files")
+    store.unlink()
+    (tmp_path / "elsewhere").rename(store)
+    assert command(*COMMANDS["worker"]).status == 0
+    assert len(world.all(sa.select(sa.text("id")).select_from(sa.text("submission")))) == 1
