@@ -10,7 +10,7 @@ import pytest
 from leaderboard.errors import Unavailable
 from leaderboard.services.queue import RunScores
 from leaderboard.worker.child_process import ChildProcess
-from leaderboard.worker.messages import Exceeded, Failed, Job, Rejected, Reply, Settings
+from leaderboard.worker.messages import Exceeded, Failed, Job, Rejected, Reply, Settings, Unreadable
 from tests.support.world import World, run_text
 
 SECONDS = 60.0
@@ -62,9 +62,15 @@ def test_a_child_that_is_killed_says_how_it_ended(world: World, child: ChildProc
 
 def test_an_error_inside_is_told_with_where_and_not_with_its_text(world: World, child: ChildProcess) -> None:
     run = world.submit(run_text(1))
+    no_such_set = 10**6
+    assert _reply(child, Job(run, no_such_set)) == Failed("an error while reading the judgments: NoResultFound")
+
+
+def test_a_run_whose_stored_file_is_missing_is_told_apart_from_a_fault(world: World, child: ChildProcess) -> None:
+    run = world.submit(run_text(1))
     with world.store.run_file(world.receive(run_text(1)).sha256) as path:
         path.unlink()
-    assert _reply(child, _job(world, run)) == Failed("an error while reading the run: NotFound")
+    assert isinstance(_reply(child, _job(world, run)), Unreadable)
 
 
 def test_a_run_that_needs_more_memory_than_allowed_is_told_so_as_its_file_s_fault(
