@@ -3,7 +3,8 @@
     python -m trials.siege --seconds 30 --uploads 64 --silent 100 --half-sent 100
 
 Uploads come in byte by byte, other connections send nothing or half a head. Whoever is cut off is followed by the next.
-Meanwhile pages and /healthz are asked for, one after the other. Every answer must be there within a second.
+Meanwhile pages and /healthz are asked for, one after the other: every one must answer, and all but one in a hundred
+within a second.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from tests.support.world import PASSWORD, build_world
 from trials.installation import ENGINES, installation
 
 MOST_SECONDS = 1.0
+LATE_SHARE = 100  # one answer among so many may meet a machine that is busy with something else
 FORM = "/campaigns/small/2026/submit"
 PAGES = ["/healthz", "/", "/login", "/campaigns/small", "/campaigns/small/2026"]
 UPLOAD_BYTES = 10_000_000
@@ -46,8 +48,8 @@ async def besieged(
                         faults.append(f"{page}: no answer ({type(error).__name__})")
                         continue
                     taken[page].append(took)
-                    if status != 200 or took > MOST_SECONDS:
-                        faults.append(f"{page}: status {status} after {took:.3f} s")
+                    if status != 200:
+                        faults.append(f"{page}: status {status}")
                 await asyncio.sleep(0.05)
     return taken, faults
 
@@ -63,6 +65,11 @@ def trial(engine: str, seconds: float, uploads: int, silent: int, half_sent: int
     for page in PAGES:
         if times := taken[page]:
             print(f"  {page}: median {median(times):.3f} s, slowest {max(times):.3f} s, {len(times)} answers")
+    every = [took for times in taken.values() for took in times]
+    late = sum(took > MOST_SECONDS for took in every)
+    print(f"  {late} of {len(every)} answers took longer than {MOST_SECONDS:g} s")
+    if late > max(1, len(every) // LATE_SHARE):
+        faults.append(f"{late} of {len(every)} answers took longer than {MOST_SECONDS:g} s")
     return faults
 
 

@@ -21,6 +21,8 @@ from werkzeug.test import TestResponse
 from leaderboard import migrate, web
 from leaderboard.db import Database
 from leaderboard.errors import NoDatabase, NoStore
+from leaderboard.models import Scoring, User
+from leaderboard.rules.states import State
 from leaderboard.store import RunStore
 from leaderboard.web import create_app
 from tests.support.databases import Postgres
@@ -346,3 +348,17 @@ def test_an_upload_for_which_the_disk_has_no_room_leaves_nothing_half_written(tm
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_organisers_read_on_the_board_which_runs_are_parked_and_why(world: World, app: Flask) -> None:
+    run = world.submit()
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(state=State.FAILED, failure="an error while scoring: KeyError"))
+        session.execute(sa.update(User).where(User.name == "Ada").values(is_admin=True))
+    ada, visitor = Visitor(app.test_client()), Visitor(app.test_client())
+    assert ada.log_in() == 302
+    board = ada.client.get("/campaigns/small/2026")
+    assert board.status_code == 200
+    assert "1 run could not be scored" in board.text
+    assert f"Submission {run}</a>: an error while scoring: KeyError" in board.text
+    assert "could not be scored" not in visitor.client.get("/campaigns/small/2026").text
