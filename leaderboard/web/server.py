@@ -41,8 +41,9 @@ UNREAD_BYTES = 2**27  # answers in memory that wait for slow readers; beyond, th
 PIECE = 2**16
 LOOK_SECONDS = 0.25  # between two looks at which connections ran out of time
 END_OF_HEAD = b"\r\n\r\n"
-CONTENT_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
-OTHER_BODY = re.compile(rb"\r\n(?:transfer-encoding|expect):", re.IGNORECASE)
+SIZE = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)[ \t]*\r\n", re.IGNORECASE)
+SAYS_SIZE = re.compile(rb"content-length", re.IGNORECASE)
+OTHER_BODY = re.compile(rb"transfer-encoding|\r\nexpect", re.IGNORECASE)
 TOO_LATE = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -384,9 +385,18 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
 
 
 def _short_body(head: bytes) -> int:
-    """The size of a body that is awaited before a thread gets the request; for any other more than that can be."""
-    if OTHER_BODY.search(head):
-        return HEAD_BYTES + SHORT_BYTES + 1
-    found = CONTENT_LENGTH.search(head)
-    size = int(found[1]) if found else 0
-    return size if size <= SHORT_BYTES else HEAD_BYTES + SHORT_BYTES + 1
+    """The size of a body that is awaited before a thread of the pages gets the request, or more than that can be.
+
+    Only a body of which the head says once and plainly that it is short is one; whatever else a head says of a body, be it
+    that gunicorn refuses it, a thread for uploads finds out.
+    """
+    long = HEAD_BYTES + SHORT_BYTES + 1
+    mentions = len(SAYS_SIZE.findall(head))
+    if OTHER_BODY.search(head) or mentions > 1:
+        return long
+    found = SIZE.search(head)
+    if found is None:
+        return long if mentions else 0
+    digits = found[1].lstrip(b"0")
+    size = int(digits or b"0") if len(digits) <= len(str(SHORT_BYTES)) else long
+    return size if size <= SHORT_BYTES else long

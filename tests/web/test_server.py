@@ -86,6 +86,28 @@ def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> 
     assert {status for _, status, _ in answers} == {200}
 
 
+@pytest.mark.parametrize(
+    "size",
+    [
+        b"Content-Length: 00000000000000000000060000",
+        b"Content-Length: 9999999999999999999",
+        b"Content-Length: 1\r\nContent-Length: 60000",
+        b"Content-Length : 60000",
+        b"Transfer-Encoding: chunked",
+    ],
+)
+def test_a_body_whose_size_is_said_oddly_is_awaited_by_no_thread_of_the_pages(site: Site, size: bytes) -> None:
+    head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+
+    async def siege() -> list[tuple[str, int, float]]:
+        async with crowd(Client(site.url).address, [head + size + b"\r\n\r\na="] * 24, silent=0, half_sent=0) as slow:
+            return await slow.probe(["/healthz"], 3)
+
+    answers = asyncio.run(siege())
+    assert [status for _, status, _ in answers] == [200] * 3
+    assert max(seconds for *_, seconds in answers) < 5 * MOST_SECONDS  # a minute where a thread waits for the body
+
+
 def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
     site: Site, ada: Client, folder: Path
 ) -> None:
