@@ -124,8 +124,10 @@ def may_change_standing(actor: Actor, evaluation: Evaluation, now: dt.datetime) 
 def maker_may_invite() -> sa.ColumnElement[bool]:
     """A condition on Invitation: made on the command line, or by somebody who may invite to its team still."""
     maker, own = sa.orm.aliased(User), sa.orm.aliased(Membership)
-    owns = sa.exists().where(
-        own.team_id == Invitation.team_id, own.user_id == Invitation.created_by_id, own.role == Role.OWNER
+    owns = (
+        sa.exists()
+        .where(own.team_id == Invitation.team_id, own.user_id == Invitation.created_by_id, own.role == Role.OWNER)
+        .correlate(Invitation)  # by itself it would ask for any invitation, being two levels down
     )
     may = sa.exists().where(
         maker.id == Invitation.created_by_id, maker.is_active.is_(True), sa.or_(maker.is_admin.is_(True), owns)

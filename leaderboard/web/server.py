@@ -387,8 +387,8 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
 def _short_body(head: bytes) -> int:
     """The size of a body that is awaited before a thread of the pages gets the request, or more than that can be.
 
-    Only a body of which the head says once and plainly that it is short is one; whatever else a head says of a body, be it
-    that gunicorn refuses it, a thread for uploads finds out.
+    Only a body of which the head says once and plainly that it is short is one; whatever else a head says of a body, be
+    it that gunicorn refuses it, a thread for uploads finds out.
     """
     long = HEAD_BYTES + SHORT_BYTES + 1
     mentions = len(SAYS_SIZE.findall(head))

@@ -73,9 +73,10 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
         grace = people.create_user(session, CONSOLE, new_account("Grace"))
         teams.add_member(session, CONSOLE, team, grace, Role.OWNER)
         token = teams.invite(session, actor_of(session, grace.id), team)
+        other = teams.invite(session, world.ada, team)
         session.flush()
         assert teams.find_invitation(session, token).created_by_id == grace.id
-        assert len(open_invitations(session, world.ada, team.slug, present())) == 1
+        assert len(open_invitations(session, world.ada, team.slug, present())) == 2
     with world.database.write() as session:
         team, grace = session.get_one(Team, world.team), session.get_one(User, grace.id)
         match end:
@@ -93,6 +94,8 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
     ):
         teams.accept_invitation(session, world.eve, token)
     assert world.eve.user_id not in _members(world)
+    with world.database.write() as session:
+        assert teams.accept_invitation(session, world.eve, other).id == world.team
     with world.database.read() as session:
         assert open_invitations(session, world.ada, "northern-lights", present()) == ()
 
