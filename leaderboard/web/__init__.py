@@ -15,11 +15,11 @@ from leaderboard.errors import BadInput
 from leaderboard.services import events
 from leaderboard.store import Caps, RunStore
 from leaderboard.web import assets, errors, formatting, pages, security, sentences, sessions
+from leaderboard.web.intake import FORM_BYTES
 
 __all__ = ["create_app"]
 
 PATIENCE_SECONDS = 5.0  # that a reader waits for a database which is locked or away
-FORM_BYTES = 2**20  # a form without a file; the submission form sets the upload's own cap
 
 
 def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], dt.datetime] = events.present) -> Flask:

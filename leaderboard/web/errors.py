@@ -23,6 +23,7 @@ WORDS = {
     405: ("This page can't be used like that", "Open it from the site's own pages."),
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
     409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
+    411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
     413: ("This is too large", "Send something smaller; run files may be compressed with gzip."),
     429: ("Too many for now", "Wait, then try again."),
     500: (

@@ -1,4 +1,4 @@
-"""What a request may hold at all: one of the site's own names, and text that can be kept and shown.
+"""What a request may hold at all: one of the site's own names, a body of known size, text that can be kept and shown.
 
 Decided here for every address, argument and form, before any view: a control character or a text without bounds would
 fail somewhere else in each of them, and not the same way on both databases.
@@ -6,14 +6,19 @@ fail somewhere else in each of them, and not the same way on both databases.
 
 import re
 import unicodedata
+from http import HTTPStatus
 
-from flask import Flask, request
+from flask import Flask, abort, request
 from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.web.context import config
 
-__all__ = ["init_app", "require_text"]
+__all__ = ["FORM_BYTES", "init_app", "require_text"]
+
+# The longest form without a file. The server collects bodies up to this size before a thread gets the request, so that
+# nobody holds one with a form that arrives slowly.
+FORM_BYTES = 2**16
 
 LONGEST_ADDRESS = 2000  # characters of a path, and of all arguments together
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
@@ -23,6 +28,7 @@ LAYOUT = "\t\n\r"  # the control characters that a text of several lines may hol
 def init_app(app: Flask) -> None:
     """Refuses what no view should have to look at."""
     app.before_request(_require_host)
+    app.before_request(_require_size)
     app.before_request(_require_address)
 
 
@@ -38,6 +44,12 @@ def _require_host() -> None:
     asked = HOST.fullmatch(request.host.lower())
     if asked is None or asked["name"].rstrip(".") not in config().host_names:
         raise BadInput("This site does not answer to that name. Its operator lists its names in LEADERBOARD_HOSTS.")
+
+
+def _require_size() -> None:
+    """A body without a size can't be refused for it before it was read."""
+    if request.content_length is None and "Transfer-Encoding" in request.headers:
+        abort(HTTPStatus.LENGTH_REQUIRED)
 
 
 def _require_address() -> None:

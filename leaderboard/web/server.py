@@ -23,11 +23,11 @@ from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-
 
 from leaderboard.config import Config
 from leaderboard.errors import TooSlow
+from leaderboard.web.intake import FORM_BYTES
 
 __all__ = ["Channel", "Pace", "PatientWorker"]
 
 HEAD_BYTES = 2**16  # the longest head of a request
-SHORT_BYTES = 2**16  # a body up to this size is awaited whole before a thread gets the request
 HEAD_SECONDS = 15.0  # for a head and a short body, from the first byte or, on a new connection, from its start
 IDLE_SECONDS = 5.0  # between two requests of one connection
 LINGER_SECONDS = 10.0  # a closed connection goes on being read: a sender that is cut off never shows the answer
@@ -269,7 +269,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
                 return True
             connection.needed = end + len(END_OF_HEAD) + _short_body(bytes(connection.arrived[: end + 2]))
         whole = connection.needed <= len(connection.arrived)
-        long = connection.needed > HEAD_BYTES + SHORT_BYTES
+        long = connection.needed > HEAD_BYTES + FORM_BYTES
         if not whole and not long:
             return False
         if connection in self._watched:
@@ -390,7 +390,7 @@ def _short_body(head: bytes) -> int:
     Only a body of which the head says once and plainly that it is short is one; whatever else a head says of a body, be
     it that gunicorn refuses it, a thread for uploads finds out.
     """
-    long = HEAD_BYTES + SHORT_BYTES + 1
+    long = HEAD_BYTES + FORM_BYTES + 1
     mentions = len(SAYS_SIZE.findall(head))
     if OTHER_BODY.search(head) or mentions > 1:
         return long
@@ -398,5 +398,5 @@ def _short_body(head: bytes) -> int:
     if found is None:
         return long if mentions else 0
     digits = found[1].lstrip(b"0")
-    size = int(digits or b"0") if len(digits) <= len(str(SHORT_BYTES)) else long
-    return size if size <= SHORT_BYTES else long
+    size = int(digits or b"0") if len(digits) <= len(str(FORM_BYTES)) else long
+    return size if size <= FORM_BYTES else long

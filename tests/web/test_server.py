@@ -108,6 +108,15 @@ def test_a_body_whose_size_is_said_oddly_is_awaited_by_no_thread_of_the_pages(si
     assert max(seconds for *_, seconds in answers) < 5 * MOST_SECONDS  # a minute where a thread waits for the body
 
 
+@pytest.mark.parametrize(("size", "status"), [(b"Content-Length: 900000", 413), (b"Transfer-Encoding: chunked", 411)])
+def test_a_form_that_is_long_or_of_no_size_is_refused_before_it_has_come(site: Site, size: bytes, status: int) -> None:
+    head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    host, _, port = Client(site.url).address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as client:
+        client.sendall(head + size + b"\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 %d " % status)
+
+
 def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
     site: Site, ada: Client, folder: Path
 ) -> None:
