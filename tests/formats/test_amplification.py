@@ -10,11 +10,14 @@ import pytest
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, read_run
-from leaderboard.formats.plain_text import EXPANDED_FREE, MIB, open_plain
+from leaderboard.formats.plain_text import EXPANDED_FREE, MEMBERS_FREE, MIB, open_plain
+from leaderboard.store.receiving import Caps, receive
 from tests.formats.files import problems_of
+from tests.support.hostile_files import GZIP_SHAPES
 
 LINES = 500_000
 SECONDS_A_MILLION = 3.0
+SECONDS_A_MEGABYTE = 0.25  # as received; gzip that expands 200 times takes more to receive
 GOOD = b"q1 Q0 d1 1 1.0 t\n"
 JSON = b'{"query": "q1", "document": "d1", "score": 1}\n'
 CSV = b"query,document,score\n"
@@ -49,6 +52,32 @@ def test_a_million_lines_of_anything_take_three_seconds_of_computing_at_most(con
     with contextlib.suppress(FileRejected):
         read_run(io.BytesIO(content), queries={"q1", "q2"})
     assert time.process_time() - started < SECONDS_A_MILLION * content.count(b"\n") / 1e6
+
+
+@pytest.mark.parametrize("content", GZIP_SHAPES.values(), ids=GZIP_SHAPES.keys())
+def test_a_megabyte_of_gzip_that_gives_nothing_costs_a_quarter_of_a_second_at_most(content: bytes) -> None:
+    for take_in in (
+        lambda: receive(io.BytesIO(content), io.BytesIO(), "run.gz", Caps()),
+        lambda: read_run(io.BytesIO(content)),
+    ):
+        started = time.process_time()
+        with contextlib.suppress(FileRejected):
+            take_in()
+        assert time.process_time() - started < SECONDS_A_MEGABYTE * len(content) / MIB
+
+
+def test_gzip_in_very_many_small_parts_is_refused() -> None:
+    assert problems_of(read_run, io.BytesIO(GZIP_SHAPES["empty members"])) == [
+        (None, "is gzip data in far too many small parts; compress it again as one")
+    ]
+
+
+def test_gzip_in_blocks_as_bgzip_and_pigz_write_it_is_read() -> None:
+    lines = [b"q1 Q0 d%06d 1 %f t\n" % (number, number / 7) for number in range(200_000)]
+    blocks = [gzip.compress(b"".join(lines[start : start + 10])) for start in range(0, len(lines), 10)]
+    assert len(blocks) > MEMBERS_FREE
+    packed = b"".join([*blocks, gzip.compress(b""), gzip.compress(b"q2 Q0 d1 1 1 t\n"), bytes(1000)])
+    assert len(read_run(io.BytesIO(packed))) == 200_001
 
 
 def test_reading_ends_where_enough_is_wrong() -> None:

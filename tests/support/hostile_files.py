@@ -6,13 +6,14 @@
 import gzip
 import io
 import random
+import struct
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = ["FAMILIES", "HostileFile", "hostile_files"]
+__all__ = ["FAMILIES", "GZIP_SHAPES", "HostileFile", "hostile_files"]
 
 MIB = 1 << 20
 GOOD = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d3 1 1.0 tag\n"
@@ -72,6 +73,36 @@ MAGICS = [
     b"<html>",
     b"PAR1",
 ]
+
+
+GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+GZIP_HEADER_WITH_NAME = b"\x1f\x8b\x08\x08\0\0\0\0\0\xff"
+LAST_BLOCK = b"\x01\0\0\xff\xff"  # of deflate, stored and empty
+
+
+def _blocks(bits: str) -> bytes:
+    """A gzip member of eight times these bits of deflate that hold nothing, again and again in 2 MB."""
+    content = int(bits[::-1], 2)
+    eight = sum(content << (place * len(bits)) for place in range(8)).to_bytes(len(bits), "little")
+    return GZIP_HEADER + eight * (2 * MIB // len(eight)) + LAST_BLOCK + struct.pack("<II", 0, 0)
+
+
+# Gzip data of 2 MB that ask for work and give next to no text. The bits are RFC 1951's: a block that is not the last,
+# its kind, and for a dynamic one two codes for lengths (257 and 1 of them: 255 zeros and two ones) and its end.
+GZIP_SHAPES: Mapping[str, bytes] = {
+    "empty members": gzip.compress(b"", mtime=0) * (2 * MIB // 20),
+    "members of one byte": gzip.compress(b"\n", mtime=0) * (2 * MIB // 21),
+    "empty stored blocks": GZIP_HEADER + b"\0\0\0\xff\xff" * (2 * MIB // 5) + LAST_BLOCK + struct.pack("<II", 0, 0),
+    "empty fixed blocks": _blocks("010" + "0000000"),
+    "empty dynamic blocks": _blocks(
+        "001" + "00000" + "00000" + "0111" + "000000100010" + "000" * 13 + "010" + "01111111" + "01101011" + "11110"
+    ),
+    "NULs after the last member": gzip.compress(GOOD) + bytes(2 * MIB),
+    "a name without end": GZIP_HEADER_WITH_NAME + b"x" * 2 * MIB,
+    "a member for each 64 bytes": (
+        (GZIP_HEADER_WITH_NAME + b"x" * 40 + b"\0" + LAST_BLOCK + struct.pack("<II", 0, 0)) * (2 * MIB // 64)
+    ),
+}
 
 
 class HostileFile(NamedTuple):
@@ -283,6 +314,7 @@ FAMILIES: Mapping[str, Family] = {
         gzip.compress(chance.choice([b"\0" * len(GOOD), b"\n" * len(GOOD), GOOD]) * (60 * MIB // len(GOOD)), 9)
         * _some(chance, 1, 3)
     ),
+    "gzip that gives nothing": lambda chance: chance.choice(list(GZIP_SHAPES.values())),
     "zip": _zip,
     "an archive bomb": lambda chance: _tar(
         chance, ((tarfile.TarInfo(f"q{number}"), b"d1\t1\n" * 500_000) for number in range(1, 4))
