@@ -11,7 +11,7 @@ from leaderboard.models.evaluations import Evaluation
 from leaderboard.models.people import Team, User
 from leaderboard.rules.standings import Designation, SystemKind, name_of_run
 
-__all__ = ["Participation", "PersonalUse", "Submission", "System"]
+__all__ = ["Arrival", "Participation", "PersonalUse", "Submission", "System"]
 
 
 class System(Base):
@@ -111,8 +111,25 @@ class PersonalUse(Base):
     __tablename__ = "personal_use"
 
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"), primary_key=True)
-    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), primary_key=True, index=True)
+    evaluation_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("evaluation.id", ondelete="CASCADE"), primary_key=True, index=True
+    )
     day: Mapped[dt.date]  # in UTC; `used_today` and `rejected_today` count this day
     used_today: Mapped[int] = mapped_column(default=0)
     rejected_today: Mapped[int] = mapped_column(default=0)
     used: Mapped[int] = mapped_column(default=0)
+
+
+class Arrival(Base):
+    """A file on its way: it holds a place in the quotas of its team and its sender before a byte of it is read.
+
+    expires_at  when it counts no longer, though nobody took it away: the process that read the file was killed
+    """
+
+    __tablename__ = "arrival"
+
+    id: Mapped[Key]
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id", ondelete="CASCADE"), index=True)
+    expires_at: Mapped[dt.datetime]

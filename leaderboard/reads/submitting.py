@@ -72,7 +72,7 @@ class Submitting:
     @property
     def is_spent_for_good(self) -> bool:
         """Whether no other day brings submissions again."""
-        return self.personal.left_in_all == 0 or all(team.quota.left_in_all == 0 for team in self.teams)
+        return self.personal.is_spent_for_good or all(team.quota.is_spent_for_good for team in self.teams)
 
 
 def submitting(

@@ -1,20 +1,21 @@
-"""Quotas: taken on locked rows, a team's and a person's, and given back when a run is rejected or failed.
+"""Quotas: a file that arrives holds a place, a run takes it, and gets it back when it is rejected or failed.
 
-Both rows are always locked in that order, so that no two submissions wait for each other.
+All is counted on locked rows, the team's before the person's, so that no two submissions wait for each other.
 """
 
 import datetime as dt
 from collections.abc import Sequence
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import QuotaSpent
 from leaderboard.lookup import personal_quota, team_quotas
-from leaderboard.models import Evaluation, Participation, PersonalUse, Submission
+from leaderboard.models import Arrival, Evaluation, Participation, PersonalUse, Submission, Team
 from leaderboard.rules.quotas import Quota, day_of, retry_seconds, start_of
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["check", "count_unused_file", "give_back", "take"]
+__all__ = ["check", "count_unused_file", "give_back", "give_up", "hold", "take"]
 
 
 def check(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
@@ -22,16 +23,51 @@ def check(session: Session, evaluation: Evaluation, team_id: int, user_id: int |
     _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
 
 
-def take(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
+def hold(
+    session: Session, evaluation: Evaluation, team_id: int, user_id: int, now: dt.datetime, expires_at: dt.datetime
+) -> int:
+    """A place, by its id, for a file that is about to be read; `take`, `count_unused_file` or `give_up` ends it.
+
+    Raises QuotaSpent, with when it resets, where the team or the person has no place left.
+
+    expires_at  when the file must have come, or never will
+    """
+    locked(session, Team, team_id)  # a team has no row of its counts before its first submission
+    _locked_person(session, evaluation.id, user_id, now)
+    own = Arrival.evaluation_id == evaluation.id, Arrival.user_id == user_id
+    session.execute(sa.delete(Arrival).where(*own, Arrival.expires_at <= now))
+    _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
+    arrival = Arrival(user_id=user_id, team_id=team_id, evaluation_id=evaluation.id, expires_at=expires_at)
+    session.add(arrival)
+    session.flush()
+    return arrival.id
+
+
+def give_up(session: Session, place: int | None) -> None:
+    """Ends it that a file holds a place, where it still does."""
+    if place is not None:
+        session.execute(sa.delete(Arrival).where(Arrival.id == place))
+
+
+def take(
+    session: Session,
+    evaluation: Evaluation,
+    team_id: int,
+    user_id: int | None,
+    now: dt.datetime,
+    place: int | None = None,
+) -> None:
     """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
 
     user_id  who submits; None for the command line, which is no person: nobody's own quota is bounded there, and files
-             that are not checked yet are not held against the team, so that many can be loaded at once
+             that arrive or are not checked yet are not held against the team, so that many can be loaded at once
+    place    what the file held while it came, and holds no longer
 
     The rows stay locked until the transaction ends: others who submit for the team, or this person for another team,
     wait, and then count again.
     """
     rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
+    give_up(session, place)
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, *(start_of(row.day) for row in rows))
     _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)
@@ -58,12 +94,15 @@ def give_back(session: Session, submission: Submission, *, rejected: bool) -> No
             row.rejected_today += rejected
 
 
-def count_unused_file(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> None:
+def count_unused_file(
+    session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime, place: int | None
+) -> None:
     """Counts a file that was taken in with a form that can't be used among the person's rejected ones of the day.
 
-    Else such forms would fill the store for nothing.
+    Else such forms would fill the store for nothing. `place` is what it held while it came.
     """
     row = _locked_person(session, evaluation.id, user_id, now)
+    give_up(session, place)
     _turn_to(row, max(row.day, day_of(now)))
     row.rejected_today += 1
 
@@ -71,7 +110,7 @@ def count_unused_file(session: Session, evaluation: Evaluation, user_id: int, no
 def _quotas(
     session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime
 ) -> tuple[Quota, ...]:
-    team = team_quotas(session, evaluation, [team_id], now, count_unchecked=user_id is not None)[team_id]
+    team = team_quotas(session, evaluation, [team_id], now, count_pending=user_id is not None)[team_id]
     return (team,) if user_id is None else (team, personal_quota(session, evaluation, user_id, now))
 
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_change_standing, require, require_organiser
-from leaderboard.errors import Conflict, InvalidFields, NotFound
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import is_late, refusal
 from leaderboard.rules.standings import Designation, RunChoice
@@ -22,7 +22,7 @@ from leaderboard.services.texts import LONGEST_REASON, checked_text, text_proble
 from leaderboard.services.turns import next_turns
 from leaderboard.store import Received
 
-__all__ = ["admit", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
+__all__ = ["admit", "hold_place", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
@@ -35,10 +35,32 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
     Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
     """
     _require_right(actor, evaluation, team)
-    refused = refusal(evaluation, begun_at, begun_at)
-    if refused is not None:
-        raise Conflict(refused)
+    _require_dates(evaluation, begun_at, begun_at)
     quotas.check(session, evaluation, team.id, actor.user_id, begun_at)
+
+
+def hold_place(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    *,
+    begun_at: dt.datetime,
+    now: dt.datetime,
+    expires_at: dt.datetime,
+) -> int:
+    """Admits as `admit` does, and holds a place in the quotas for the file while it comes: its id, see `quotas.hold`.
+
+    So files that come at the same moment are no more than there is room for.
+
+    begun_at    the start of the request
+    expires_at  when the file must have come
+    """
+    _require_right(actor, evaluation, team)
+    _require_dates(evaluation, begun_at, begun_at)
+    if actor.user_id is None:
+        raise NotAllowed("Log in to send a file.")
+    return quotas.hold(session, evaluation, team.id, actor.user_id, now, expires_at)
 
 
 def submit(
@@ -56,6 +78,7 @@ def submit(
     notes: str = "",
     begun_at: dt.datetime | None = None,
     received_at: dt.datetime | None = None,
+    place: int | None = None,
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
 
@@ -63,6 +86,7 @@ def submit(
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
     begun_at     the start of the request, `received_at` when not given
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
+    place        what `hold_place` gave, which ends here
 
     Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, notes …).
     """
@@ -72,9 +96,7 @@ def submit(
     _check(threshold, label, notes)
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    refused = refusal(evaluation, begun_at, received_at)
-    if refused is not None:
-        raise Conflict(refused)
+    _require_dates(evaluation, begun_at, received_at)
     if isinstance(system, NewSystem):
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
@@ -85,7 +107,7 @@ def submit(
     refused = _standing_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
-    quotas.take(session, evaluation, team.id, actor.user_id, received_at)
+    quotas.take(session, evaluation, team.id, actor.user_id, received_at, place)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,
@@ -212,6 +234,12 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
 
 def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
     require(actor.answers_for(team.id, evaluation.campaign_id), f"Only members of {team.name} submit for it.")
+
+
+def _require_dates(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
+    refused = refusal(evaluation, begun_at, received_at)
+    if refused is not None:
+        raise Conflict(refused)
 
 
 def _check(threshold: float | None, label: str, notes: str) -> None:

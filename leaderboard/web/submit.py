@@ -1,7 +1,7 @@
 """The submission form of an evaluation."""
 
 import datetime as dt
-from functools import partial
+from contextlib import ExitStack
 from typing import TypeVar
 
 from flask import Blueprint, redirect, url_for
@@ -31,7 +31,7 @@ from leaderboard.services import quotas, submissions
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, config, now, read, reading, writing
+from leaderboard.web.context import actor, clock, config, now, read, writing
 from leaderboard.web.formatting import size
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.security import csrf
@@ -41,6 +41,8 @@ blueprint = Blueprint("submit", __name__)
 
 Row = TypeVar("Row", Team, System)
 
+ANY_UPLOAD_SECONDS = 24 * 3600  # where the installation sets no longest time of an upload
+COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
 
@@ -136,7 +138,48 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     refused = _refusal(page)
     if refused is not None:  # nothing of the form is read
         return form_page("submit/new.html", SubmitForm.on(page), refused, page=page, upload=None)
-    posted = uploads.receive("run", partial(_admit, page.evaluation.id))
+    place = Place(page.evaluation.id)
+    with ExitStack() as without_file:
+        without_file.callback(place.give_up)
+        posted = uploads.receive("run", place.hold)
+        if posted.upload is not None:
+            without_file.pop_all()  # what counts the file ends its place; should that fail, the place counts for it
+    return _take_in(page, posted, place)
+
+
+csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
+
+
+class Place:
+    """The place in the quotas that the file of this request holds, from before it is read until it is counted."""
+
+    def __init__(self, evaluation_id: int) -> None:
+        self._evaluation_id = evaluation_id
+        self.id: int | None = None
+
+    def hold(self, fields: MultiDict[str, str]) -> None:
+        """Raises unless the team that the fields before the file name may send one."""
+        longest = config().upload_seconds or ANY_UPLOAD_SECONDS
+        with writing() as session:
+            team = _team(session, fields.get("system", ""))
+            self.id = submissions.hold_place(
+                session,
+                actor(),
+                session.get_one(Evaluation, self._evaluation_id),
+                team,
+                begun_at=now(),
+                now=clock(),
+                expires_at=clock() + dt.timedelta(seconds=longest + COUNTING_SECONDS),
+            )
+
+    def give_up(self) -> None:
+        """Ends it, where one is held."""
+        if self.id is not None:
+            with writing() as session:
+                quotas.give_up(session, self.id)
+
+
+def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None:
         return form_page("submit/new.html", form, posted.refusal, page=page, upload=None)
@@ -144,18 +187,15 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     form.kept.data = uploads.keep(upload)
     good = form.check(upload, posted.refused)
     if upload is None or not good:
-        _count_unused(page.evaluation.id, posted)
+        _count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, page=page, upload=upload)
     try:
         with writing() as session:
-            run = _submit(session, page.evaluation.id, form, upload, posted.received_at)
+            run = _submit(session, page.evaluation.id, form, upload, posted.received_at, place)
     except LeaderboardError as error:
-        _count_unused(page.evaluation.id, posted)
+        _count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, error, page=page, upload=upload)
     return redirect(url_for("submissions.show", submission=run.id))
-
-
-csrf.exempt(send)  # uploads.receive checks the token itself, before it keeps a byte of the file
 
 
 def _refusal(page: Submitting) -> LeaderboardError | None:
@@ -169,25 +209,18 @@ def _refusal(page: Submitting) -> LeaderboardError | None:
     return None
 
 
-def _admit(evaluation_id: int, fields: MultiDict[str, str]) -> None:
-    """Raises unless the team that the fields before the file name may send one."""
-    with reading() as session:
-        team = _team(session, fields.get("system", ""))
-        submissions.admit(session, actor(), session.get_one(Evaluation, evaluation_id), team, now())
-
-
-def _count_unused(evaluation_id: int, posted: uploads.Posted) -> None:
+def _count_unused(evaluation_id: int, posted: uploads.Posted, place: Place) -> None:
     """A file that was stored and submitted by no form counts: else such forms would fill the store."""
     user_id = actor().user_id
     if posted.upload is None or user_id is None:
         return
     with writing() as session:
         evaluation = session.get_one(Evaluation, evaluation_id)
-        quotas.count_unused_file(session, evaluation, user_id, posted.received_at)
+        quotas.count_unused_file(session, evaluation, user_id, posted.received_at, place.id)
 
 
 def _submit(
-    session: Session, evaluation_id: int, form: SubmitForm, upload: Received, received_at: dt.datetime
+    session: Session, evaluation_id: int, form: SubmitForm, upload: Received, received_at: dt.datetime, place: Place
 ) -> Submission:
     team, system = _chosen(session, form)
     return submissions.submit(
@@ -204,6 +237,7 @@ def _submit(
         notes=form.text("notes"),
         begun_at=now(),
         received_at=received_at,
+        place=place.id,
     )
 
 

@@ -468,13 +468,33 @@ def upgrade() -> None:
         sa.Column("rejected_today", sa.Integer(), nullable=False),
         sa.Column("used", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_personal_use_evaluation_id_evaluation")
+            ["evaluation_id"],
+            ["evaluation.id"],
+            name=op.f("fk_personal_use_evaluation_id_evaluation"),
+            ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_personal_use_user_id_user")),
         sa.PrimaryKeyConstraint("user_id", "evaluation_id", name=op.f("pk_personal_use")),
     )
     with op.batch_alter_table("personal_use", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_personal_use_evaluation_id"), ["evaluation_id"], unique=False)
+
+    op.create_table(
+        "arrival",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_arrival_evaluation_id_evaluation"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_arrival_team_id_team")),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_arrival_user_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_arrival")),
+    )
+    with op.batch_alter_table("arrival", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_arrival_evaluation_id"), ["evaluation_id"], unique=False)
 
     op.create_table(
         "scoring_set",

@@ -1,7 +1,7 @@
 import datetime as dt
 from dataclasses import dataclass
 
-from leaderboard.rules.quotas import REJECTED_A_DAY, day_of, quota_of
+from leaderboard.rules.quotas import REJECTED_A_DAY, day_of, quota_of, retry_seconds
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 TODAY = NOON.date()
@@ -73,6 +73,20 @@ def test_files_that_wait_to_be_checked_count_as_if_they_might_all_be_rejected() 
         "17 files of your team that came today are not checked yet and 3 were rejected; the most that may be rejected "
         "in a day is 20. Send the next one when some of them are checked, or after 21 Nov 2026, 00:00 UTC."
     )
+
+
+def test_files_that_arrive_take_their_places_in_every_limit() -> None:
+    quota = quota_of(Held(daily_quota=5, total_quota=9), Used(used_today=2, used=3, rejected_today=4), NOON, arriving=2)
+    assert (quota.left_today, quota.left_in_all, quota.rejections_left, quota.spent) == (1, 4, 14, None)
+    quota = quota_of(Held(daily_quota=5), Used(used_today=2, used=2), NOON, arriving=3)
+    assert quota.left == 0
+    assert quota.spent == (
+        "What is left is held for files of your team that are arriving just now (3). Send the next one when they have "
+        "come."
+    )
+    assert retry_seconds([quota], NOON) == 60
+    assert not quota_of(Held(total_quota=1), None, NOON, arriving=1).is_spent_for_good
+    assert quota_of(Held(), Used(rejected_today=10), NOON, unchecked=5, arriving=5).left == 0
 
 
 def test_a_limit_that_was_lowered_below_what_is_used_leaves_nothing() -> None:

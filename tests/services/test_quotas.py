@@ -4,6 +4,7 @@ import datetime as dt
 import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,13 +12,13 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
 from leaderboard.errors import QuotaSpent
-from leaderboard.models import Evaluation, Participation, PersonalUse, Scoring, Submission, System, Team
+from leaderboard.models import Arrival, Evaluation, Participation, PersonalUse, Scoring, Submission, System, Team
 from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
-from leaderboard.services import evaluations, submissions, teams
+from leaderboard.services import campaigns, evaluations, quotas, submissions, teams
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from tests.support.refused import refused
-from tests.support.world import World, run_text
+from tests.support.world import World, build_world, run_text
 
 NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
 
@@ -247,3 +248,68 @@ def test_files_that_wait_to_be_checked_count_against_the_rejections_that_are_lef
         session.execute(sa.update(Submission).where(Submission.id == 1).values(scored_at=NOON))
         session.execute(sa.update(Submission).where(Submission.submitter_id.is_(None)).values(scored_at=NOON))
     world.submit(upload=upload, received_at=NOON)
+
+
+def _hold(database: Database, world: World, team: int, now: dt.datetime = NOON) -> int:
+    """A place for a file of Ada's that must have come within the hour."""
+    with database.write() as session:
+        return submissions.hold_place(
+            session, world.ada, session.get_one(Evaluation, world.evaluation), session.get_one(Team, team),
+            begun_at=now, now=now, expires_at=now + dt.timedelta(hours=1),
+        )  # fmt: skip
+
+
+def test_places_taken_at_the_same_moment_by_files_of_one_person_s_teams_are_no_more_than_are_left(
+    world: World, database_url: str
+) -> None:
+    mine = [world.team, _second_team(world)]
+    world.change_evaluation(daily_quota=QUOTA)
+    start = threading.Barrier(16)
+
+    def hold(number: int) -> str:
+        database = Database.connect(database_url)
+        try:
+            start.wait()
+            _hold(database, world, mine[number % 2])
+        except QuotaSpent:
+            return "spent"
+        finally:
+            database.close()
+        return "held"
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(hold, range(16))).count("held") == QUOTA
+    assert len(world.all(sa.select(Arrival))) == QUOTA
+    assert world.all(sa.select(Participation)) == []  # a team takes part from its first submission on
+
+
+def test_a_place_ends_with_its_submission_with_an_unused_file_when_given_up_or_in_time(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    upload = world.receive(run_text(1))
+    _hold(world.database, world, world.team)
+    with refused(world.database, QuotaSpent, "arrival", match="held for files of your team that are arriving"):
+        _hold(world.database, world, world.team)
+    _hold(world.database, world, world.team, NOON + dt.timedelta(hours=1))  # the first one's process was killed
+    (second,) = world.all(sa.select(Arrival.id))
+    with world.database.write() as session:
+        quotas.give_up(session, second)
+    third = _hold(world.database, world, world.team)
+    with world.database.write() as session:
+        assert world.ada.user_id is not None
+        evaluation = session.get_one(Evaluation, world.evaluation)
+        quotas.count_unused_file(session, evaluation, world.ada.user_id, NOON, third)
+    fourth = _hold(world.database, world, world.team)
+    _submit_for(world.database, world, world.team, upload, received_at=NOON, place=fourth)
+    assert world.all(sa.select(Arrival)) == []
+    (use,) = world.all(sa.select(PersonalUse))
+    assert (use.used, use.rejected_today) == (1, 1)
+
+
+def test_a_campaign_is_removed_though_a_file_arrives_for_it_or_came_unused(
+    database: Database, tmp_path: Path, quick_hashes: None
+) -> None:
+    world = build_world(database, tmp_path, qrels=None)
+    _hold(world.database, world, world.team)
+    with world.organising() as (session, campaign, _):
+        campaigns.remove_campaign(session, CONSOLE, campaign)
+    assert world.all(sa.select(Arrival)) == world.all(sa.select(PersonalUse)) == []

@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import PersonalUse, Submission
+from leaderboard.models import Arrival, PersonalUse, Submission
 from leaderboard.rules.quotas import REJECTED_A_DAY
 from leaderboard.services import teams
 from leaderboard.services.events import present
@@ -43,12 +43,12 @@ class Counted(io.BytesIO):
         return count
 
 
-def post(reader: Reader, **fields: str) -> tuple[TestResponse, int]:
+def post(reader: Reader, body_class: Callable[[bytes], Counted] = Counted, **fields: str) -> tuple[TestResponse, int]:
     """Sends the form with a file of 4 MB; the answer, and how many bytes of the body were read."""
     head = "--b\r\nContent-Disposition: form-data; name="
     parts = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
     body = f'{parts}{head}"run"; filename="a.run"\r\n\r\n'.encode() + FILE + b"\r\n--b--\r\n"
-    stream = Counted(body)
+    stream = body_class(body)
     answer = reader.client.post(
         FORM, input_stream=stream, content_length=len(body), content_type="multipart/form-data; boundary=b"
     )
@@ -145,3 +145,66 @@ def test_files_sent_with_forms_that_cannot_be_used_are_bounded(
         session.scalars(sa.select(PersonalUse)).one().rejected_today = REJECTED_A_DAY
     assert participant.send(FORM, RUN, **sent).status_code == 429
     assert reader("ben").send(FORM, RUN, **{**sent, "threshold": ""}).status_code == 302
+
+
+class Interrupted(Counted):
+    """A body in whose middle something else happens, once."""
+
+    def __init__(self, body: bytes, meanwhile: Callable[[], None]) -> None:
+        super().__init__(body)
+        self._meanwhile: Callable[[], None] | None = meanwhile
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        self._let_happen()
+        return super().read(size)
+
+    def readinto(self, buffer: bytearray, /) -> int:  # type: ignore[override]  # all that is passed here
+        self._let_happen()
+        return super().readinto(buffer)
+
+    def _let_happen(self) -> None:
+        if self.given > MOST_READ and self._meanwhile is not None:
+            meanwhile, self._meanwhile = self._meanwhile, None
+            meanwhile()
+
+
+def test_no_more_files_are_read_at_the_same_moment_than_their_sender_has_room_for(
+    roomy: Flask, world: World, reader: Callable[[str], Reader]
+) -> None:
+    world.change(daily_quota=2)
+    seen: list[tuple[int, bool, int]] = []
+
+    def in_the_middle(interrupt: Callable[[bytes], Counted] = Counted) -> TestResponse:
+        return send_interrupted(reader("ada"), world, interrupt)
+
+    def third() -> None:
+        answer, read = send(reader("ada"), world)
+        words = "held for files of your team that are arriving just now (2)"
+        seen.append((answer.status_code, words in answer.text, read))
+        assert answer.headers["Retry-After"] == "60"
+
+    def second() -> None:
+        assert in_the_middle(lambda body: Interrupted(body, third)).status_code == 302
+
+    assert in_the_middle(lambda body: Interrupted(body, second)).status_code == 302
+    assert seen == [(429, True, 0)]
+    with world.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
+        assert session.scalar(sa.select(sa.func.count()).select_from(Arrival)) == 0
+
+
+def test_a_file_that_breaks_off_gives_its_place_back(roomy: Flask, world: World, participant: Reader) -> None:
+    def break_off() -> None:
+        raise ConnectionResetError
+
+    world.change(daily_quota=1)
+    assert send_interrupted(participant, world, lambda body: Interrupted(body, break_off)).status_code == 400
+    answer, _ = send(participant, world)
+    assert answer.status_code == 302
+    assert len(files_in(roomy)) == 1
+
+
+def send_interrupted(reader: Reader, world: World, body_class: Callable[[bytes], Counted]) -> TestResponse:
+    given = {"csrf_token": reader.token(), "system": str(world.system.id), "designation": "contrastive"}
+    answer, _ = post(reader, body_class, **given)
+    return answer
