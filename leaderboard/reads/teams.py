@@ -101,7 +101,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     columns = primary_columns(session, evaluations)
     entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
     places = _places(actor, evaluations, columns, entries, now)
-    records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name_key)).all()
+    records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()
     systems = [
         TeamSystem(one.name, one.slug, one.kind, one.description, tuple(places.get(one.id, ()))) for one in records
     ]

@@ -30,22 +30,30 @@ TOGETHER = (
     {"LATIN", "HAN", "BOPOMOFO"},
     {"LATIN", "HAN", "HANGUL"},
 )
-LOOK_ALIKE = str.maketrans("01i", "oll")  # i is here for its capital, which is a bar as l and 1 are
+# i is here for its capital, which is a bar as l and 1 are; m is what Unicode's table of look-alikes takes for rn.
+LOOK_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "m": "rn"})
+# Unicode's Default_Ignorable_Code_Point, which the standard library does not tell, and three blanks that are no spaces:
+# a Braille pattern without dots, a filler of the Khitan script, a musical note without a head.
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    "\u2800\U00016fe4\U0001d159]"
+)
 
 
 def normalised(text: str) -> str:
-    """What somebody typed, as it is checked and kept: format characters taken out, NFKC, blanks trimmed and joined.
+    """What somebody typed, as it is checked and kept: without what nobody sees, in NFKC, blanks trimmed and joined.
 
     So a full-width ＠ is an @ before anything looks for one.
     """
-    return " ".join(unicodedata.normalize("NFKC", _without_format(text)).split())
+    return " ".join(unicodedata.normalize("NFKC", _without_unseen(text)).split())
 
 
 def name_key(text: str) -> str:
     """What two names are compared by: equal keys, same name.
 
-    Format characters and blanks stripped, NFKC, case folded, characters that look like an ASCII letter taken for it,
-    and I, l and 1 taken for one, as 0 and O are. Never shown.
+    Blanks and characters that can't be seen stripped, NFKC, case folded, characters that look like an ASCII letter
+    taken for it, and I, l and 1 taken for one, as 0 and O are, and m and rn. Never shown.
     """
     folded = unicodedata.normalize("NFKC", normalised(text).casefold())
     alike = "".join(_latin_twin(character) or character for character in folded)
@@ -83,7 +91,7 @@ def slug_of(text: str) -> str:
 
 def checked_slug(text: str, field: str = "slug") -> str:
     """The slug that `text` is. Raises InvalidFields for `field` when it is none."""
-    slug = unicodedata.normalize("NFKC", _without_format(text))  # no blank is taken away: it is no part of a slug
+    slug = unicodedata.normalize("NFKC", _without_unseen(text))  # no blank is taken away: it is no part of a slug
     if len(slug) > LONGEST or not SLUG.fullmatch(slug):
         example = slug_of(text) or "trec-covid"
         raise InvalidFields(
@@ -92,9 +100,9 @@ def checked_slug(text: str, field: str = "slug") -> str:
     return slug
 
 
-def _without_format(text: str) -> str:
-    """Without characters that only steer how others are shown (zero-width ones, changes of direction)."""
-    return "".join(character for character in text if unicodedata.category(character) != "Cf")
+def _without_unseen(text: str) -> str:
+    """Without characters that only steer how others are shown (changes of direction, variants), and unseen fillers."""
+    return "".join(character for character in UNSEEN.sub("", text) if unicodedata.category(character) != "Cf")
 
 
 def _hides_something(text: str) -> bool:

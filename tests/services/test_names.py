@@ -1,7 +1,7 @@
 import pytest
 
 from leaderboard.errors import InvalidFields
-from leaderboard.services.names import checked_name, checked_slug, name_key, slug_of
+from leaderboard.services.names import checked_email, checked_name, checked_slug, name_key, slug_of
 
 CYRILLIC_A, ZERO_WIDTH, RIGHT_TO_LEFT, FULL_WIDTH_A = "\u0430", "\u200b", "\u202e", "\uff21"
 
@@ -28,6 +28,30 @@ def test_names_that_differ_in_case_blanks_or_look_alikes_are_one(other: str) -> 
 
 def test_composed_and_decomposed_letters_are_one() -> None:
     assert name_key("Zu\u0308rich") == name_key("Z\u00fcrich")
+
+
+# From the first and last characters of ranges of Default_Ignorable_Code_Point in Unicode's DerivedCoreProperties.txt,
+# and blanks that are no spaces.
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u200b\u200f\u202a\u202e\u2060\u2065\u206f\u3164"
+    "\ufe00\ufe0f\ufeff\uffa0\ufff0\ufff8\U0001bca0\U0001bca3\U0001d173\U0001d17a\U000e0000\U000e01ef\U000e0fff"
+    "\u2800\U00016fe4\U0001d159"
+)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_a_name_with_a_character_that_nobody_sees_is_the_name_without_it(unseen: str) -> None:
+    for name in (f"eve{unseen}", f"{unseen}eve", f"e{unseen}ve"):
+        assert checked_name(name) == ("eve", name_key("eve"))
+        assert checked_email(f"{name}@example.org") == checked_email("eve@example.org")
+        assert checked_slug(name) == "eve"
+    with pytest.raises(InvalidFields):
+        checked_name(unseen * 3)
+
+
+def test_r_and_n_are_taken_for_the_m_that_they_look_like() -> None:
+    assert name_key("rnal") == name_key("mal") == name_key("RNAL")
+    assert name_key("Modern") == name_key("rnodem")
 
 
 @pytest.mark.parametrize("other", ["Northern light", "Northern-lights", "Southern lights", "Northern lights 2"])
