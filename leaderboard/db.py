@@ -2,8 +2,8 @@
 
 import datetime as dt
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ __all__ = [
     "Text",
     "UtcDateTime",
     "answering",
+    "as_committed",
     "choice",
     "clock",
     "does_not_answer",
@@ -46,6 +47,9 @@ NAMING = {
 }
 
 
+AS_COMMITTED = "opens a session beside this one"
+ONE_CONNECTION = {"pool_size": 1, "max_overflow": 0}
+CONTENT = ("Could not decode to UTF-8", "malformed JSON")  # SQLite's words for what somebody else wrote
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
 READ_ONLY = "25006"  # PostgreSQL's code: a standby, or a server that its operator has closed to writers
 PATIENCE_SECONDS = 30.0  # of commands and workers; the site's is shorter
@@ -164,7 +168,8 @@ def does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
     """Whether an error says that the database is away, locked or full, so that the same may work later; every other
     one is about what it was asked to do, and will come again.
 
-    PostgreSQL's class 54 says that a limit of its own was passed, which drivers count among the first kind.
+    PostgreSQL's class 54 says that a limit of its own was passed, which drivers count among the first kind, as SQLite's
+    does with text and JSON that can't be read.
     """
     if not isinstance(error, sa.exc.DBAPIError):
         return isinstance(error, sa.exc.TimeoutError)  # no connection of the pool was free
@@ -175,19 +180,25 @@ def does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
         return True
     if type(error.orig) is sqlite3.DatabaseError:
         return True  # a file that is damaged or no database: it has no class of its own
+    if str(error.orig).startswith(CONTENT):
+        return False
     return isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError)) and not state.startswith(LIMIT_PASSED)
 
 
 class Database:
-    """One engine. `read()` and `write()` are the only ways to a session.
+    """One engine, and a connection beside it. `read()` and `write()` are the only ways to a session.
 
     The caller of `write()` owns the transaction: it commits when the block ends and rolls back when it raises. On
     SQLite it opens with BEGIN IMMEDIATE, since a transaction that reads first and writes later fails at once when
     another one wrote in between, whatever the busy timeout says.
+
+    beside  an engine of the same database for `as_committed`, with one connection of its own: a transaction that waited
+            for one of the engine's could wait for others that wait for it
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: sa.Engine, beside: sa.Engine) -> None:
         self.engine = engine
+        self._beside = beside
         self._writing = engine.execution_options(writing=True)
 
     @classmethod
@@ -204,28 +215,10 @@ class Database:
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
         if parsed.get_backend_name() == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
-            engine = sa.create_engine(
-                parsed,
-                pool_pre_ping=True,
-                pool_recycle=1800,
-                pool_timeout=patience_seconds,
-                connect_args={
-                    "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
-                    "tcp_user_timeout": round(1000 * patience_seconds),
-                },
-            )
-            sa.event.listen(engine, "connect", _bound_locks(patience_seconds))
-            return cls(engine)
+            return cls(_postgresql(parsed, patience_seconds, {}), _postgresql(parsed, patience_seconds, ONE_CONNECTION))
         if parsed.get_backend_name() == "sqlite":
-            engine = sa.create_engine(parsed, pool_timeout=patience_seconds, connect_args={"timeout": patience_seconds})
-            if parsed.database and must_exist:
-                sa.event.listen(engine, "do_connect", _require_file(parsed.database))
-                sa.event.listen(engine, "checkout", _same_file(parsed.database))
-            if parsed.database and parsed.database != ":memory:":
-                sa.event.listen(engine, "do_connect", partial(_keep_private, Path(parsed.database)))
-            sa.event.listen(engine, "connect", _set_up_sqlite)
-            sa.event.listen(engine, "begin", _begin_sqlite)
-            return cls(engine)
+            own = (parsed, patience_seconds, must_exist)
+            return cls(_sqlite(*own, {}), _sqlite(*own, ONE_CONNECTION))
         raise BadInput(
             f"{parsed.get_backend_name()} is no database that is supported; use sqlite:///FILE or postgresql://…"
         )
@@ -238,11 +231,50 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        with answering(), Session(self._writing, expire_on_commit=False) as session, session.begin():
+        info = {AS_COMMITTED: lambda: Session(self._beside)}
+        with answering(), Session(self._writing, expire_on_commit=False, info=info) as session, session.begin():
             yield session
 
     def close(self) -> None:
         self.engine.dispose()
+        self._beside.dispose()
+
+
+def as_committed(session: Session) -> AbstractContextManager[Session]:
+    """A session that sees what others have committed, and nothing of what `session`, one of `write()`, has written.
+
+    Call it only under a lock that one transaction holds at a time: it has one connection.
+    """
+    opened: AbstractContextManager[Session] = session.info[AS_COMMITTED]()
+    return opened
+
+
+def _postgresql(url: sa.URL, patience_seconds: float, pool: Mapping[str, int]) -> sa.Engine:
+    engine = sa.create_engine(
+        url,
+        pool_pre_ping=True,
+        pool_recycle=1800,
+        pool_timeout=patience_seconds,
+        connect_args={
+            "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
+            "tcp_user_timeout": round(1000 * patience_seconds),
+        },
+        **pool,
+    )
+    sa.event.listen(engine, "connect", _bound_locks(patience_seconds))
+    return engine
+
+
+def _sqlite(url: sa.URL, patience_seconds: float, must_exist: bool, pool: Mapping[str, int]) -> sa.Engine:
+    engine = sa.create_engine(url, pool_timeout=patience_seconds, connect_args={"timeout": patience_seconds}, **pool)
+    if url.database and must_exist:
+        sa.event.listen(engine, "do_connect", _require_file(url.database))
+        sa.event.listen(engine, "checkout", _same_file(url.database))
+    if url.database and url.database != ":memory:":
+        sa.event.listen(engine, "do_connect", partial(_keep_private, Path(url.database)))
+    sa.event.listen(engine, "connect", _set_up_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
 
 
 def _keep_private(file: Path, *_: object) -> None:

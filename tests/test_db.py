@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from leaderboard.db import Database, clock, value_at
 from leaderboard.errors import BadInput
 from leaderboard.models import Event, Score, Team
+from leaderboard.rules.digests import FIRST
 from leaderboard.rules.settings import Subset
 from tests.support.field import Field
 
@@ -17,7 +18,9 @@ NOON = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
 
 
 def event(at: dt.datetime) -> Event:
-    return Event(at=at, action="create", subject="team", subject_id=1, facts={})
+    return Event(
+        id=1, at=at, action="create", subject="team", subject_id=1, facts={}, previous_hash=FIRST, hash="of none"
+    )
 
 
 def teams(database: Database) -> list[str]:

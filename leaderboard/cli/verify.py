@@ -16,7 +16,7 @@ from leaderboard.errors import NotFound
 from leaderboard.formats import Limits
 from leaderboard.reads.verifications import verifications
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.services.verification import Report, one_moment, record_verification, scored_runs_on_record
+from leaderboard.services.verification import Report, one_moment, readable, record_verification, scored_runs_on_record
 from leaderboard.services.verification import verify as verified
 from leaderboard.store import RunStore
 from leaderboard.worker.recomputing import recompute
@@ -64,7 +64,8 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             store = RunStore(config.store_url)
             with counting_bar(report.runs, "Scoring again") as tell:
                 recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell)
-        with database.read() as session:
+        before = None
+        with readable(report, "the outcomes of verifications"), database.read() as session:
             before = verifications(session).clean_at
         _keep(database, report, figures)
     click.echo(json_text(_document(report)) if as_json else _words(report, figures, before), nl=False)

@@ -16,6 +16,7 @@ class Event(Base):
 
     id             its number in the trail: 1, 2, 3 …, without a gap
     state          what the rows that it is about hold after it; `services/guarded.py` says of which rows what
+    changed        what of these was otherwise before it, see `guarded.change_of`
     previous_hash  the hash of the event before it
     hash           of all of its fields, the previous hash among them
     """
@@ -30,6 +31,7 @@ class Event(Base):
     subject_id: Mapped[int]
     facts: Mapped[dict[str, Any]] = mapped_column(default=dict)
     state: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    changed: Mapped[dict[str, Any]] = mapped_column(default=dict)
     previous_hash: Mapped[str]
     hash: Mapped[str]
 

@@ -70,9 +70,10 @@ def event_hash(
     subject_id: int,
     facts: Mapping[str, Any],
     state: Mapping[str, Any],
+    changed: Mapping[str, Any],
 ) -> str:
     """The hash of an event: of everything it says and of the hash of the event before it."""
-    return digest([previous_hash, number, at, actor_id, action, subject, subject_id, facts, state])
+    return digest([previous_hash, number, at, actor_id, action, subject, subject_id, facts, state, changed])
 
 
 def scoring_digest(

@@ -10,8 +10,9 @@ in time, no baseline), so that a rank and its range are of the same runs. All ot
 
 import datetime as dt
 import hashlib
+import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -31,7 +32,7 @@ from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standin
 from leaderboard.rules.states import SetState
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["FIGURES_VERSION", "Due", "due", "refresh"]
+__all__ = ["FIGURES_VERSION", "Due", "Recomputed", "due", "recomputed", "refresh"]
 
 FIGURES_VERSION = 1  # of how a board's figures are computed and kept; those of another version are computed anew
 
@@ -42,6 +43,8 @@ EQUAL = 1e-12
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
 Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
+KeptEnds = tuple[float | None, float | None]
+NO_ENDS: KeptEnds = (None, None)
 Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
 
 
@@ -87,7 +90,7 @@ class _Work:
     subset: Subset
     lineup: Lineup
     columns: dict[int, Columns]
-    ends: dict[int, tuple[float | None, float | None]]
+    ends: dict[int, KeptEnds]
     resamples: int
     compare_pairs: bool
 
@@ -142,6 +145,60 @@ def refresh(database: Database, wanted: Due) -> bool:
             for subset in subsets:
                 kept = _write_figures(session, wanted, subset, figures, as_of)
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """What is kept of one measure over one subset, and what computing it anew gives.
+
+    intervals  scoring -> the ends that are kept, the ends computed; only those that differ by more than rounding
+    figures    the names of those figures of the board that differ -> what is kept, what was computed
+    """
+
+    measure: str
+    subset: Subset
+    intervals: dict[int, tuple[KeptEnds, KeptEnds]]
+    figures: dict[str, tuple[Any, Any]]
+
+
+def recomputed(session: Session) -> Iterator[Recomputed]:
+    """Computes the figures of every current set's boards anew and keeps nothing. Leaves out those that are `due`."""
+    waiting = set(due(session))
+    rows = session.execute(
+        sa.select(Board.scoring_set_id, Board.measure, Board.subset, Board.figures)
+        .join(ScoringSet, ScoringSet.id == Board.scoring_set_id)
+        .where(ScoringSet.state == SetState.CURRENT)
+        .order_by(Board.scoring_set_id, Board.measure, Board.subset)
+    ).all()
+    kept = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
+    for wanted in dict.fromkeys(wanted for wanted, _ in kept if wanted not in waiting):
+        works = _read(session, wanted)
+        for work in works:
+            ends, computed = _derive(work)
+            figures = json.loads(json.dumps(computed))  # as a database gives them back
+            for subset in (work.subset,) if len(works) > 1 else tuple(Subset):
+                stored = _ends(session, wanted, subset)
+                intervals = {
+                    run: (stored[run], ends.get(run, NO_ENDS))
+                    for run in (*work.lineup.ranked, *work.lineup.others)
+                    if run in stored and _differs(ends.get(run, NO_ENDS), stored[run])
+                }
+                own = kept.get((wanted, subset), figures)
+                others = {
+                    name: (own.get(name), figures.get(name))
+                    for name in sorted(own.keys() | figures.keys())
+                    if own.get(name) != figures.get(name)
+                }
+                yield Recomputed(wanted.measure, subset, intervals, others)
+
+
+def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
+    rows = session.execute(
+        sa.select(Score.scoring_id, Score.low, Score.high)
+        .join(Scoring, Scoring.id == Score.scoring_id)
+        .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure == wanted.measure, Score.subset == subset)
+    )
+    return {scoring_id: (low, high) for scoring_id, low, high in rows}
 
 
 def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, CurrentSet]:
@@ -234,7 +291,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
 
 def _vectors(
     session: Session, wanted: Due, subset: Subset, names: Sequence[str]
-) -> tuple[dict[int, dict[str, Floats]], dict[int, tuple[float | None, float | None]]]:
+) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds]]:
     """(scoring -> measure -> float64[Q] in the order of `metrics.query_order`, scoring -> the interval that stands)."""
     made = session.get_one(ScoringSet, wanted.scoring_set_id)
     of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings.queries)
@@ -246,7 +303,7 @@ def _vectors(
         .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure.in_(names), Score.subset == subset)
     )
     vectors: dict[int, dict[str, Floats]] = {}
-    ends: dict[int, tuple[float | None, float | None]] = {}
+    ends: dict[int, KeptEnds] = {}
     for scoring_id, measure, values, low, high in rows:
         vectors.setdefault(scoring_id, {})[measure] = values[order]
         if measure == wanted.measure:
@@ -284,9 +341,13 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     }
 
 
-def _differs(new: tuple[float, float], old: tuple[float | None, float | None]) -> bool:
+def _differs(new: KeptEnds, old: KeptEnds) -> bool:
     """Whether an end moved by more than rounding: sums run in another order when there are more or fewer runs."""
-    return any(was is None or not math.isclose(now, was, abs_tol=EQUAL) for now, was in zip(new, old, strict=True))
+    pairs = zip(new, old, strict=True)
+    return any(
+        now is not was and (now is None or was is None or not math.isclose(now, was, abs_tol=EQUAL))
+        for now, was in pairs
+    )
 
 
 def _write_ends(

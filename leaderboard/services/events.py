@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.db import Base
+from leaderboard.db import Base, as_committed
 from leaderboard.models import Chain, Event
 from leaderboard.rules.digests import event_hash
-from leaderboard.services.guarded import Thing, states_of, things_of
+from leaderboard.services.guarded import Thing, change_of, name_of, states_of, things_of
 
 __all__ = ["present", "record"]
 
@@ -39,7 +39,8 @@ def record(session: Session, actor: Actor, action: str, subject: Base, **facts: 
     Facts are what a reader of the trail would ask for; never a password, a token or a judgment. The event is written
     when the transaction is committed: it hangs on the one before it, so events are added one at a time, and a
     transaction that took its turn earlier would keep all others waiting. It carries what the rows that it is about hold
-    by then (`services/guarded.py`).
+    by then (`services/guarded.py`), and what of it was otherwise before the transaction: what somebody had changed past
+    this program is not taken over unseen.
     """
     session.flush()
     if WAITING not in session.info:
@@ -68,12 +69,20 @@ def _write(session: Session) -> None:
     # The last lock of the transaction, so that nobody waits for the others who hold it.
     chain = session.execute(sa.select(Chain.events, Chain.head).with_for_update()).one()
     number, head = chain.events, chain.head
+    things = dict.fromkeys(thing for one in waiting for thing in one.things)
+    # In this order: what somebody else commits between the two is in `committed` only, and is told from our own change.
+    after = states_of(session, things)
+    with as_committed(session) as beside:
+        committed = states_of(beside, things)
     for one in waiting:
-        at, state = present(), states_of(session, one.things)
+        state = {name: after[name] for name in map(name_of, one.things)}
+        changed = {name: change_of(committed[name], now) for name, now in state.items() if committed[name] != now}
+        committed |= state  # for the transaction's next event about it
+        at = present()
         number, previous = number + 1, head
-        said = (at, one.actor_id, one.action, one.subject, one.subject_id, one.facts, state)
+        said = (at, one.actor_id, one.action, one.subject, one.subject_id, one.facts, state, changed)
         head = event_hash(previous, number, *said)
-        columns = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state")
+        columns = ("at", "actor_id", "action", "subject", "subject_id", "facts", "state", "changed")
         session.execute(
             sa.insert(Event).values(
                 id=number, previous_hash=previous, hash=head, **dict(zip(columns, said, strict=True))

@@ -5,6 +5,7 @@ each with the rows as they are. A column that is not named here as left out is g
 it records an event.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +30,17 @@ from leaderboard.models import (
 )
 from leaderboard.rules.digests import canonical, digest, short
 
-__all__ = ["GUARDED", "Guarded", "states_of", "states_of_all", "things_of"]
+__all__ = [
+    "GUARDED",
+    "Guarded",
+    "change_of",
+    "is_nothing",
+    "name_of",
+    "state_before",
+    "states_of",
+    "states_of_all",
+    "things_of",
+]
 
 LONGEST_VALUE = 80  # characters of its canonical form; of a longer value the trail has the digest
 
@@ -77,11 +88,7 @@ GUARDED = {
             "submission",
             Submission,
             ("id",),
-            left_out={
-                "charged": COUNTS,
-                "problems": "what is wrong with a file: in words that follow from it",
-                "problem_count": "follows from the file",
-            },
+            left_out={"charged": COUNTS},
         ),
         Guarded(
             "participation",
@@ -131,7 +138,37 @@ def states_of(session: Session, things: Iterable[Thing]) -> dict[str, Any]:
 
     Of things of many rows: the digest of all of them, and the first digits of each row's.
     """
-    return {_named(name, key): _state(GUARDED[name], _rows(session, GUARDED[name], key)) for name, key in things}
+    return {name_of((name, key)): _state(GUARDED[name], _rows(session, GUARDED[name], key)) for name, key in things}
+
+
+def change_of(before: Any, after: Any) -> Any:
+    """What of a thing was otherwise before: enough to get from its state after an event to that before it.
+
+    None where there was none; the values before of the columns that changed; of a thing of many rows its digest before
+    and the digests of the rows that went and came.
+    """
+    if not before or not after:
+        return before
+    if "rows" in after:
+        was, now = Counter(before["rows"]), Counter(after["rows"])
+        gone, come = sorted((was - now).elements()), sorted((now - was).elements())
+        return {"digest": before["digest"], "gone": gone, "come": come}
+    return {column: value for column, value in before.items() if after[column] != value}
+
+
+def state_before(change: Any, after: Any) -> Any:
+    """The state before an event, from what `change_of` gave."""
+    if not change or not after:
+        return change
+    if "rows" in after:
+        rows = Counter(after["rows"]) - Counter(change["come"]) + Counter(change["gone"])
+        return {"rows": sorted(rows.elements()), "digest": change["digest"]}
+    return {**after, **change}
+
+
+def is_nothing(state: Any) -> bool:
+    """Whether a state is that of a thing that is not there, or has no rows."""
+    return not state or not state.get("rows", True)
 
 
 def states_of_all(session: Session, name: str) -> Iterator[tuple[str, Any, dict[str, str]]]:
@@ -141,15 +178,17 @@ def states_of_all(session: Session, name: str) -> Iterator[tuple[str, Any, dict[
     for row in _rows(session, guarded):
         own = tuple(row[: len(guarded.by)])
         if key is not None and own != key:
-            yield _named(name, key), _state(guarded, rows), _labels(guarded, rows)
+            yield name_of((name, key)), _state(guarded, rows), _labels(guarded, rows)
             rows = []
         key = own
         rows.append(row)
     if key is not None:
-        yield _named(name, key), _state(guarded, rows), _labels(guarded, rows)
+        yield name_of((name, key)), _state(guarded, rows), _labels(guarded, rows)
 
 
-def _named(name: str, key: tuple[int, ...]) -> str:
+def name_of(thing: Thing) -> str:
+    """As the trail calls it: `campaign 3`, `participation 1/2`."""
+    name, key = thing
     return f"{name} {'/'.join(map(str, key))}"
 
 

@@ -272,6 +272,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     submission = locked(session, Submission, scoring.submission_id)
     submission.problems = [[problem.line, problem.message] for problem in problems]
     submission.problem_count = count
+    scoring.failure, scoring.damaged = "", False
     _finish(scoring, State.REJECTED)
     give_back(session, submission, rejected=True)
     record(session, WORKER, "reject", submission, scoring=scoring.id, problems=count)
@@ -341,7 +342,7 @@ def _park(session: Session, scoring: Scoring, reason: str) -> None:
     _finish(scoring, State.FAILED)
     submission = locked(session, Submission, scoring.submission_id)
     give_back(session, submission, rejected=False)
-    record(session, WORKER, "fail", submission, scoring=scoring.id, reason=reason)
+    record(session, WORKER, "fail", submission, scoring=scoring.id, reason=reason, damaged=scoring.damaged)
 
 
 def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:

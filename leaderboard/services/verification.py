@@ -5,6 +5,7 @@ trail says of it, every revision with the hash of its judgments, and every score
 What it finds was done past this program, or past its checks; docs/integrity.md says what it can't find.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import migrate
 from leaderboard.access import Actor
+from leaderboard.db import does_not_answer
 from leaderboard.models import (
     Campaign,
     Chain,
@@ -36,7 +38,7 @@ from leaderboard.rules.digests import FIRST, SHORT, ScoreLine, event_hash, scori
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.states import State
 from leaderboard.services.events import record
-from leaderboard.services.guarded import GUARDED, states_of_all
+from leaderboard.services.guarded import GUARDED, is_nothing, state_before, states_of_all
 from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.locking import locked
 
@@ -44,6 +46,7 @@ __all__ = [
     "Difference",
     "Report",
     "one_moment",
+    "readable",
     "record_verification",
     "run_in_words",
     "scored_runs_on_record",
@@ -52,9 +55,13 @@ __all__ = [
 
 AT_ONCE = 200  # scorings whose figures are in memory
 NOTHING = "nothing"
+A_ROW = "a row"  # that can't be named, since another content has taken its place
 OUTSIDE = "No event accounts for it: it was done outside this program, by somebody who can write to"
-# What SQLAlchemy and we raise for a value that no program of ours wrote.
-UNREADABLE = (AttributeError, KeyError, LookupError, TypeError, ValueError)
+# What Python, SQLAlchemy and we raise for a value, or a table, that is none of this program's: JSON that is nested too
+# deeply and numbers that are too great among them.
+UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, sa.exc.SQLAlchemyError,
+)  # fmt: skip
 
 Tell = Callable[[int], None]  # is told how many more scorings were looked at
 
@@ -104,13 +111,36 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class _TakenOver:
+    """What an event found was not what the last one about the same thing had left: `last`, in words, left `left`."""
+
+    event_id: int
+    found: Any
+    left: Any
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """What the trail says of a scoring without figures; `failure` in words, `last` the event in words."""
+
+    state: State
+    failure: str
+    damaged: bool
+    submission_id: int
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Told:
     """What the trail says."""
 
     states: dict[str, tuple[Any, str]]  # a thing -> its last state, and the event in words
+    taken_over: dict[str, list[_TakenOver]]  # by thing
     scored: dict[
         int, tuple[str, Mapping[str, Any], int, str]
     ]  # scoring -> digest, figures, its run, the event in words
+    ended: dict[int, _Ended]  # scorings that were rejected or have failed
 
 
 def one_moment(session: Session) -> None:
@@ -126,30 +156,49 @@ def verify(session: Session, tell: Tell = lambda _: None, noted: tuple[int, str]
     """
     report = Report()
     _check_triggers(session, report)
-    told = _Told({}, {})
-    with _readable(report, "the trail"):
+    told = _Told({}, {}, {}, {})
+    with _part(session, report, "the trail"):
         _check_chain(session, report, told, noted)
         for name in GUARDED:
-            with _readable(report, f"the rows of {name}"):
+            with _part(session, report, f"the rows of {name}"):
                 _check_states(session, report, told, name)
         _check_gone(report, told)
-        with _readable(report, "the scored runs"):
+        with _part(session, report, "the scored runs"):
             _check_scorings(session, report, told, tell)
-    with _readable(report, "the judgments"):
+            _check_ended(session, report, told)
+    with _part(session, report, "the judgments"):
         _check_revisions(session, report)
-    with _readable(report, "the scoring sets"):
+    with _part(session, report, "the scoring sets"):
         _check_sets(session, report)
     return report
 
 
 @contextmanager
-def _readable(report: Report, where: str) -> Iterator[None]:
-    """What can't be read is a difference, and the others are looked at all the same."""
+def readable(report: Report, where: str) -> Iterator[None]:
+    """What can't be read is a difference, and the others are looked at all the same.
+
+    Raises what a database raises that does not answer.
+    """
     try:
         yield
     except UNREADABLE as error:
-        reason = f"can't be read ({type(error).__name__}: {error})"
+        if isinstance(error, sa.exc.SQLAlchemyError) and does_not_answer(error) and not _is_of_statement(error):
+            raise
+        words = str(getattr(error, "orig", None) or error).strip()
+        reason = f"can't be read ({type(error).__name__}: {words})"
         report.differences.append(Difference(where, "itself", reason, "values that this program writes"))
+
+
+def _is_of_statement(error: Exception) -> bool:
+    """Whether SQLite answered that a table or column is not there, or that it can't do with a value what was asked."""
+    return getattr(getattr(error, "orig", None), "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+
+
+@contextmanager
+def _part(session: Session, report: Report, where: str) -> Iterator[None]:
+    """The same in a savepoint: after an error PostgreSQL answers nothing more until that is taken back."""
+    with readable(report, where), session.begin_nested():
+        yield
 
 
 def record_verification(session: Session, actor: Actor, report: Report, *, figures: bool) -> None:
@@ -266,7 +315,7 @@ def _check_chain(session: Session, report: Report, told: _Told, noted: tuple[int
                 )
             computed = event_hash(
                 event.previous_hash, event.id, event.at, event.actor_id, event.action, event.subject, event.subject_id,
-                event.facts, event.state,
+                event.facts, event.state, event.changed,
             )  # fmt: skip
             if computed != event.hash:
                 report.differences.append(
@@ -275,11 +324,8 @@ def _check_chain(session: Session, report: Report, told: _Told, noted: tuple[int
             number, previous = event.id, event.hash
             if noted is not None and event.id == noted[0]:
                 noted_hash = event.hash
-            for thing, state in _as_object(event.state).items():
-                told.states[thing] = state, words
-            facts = _as_object(event.facts)
-            if event.action == "score" and facts.keys() >= {"scoring", "digest", "figures"}:
-                told.scored[facts["scoring"]] = facts["digest"], facts["figures"], event.subject_id, words
+            _hear_states(event, words, told)
+            _hear_scoring(event, words, told)
             session.expunge(event)
     report.events, report.head = number, previous
     chain = session.execute(sa.select(Chain.events, Chain.head)).one_or_none()
@@ -292,6 +338,31 @@ def _check_chain(session: Session, report: Report, told: _Told, noted: tuple[int
         report.differences.append(
             Difference("the trail", f"event {noted[0]}", noted_hash, f"{noted[1]}, as noted down")
         )
+
+
+def _hear_states(event: Event, words: str, told: _Told) -> None:
+    """What an event says of rows, and whether it found them as the event before had left them."""
+    changed = _as_object(event.changed)
+    for thing, state in _as_object(event.state).items():
+        found = state_before(changed[thing], state) if thing in changed else state
+        left, by = told.states.get(thing, (None, ""))
+        if found != left and not (is_nothing(found) and is_nothing(left)):
+            told.taken_over.setdefault(thing, []).append(_TakenOver(event.id, found, left, by))
+        told.states[thing] = state, words
+
+
+def _hear_scoring(event: Event, words: str, told: _Told) -> None:
+    """What an event says of a scoring."""
+    facts, run = _as_object(event.facts), event.subject_id
+    if event.action == "score" and facts.keys() >= {"scoring", "digest", "figures"}:
+        told.scored[facts["scoring"]] = facts["digest"], facts["figures"], run, words
+    elif event.action == "reject" and "scoring" in facts:
+        told.ended[facts["scoring"]] = _Ended(State.REJECTED, "", False, run, words)
+    elif event.action == "fail" and facts.keys() >= {"scoring", "reason", "damaged"}:
+        told.ended[facts["scoring"]] = _Ended(State.FAILED, facts["reason"], facts["damaged"], run, words)
+    elif event.action == "retry":
+        for scoring_id in facts.get("scorings", []):
+            told.ended.pop(scoring_id, None)
 
 
 def _as_object(content: Any) -> dict[str, Any]:
@@ -310,6 +381,7 @@ def _event_in_words(event: Event, names: Mapping[int, str]) -> str:
 def _check_states(session: Session, report: Report, told: _Told, name: str) -> None:
     for thing, state, labels in states_of_all(session, name):
         report.rows += max(1, len(labels))
+        _tell_taken_over(report, _in_words(session, thing), told.taken_over.pop(thing, []), labels)
         if thing not in told.states:
             report.differences.append(Difference(_in_words(session, thing), "itself", "there", NOTHING))
             continue
@@ -320,23 +392,33 @@ def _check_states(session: Session, report: Report, told: _Told, name: str) -> N
 
 def _check_gone(report: Report, told: _Told) -> None:
     """What the trail tells of and `_check_states` has not found."""
+    for thing, taken_over in told.taken_over.items():
+        _tell_taken_over(report, thing, taken_over, {})
     for thing, (recorded, words) in told.states.items():
-        if recorded and recorded.get("rows", True):
+        if not is_nothing(recorded):
             report.differences.append(Difference(thing, "itself", NOTHING, "there", words))
+
+
+def _tell_taken_over(report: Report, where: str, found: list[_TakenOver], labels: Mapping[str, str]) -> None:
+    for one in found:
+        for what, stored, expected in _differing(one.left, one.found, labels):
+            report.differences.append(
+                Difference(where, f"{what}, as event {one.event_id} found it", stored, expected, one.last)
+            )
 
 
 def _differing(recorded: Any, state: Any, labels: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """(what, stored, expected) for each column, or each row, that differs."""
     if recorded == state:
         return
-    if recorded is None:
-        yield "itself", "there", NOTHING
+    if not state or not recorded:
+        yield "itself", "there" if state else NOTHING, "there" if recorded else NOTHING
     elif "rows" not in state:
         for column in sorted(recorded.keys() | state.keys()):
             if recorded.get(column) != state.get(column):
                 yield column, state.get(column, NOTHING), recorded.get(column, NOTHING)
     else:
-        changed = [labels[row] for row in state["rows"] if row not in recorded["rows"]]
+        changed = [labels.get(row, A_ROW) for row in state["rows"] if row not in recorded["rows"]]
         for label in sorted(changed):
             yield label, "another content", "as the last event left it"
         gone = [row for row in recorded["rows"] if row not in state["rows"]]
@@ -424,16 +506,39 @@ def _check_scorings(session: Session, report: Report, told: _Told, tell: Tell) -
         report.runs += len(batch)
         tell(len(batch))
     for scoring_id, (_, _, submission_id, words) in unseen.items():
-        state = session.scalar(sa.select(Scoring.state).where(Scoring.id == scoring_id))
-        report.differences.append(
-            Difference(
-                run_in_words(session, submission_id),
-                f"scoring {scoring_id}",
-                state.value if state is not None else NOTHING,
-                State.SCORED.value,
-                words,
-            )
-        )
+        where, what = run_in_words(session, submission_id), f"scoring {scoring_id}"
+        stored = _state_of(session, scoring_id)
+        report.differences.append(Difference(where, what, stored, State.SCORED.value, words))
+
+
+def _check_ended(session: Session, report: Report, told: _Told) -> None:
+    """Whether scorings that were rejected or have failed are as the trail says, and no others are."""
+    rows = session.execute(
+        sa.select(Scoring.id, Scoring.submission_id, Scoring.state, Scoring.failure, Scoring.damaged)
+        .where(Scoring.state.in_((State.REJECTED, State.FAILED)))
+        .order_by(Scoring.id)
+    ).all()
+    for row in rows:
+        ended = told.ended.pop(row.id, None)
+        if ended is None and row.id in told.scored:
+            continue  # named already: it has figures
+        where, what = run_in_words(session, row.submission_id), f"scoring {row.id}"
+        expected, last = (ended.state.value, ended.last) if ended is not None else (NOTHING, "")
+        if ended is None or row.state is not ended.state:
+            report.differences.append(Difference(where, what, row.state.value, expected, last))
+            continue
+        for name, stored, left in (("failure", row.failure, ended.failure), ("damaged", row.damaged, ended.damaged)):
+            if stored != left:
+                report.differences.append(Difference(where, f"{name} of {what}", str(stored), str(left), last))
+    for scoring_id, ended in told.ended.items():
+        where, what = run_in_words(session, ended.submission_id), f"scoring {scoring_id}"
+        stored = _state_of(session, scoring_id)
+        report.differences.append(Difference(where, what, stored, ended.state.value, ended.last))
+
+
+def _state_of(session: Session, scoring_id: int) -> str:
+    state = session.scalar(sa.select(Scoring.state).where(Scoring.id == scoring_id))
+    return state.value if state is not None else NOTHING
 
 
 def lines_of(session: Session, scorings: list[int]) -> dict[int, list[ScoreLine]]:

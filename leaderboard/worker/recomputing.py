@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.db import Database
@@ -13,7 +14,8 @@ from leaderboard.formats import Limits
 from leaderboard.models import Scoring, ScoringSet, Submission
 from leaderboard.rules.digests import ScoreLine
 from leaderboard.rules.states import State
-from leaderboard.services.verification import Difference, Report, lines_of, run_in_words
+from leaderboard.services.boards import Recomputed, recomputed
+from leaderboard.services.verification import Difference, Report, lines_of, readable, run_in_words
 from leaderboard.store import RunStore
 from leaderboard.worker.run_scorer import RunScorer
 
@@ -26,7 +28,8 @@ EITHER = f"the database or {STORE}"
 def recompute(database: Database, store: RunStore, limits: Limits, report: Report, tell: Callable[[int], None]) -> None:
     """Scores every scored run again by the settings of its set, and adds to the report what differs.
 
-    A run that another version of the measures has scored is only counted: this version's figures could differ.
+    A run that another version of the measures has scored is only counted: this version's figures could differ. Then
+    computes the intervals, rank ranges and leaders of current boards anew.
     """
     run_scorer = RunScorer(database, store, limits)
     with database.read() as session:
@@ -41,10 +44,13 @@ def recompute(database: Database, store: RunStore, limits: Limits, report: Repor
         if version != metrics.MEASURES_VERSION:
             report.not_recomputed += 1
         else:
-            found = _compare(database, run_scorer, store, (scoring_id, submission_id, set_id), sha256)
-            report.differences += found
+            with readable(report, f"run {submission_id}"):
+                report.differences += _compare(database, run_scorer, store, (scoring_id, submission_id, set_id), sha256)
             report.recomputed += 1
         tell(1)
+    with readable(report, "the figures of boards"), database.read() as session:
+        for board in recomputed(session):
+            report.differences += _of_board(session, board)
 
 
 def _compare(
@@ -69,6 +75,18 @@ def _compare(
             what = f"{measure} over {subset} queries, scored again"
             differences.append(Difference(where, what, _in_words(was), _in_words(now), into=EITHER))
     return differences
+
+
+def _of_board(session: Session, board: Recomputed) -> list[Difference]:
+    what = f"{board.measure} over {board.subset.value} queries"
+    found = []
+    for scoring_id, (kept, computed) in board.intervals.items():
+        submission_id = session.scalars(sa.select(Scoring.submission_id).where(Scoring.id == scoring_id)).one()
+        found.append(Difference(run_in_words(session, submission_id), f"interval of {what}", f"{kept}", f"{computed}"))
+    for name, (kept_figure, computed_figure) in board.figures.items():
+        where = f"the board of {what}"
+        found.append(Difference(where, name, f"{kept_figure}", f"{computed_figure}"))
+    return found
 
 
 def _in_words(line: ScoreLine | None) -> str:

@@ -240,6 +240,7 @@ def upgrade() -> None:
         sa.Column("subject_id", sa.Integer(), nullable=False),
         sa.Column("facts", JSON, nullable=False),
         sa.Column("state", JSON, nullable=False),
+        sa.Column("changed", JSON, nullable=False),
         sa.Column("previous_hash", sa.Text(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["actor_id"], ["user.id"], name=op.f("fk_event_actor_id_user")),

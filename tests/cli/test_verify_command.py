@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Event, Score, Scoring, Submission
+from leaderboard.models import Board, Event, Score, Scoring, Submission
 from tests.cli.conftest import Command
 from tests.support.world import World
 
@@ -72,6 +72,25 @@ def test_figures_that_do_not_follow_from_the_stored_run_are_named(played: World,
     assert [one["what"] for one in found if "scored again" in one["what"]] == [
         "AP over all queries, scored again", "AP over shown queries, scored again",
     ]  # fmt: skip
+
+
+def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_named(
+    played: World, command: Command
+) -> None:
+    """They have no digest: each is computed anew."""
+    assert command("verify", "--figures").status == 0
+    of_ap = (Score.measure == "AP", Score.subset == "all")
+    with played.database.write() as session:
+        session.execute(sa.update(Score).where(*of_ap).values(low=0.98, high=0.99))
+        for board in session.scalars(sa.select(Board).where(Board.measure == "AP", Board.subset == "all")):
+            board.figures = board.figures | {"leaders": [7]}
+    done = command("verify", "--figures", "--json")
+    found = [(one["where"], one["what"]) for one in json.loads(done.out)["differences"]]
+    assert done.status == 1
+    assert found == [
+        ("run 1 (System number 0 in small/2026)", "interval of AP over all queries"),
+        ("the board of AP over all queries", "leaders"),
+    ]
 
 
 def test_a_run_file_that_was_changed_or_lost_is_named(played: World, command: Command) -> None:

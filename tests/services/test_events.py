@@ -50,7 +50,16 @@ def test_every_event_carries_the_hash_of_the_one_before_it(world: World) -> None
     previous = FIRST
     for number, event in enumerate(events, start=1):
         assert (event.id, event.previous_hash) == (number, previous)
-        said = (event.at, event.actor_id, event.action, event.subject, event.subject_id, event.facts, event.state)
+        said = (
+            event.at,
+            event.actor_id,
+            event.action,
+            event.subject,
+            event.subject_id,
+            event.facts,
+            event.state,
+            event.changed,
+        )
         assert event.hash == event_hash(previous, number, *said)
         previous = event.hash
     (chain,) = world.all(sa.select(Chain))

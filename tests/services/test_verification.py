@@ -5,6 +5,7 @@ played campaign stands for all.
 """
 
 import datetime as dt
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,12 +14,13 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Chain, Event, Scoring, Submission
+from leaderboard.models import Campaign, Chain, Evaluation, Event, Scoring, Submission, Team, User
 from leaderboard.rules.digests import event_hash
 from leaderboard.rules.standings import Designation
-from leaderboard.services import campaigns, people, queries, submissions, teams
+from leaderboard.services import campaigns, evaluations, people, queries, scoring_sets, submissions, teams
 from leaderboard.services.events import record
 from leaderboard.services.guarded import GUARDED
+from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.verification import Report, one_moment, record_verification, verify
 from tests.support.world import World, new_account, run_text
 
@@ -28,7 +30,7 @@ RUN = "run 1 (System number 0 in small/2026)"
 
 @pytest.fixture
 def played(world: World) -> World:
-    """Two scored runs, one of them withdrawn, and something of everything that an organiser changes."""
+    """Two scored runs, one of them withdrawn; a rejected and a failed one; something of all that organisers change."""
     world.submit(designation=Designation.PRIMARY)
     other = world.submit(run_text(2))
     world.drain()
@@ -40,6 +42,11 @@ def played(world: World) -> World:
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, other))
         teams.create_team(session, CONSOLE, "Others")
     world.change_evaluation(closes_at=dt.datetime(2031, 1, 1, tzinfo=dt.UTC), title="Another year")
+    world.drain()
+    world.submit("no run at all\n")
+    failed = world.submit(run_text(3))
+    with world.store.run_file(world.scoring(failed).submission.sha256) as path:
+        path.write_bytes(b"damaged")
     world.drain()
     return world
 
@@ -86,7 +93,12 @@ def found_after(world: World, *statements: str | Callable[[Session], object]) ->
 
 
 QUERIES, SETS, REVISIONS = "queries of small/2026", "scoring sets of small/2026", "revisions of small/2026"
+REJECTED, FAILED = (f"run {number} (System number {number - 1} in small/2026)" for number in (3, 4))
 FIGURES = "what its figures were computed with"
+MADE_UP_TEAM = (
+    "INSERT INTO team (id, slug, name, name_key, description, created_at)"
+    " SELECT 9, 'x', 'X', 'x', '', created_at FROM team WHERE id = 1"
+)
 ROWS: dict[str, Changes] = {
     "UPDATE campaign SET title = 'Mine'": [("campaign 1 (small)", "title")],
     "UPDATE campaign SET beta = 80": [("campaign 1 (small)", "beta")],
@@ -142,6 +154,13 @@ ROWS: dict[str, Changes] = {
     "UPDATE scoring SET facts = '{}' WHERE id = 1": [(RUN, FIGURES)],
     "UPDATE scoring SET scoring_set_id = 7 WHERE id = 1": [(RUN, FIGURES)],
     "UPDATE scoring SET state = 'rejected' WHERE id = 1": [(RUN, "scoring 1")],
+    "UPDATE scoring SET state = 'failed' WHERE id = 5": [(REJECTED, "scoring 5")],
+    "UPDATE scoring SET state = 'queued' WHERE id = 5": [(REJECTED, "scoring 5")],
+    "UPDATE submission SET problems = '[]' WHERE id = 3": [(REJECTED, "problems")],
+    "UPDATE submission SET problem_count = 0 WHERE id = 3": [(REJECTED, "problem_count")],
+    "UPDATE scoring SET failure = 'mine' WHERE id = 6": [(FAILED, "failure of scoring 6")],
+    "UPDATE scoring SET damaged = NOT damaged WHERE id = 6": [(FAILED, "damaged of scoring 6")],
+    "UPDATE scoring SET state = 'rejected' WHERE id = 6": [(FAILED, "scoring 6")],
     "UPDATE chain SET events = events + 1": [("the trail", "its end")],
     "DELETE FROM chain": [("the trail", "its end")],
     "UPDATE scoring_set SET settings = '{}' WHERE id = 1": [(SETS, "1"), ("the scoring sets", "itself")],
@@ -176,10 +195,7 @@ def test_rows_that_sql_took_away_or_made_up_are_named(played: World) -> None:
     assert found_after(played, "DELETE FROM score WHERE scoring_id = 1", "DELETE FROM scoring WHERE id = 1") == [
         (RUN, "scoring 1")
     ]
-    made_up = (
-        "INSERT INTO team (id, slug, name, name_key, description, created_at) SELECT 9, 'x', 'X', 'x', '', created_at"
-    )
-    assert found_after(played, f"{made_up} FROM team WHERE id = 1") == [("team 9 (X)", "itself")]
+    assert found_after(played, MADE_UP_TEAM) == [("team 9 (X)", "itself")]
     assert found_after(played, "DELETE FROM membership WHERE team_id = 2 OR team_id = 1") == [("members 1", "itself")]
     assert found_after(played, "UPDATE participation SET team_id = 2") == [
         ("participation 2/1 (small/2026)", "itself"), ("participation 1/1", "itself"),
@@ -209,7 +225,7 @@ def test_what_was_done_to_the_trail_is_named(played: World) -> None:
 def test_an_event_that_is_written_anew_breaks_from_the_next_one(played: World) -> None:
     def rewrite(session: Session) -> None:
         event = session.get_one(Event, 3)
-        said = (event.at, 2, event.action, event.subject, event.subject_id, event.facts, event.state)
+        said = (event.at, 2, event.action, event.subject, event.subject_id, event.facts, event.state, event.changed)
         values = {"actor_id": 2, "hash": event_hash(event.previous_hash, 3, *said)}
         session.execute(sa.update(Event).where(Event.id == 3).values(values))
         session.expire_all()
@@ -233,6 +249,115 @@ def test_a_trail_that_is_shortened_with_its_count_is_found_by_a_head_that_was_no
             f"event {after.events}", "nothing", f"{after.head}, as noted down",
         )  # fmt: skip
         session.rollback()
+
+
+FOUND = "as an event found it"
+
+
+def change_title(session: Session) -> None:
+    evaluations.change_evaluation(session, CONSOLE, session.get_one(Evaluation, 1), title="New title")
+
+
+# What SQL changed -> what this program does next about the same thing, what is named.
+TAKEN_OVER: dict[str, tuple[Callable[[Session], object], Changes]] = {
+    "UPDATE evaluation SET documents = 900, grace_seconds = 999": (
+        change_title,
+        [
+            ("evaluation 1 (small/2026)", "documents, as an event found it"),
+            ("evaluation 1 (small/2026)", "grace_seconds, as an event found it"),
+        ],
+    ),
+    "UPDATE evaluation SET title = 'Mine'": (
+        change_title,
+        [("evaluation 1 (small/2026)", "title, as an event found it")],
+    ),
+    "UPDATE query SET split = 'hidden' WHERE position = 0": (
+        change_title, [(QUERIES, "q1, as an event found it")],
+    ),
+    "UPDATE campaign SET run_choice = 'best'": (
+        lambda session: campaigns.change_campaign(session, CONSOLE, session.get_one(Campaign, 1), title="X"),
+        [("campaign 1 (small)", "run_choice, as an event found it")],
+    ),
+    "INSERT INTO campaign_organiser VALUES (1, 2)": (
+        lambda session: campaigns.change_campaign(session, CONSOLE, session.get_one(Campaign, 1), title="X"),
+        [("organisers of small", "2, as an event found it")],
+    ),
+    "UPDATE scoring_set SET switched_at = '2026-01-01 00:00:00' WHERE id = 1": (
+        lambda session: scoring_sets.make_set(session, CONSOLE, session.get_one(Evaluation, 1)),
+        [(SETS, "1, as an event found it")],
+    ),
+    'UPDATE "user" SET is_admin = true WHERE name = \'Eve\'': (
+        lambda session: people.set_admin(session, CONSOLE, session.get_one(User, 2), is_admin=True),
+        [("account 2 (Eve)", "is_admin, as an event found it")],
+    ),
+    "UPDATE submission SET label = 'mine' WHERE id = 1": (
+        lambda session: submissions.withdraw(session, CONSOLE, session.get_one(Submission, 1)),
+        [(RUN, "label, as an event found it")],
+    ),
+    MADE_UP_TEAM: (
+        lambda session: teams.change_team(session, CONSOLE, session.get_one(Team, 9), "of X"),
+        [("team 9 (X)", f"itself, {FOUND}")],
+    ),
+}  # fmt: skip
+
+
+def found_in_the_trail(report: Report) -> Changes:
+    return [(where, re.sub(r"event \d+", "an event", what)) for where, what in named(report)]
+
+
+def test_an_event_takes_nothing_over_that_sql_changed_before_it(played: World) -> None:
+    before: Changes = []
+    for statement, (then, expected) in TAKEN_OVER.items():
+        with played.database.write() as session, without_triggers(session):
+            session.connection().exec_driver_sql(statement)
+        with played.database.write() as session:
+            then(session)
+        found = found_in_the_trail(verified(played))
+        assert sorted(found) == sorted(before + expected), statement
+        before = found
+
+
+def test_a_revision_that_sql_made_up_is_named_though_everything_was_scored_by_it(played: World) -> None:
+    """No trigger is in its way: it is inserted as an import does it, with the right hash, and finished."""
+    rows = [("q1", "d1", 0), ("q1", "d2", 1), ("q2", "d3", 1), ("q3", "d4", 0)]
+    columns = "evaluation_id, judgments, highest_grade, note, imported_at, imported_by_id"
+    with played.database.write() as session:
+        run = session.connection().exec_driver_sql
+        run(
+            f"INSERT INTO judgment_revision (id, number, sha256, {columns})"
+            f" SELECT 99, 2, '{judgments_sha256(rows, [])}', {columns} FROM judgment_revision"
+        )
+        run(
+            "INSERT INTO judgment SELECT 99, query_id, document,"
+            " CASE document WHEN 'd1' THEN 0 WHEN 'd2' THEN 1 ELSE grade END FROM judgment"
+        )
+        run("UPDATE judgment_revision SET finished_at = imported_at WHERE id = 99")
+    with played.database.write() as session:
+        scoring_sets.make_set(session, CONSOLE, session.get_one(Evaluation, played.evaluation))
+    played.drain()
+    assert named(verified(played)) == [(REVISIONS, "2")]
+    with played.database.write() as session:
+        change_title(session)
+    assert found_in_the_trail(verified(played)) == [(REVISIONS, f"2, {FOUND}")]
+
+
+def test_runs_and_queries_that_sql_made_up_are_named_though_events_tell_of_them_later(played: World) -> None:
+    columns = [f'"{column.name}"' for column in Submission.__table__.columns]
+    another = ", ".join({'"id"': "99", '"designation"': "'contrastive'"}.get(name, name) for name in columns)
+    with played.database.write() as session:
+        run = session.connection().exec_driver_sql
+        run(f"INSERT INTO submission ({', '.join(columns)}) SELECT {another} FROM submission WHERE id = 1")
+        run(
+            "INSERT INTO query (id, evaluation_id, external_id, text, tags, position, split, excluded_because)"
+            " SELECT 99, evaluation_id, 'q9', text, tags, 9, split, '' FROM query WHERE external_id = 'q1'"
+        )
+    with played.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, 99))
+        change_title(session)
+    assert found_in_the_trail(verified(played)) == [
+        (QUERIES, f"q9, {FOUND}"),
+        ("run 99 (System number 0 in small/2026)", f"itself, {FOUND}"),
+    ]
 
 
 GUARDS: dict[str, dict[str, Changes]] = {
@@ -275,6 +400,42 @@ def test_a_difference_says_what_was_there_and_who_could_have_done_it(played: Wor
         " The last event about it: "
     )
     assert "'change' by the command line or a worker" in found.who
+
+
+DEEP = "[" * 3000 + "]" * 3000
+GREAT = '{"a": 1' + "0" * 400 + "}"
+MADE_UP_EVENT = (
+    "INSERT INTO event SELECT events + 1, '2026-01-01 00:00:00', 1, 'x', 'chain', 1, '{}', '{{}}', '{{}}', head, 'x'"
+    " FROM chain"
+)
+NEVER_ENDING = "UPDATE evaluation SET closes_at = 'infinity'"
+NO_TEXT = "CAST(x'ff41' AS TEXT)"
+# What SQL wrote -> where it is named.
+UNREADABLE = {
+    "sqlite": {
+        MADE_UP_EVENT.format(DEEP): "the trail",
+        MADE_UP_EVENT.format(GREAT): "the trail",
+        f"UPDATE campaign SET measures = '{DEEP}'": "the rows of campaign",
+        f"UPDATE event SET action = {NO_TEXT} WHERE id = 2": "the trail",
+        f"UPDATE team SET name = {NO_TEXT} WHERE id = 2": "the rows of team",
+        NEVER_ENDING: "the rows of evaluation",
+    },
+    "postgresql": {
+        MADE_UP_EVENT.format(DEEP): "the trail",
+        MADE_UP_EVENT.format(GREAT): "the trail",
+        f"UPDATE campaign SET measures = '{DEEP}'": "the rows of campaign",
+        NEVER_ENDING: "the rows of evaluation",
+        "DROP TABLE known_document": "the judgments",
+    },
+}
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_looked_at_all_the_same(played: World, engine_name: str) -> None:
+    other = ("run 2 (System number 1 in small/2026)", "digest")
+    for statement, where in UNREADABLE[engine_name].items():
+        found = found_after(played, "UPDATE scoring SET digest = 'x' WHERE submission_id = 2", statement)
+        assert (where, "itself") in found, statement
+        assert where == "the trail" or other in found, statement
 
 
 def test_the_outcome_is_in_the_trail(played: World) -> None:
