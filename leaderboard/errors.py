@@ -201,3 +201,7 @@ class NoStore(Unavailable):
 
 class Damaged(Unavailable):
     """A stored file is not what was put there."""
+
+
+class Missing(Damaged):
+    """A stored file is not there any more."""

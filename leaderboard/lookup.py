@@ -116,9 +116,22 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
 def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
     """Statement: failed scorings of a set (the one of the statement around it) that its evaluation's boards would miss.
 
-    Their runs have figures in the current set. Not those whose stored file is damaged, nor withdrawn runs.
+    Their runs have figures in the current set. Not those whose stored file is damaged, as long as at least as many runs
+    of the set are scored: a few damaged files hold nobody up, and many would empty the board. Not withdrawn runs.
     """
     shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
+    other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
+    balance = (  # scored runs, less those with a damaged file
+        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == State.SCORED, 1), else_=-1)), 0))
+        .join(entered, entered.id == other.submission_id)
+        .where(
+            other.scoring_set_id == Scoring.scoring_set_id,
+            sa.or_(other.state == State.SCORED, sa.and_(other.state == State.FAILED, other.damaged)),
+            entered.withdrawn_at.is_(None),
+        )
+        .correlate(Scoring)
+        .scalar_subquery()
+    )
     has_figures = (
         sa.select(shown.id)
         .join(current, current.id == shown.scoring_set_id)
@@ -135,7 +148,7 @@ def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
         .where(
             Scoring.scoring_set_id == scoring_set.id,
             Scoring.state == State.FAILED,
-            ~Scoring.damaged,
+            sa.or_(~Scoring.damaged, balance < 0),
             Submission.withdrawn_at.is_(None),
             has_figures,
         )

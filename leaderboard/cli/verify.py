@@ -61,7 +61,7 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             with counting_bar(scored_runs_on_record(session), "Verifying") as tell:
                 report = verified(session, tell, noted)
         if figures:
-            store = RunStore(config.store_url)
+            store = RunStore(config.store_url, must_exist=True)
             with counting_bar(report.runs, "Scoring again") as tell:
                 recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell)
         before = None

@@ -77,7 +77,9 @@ class Scoring(Base):
     finished_at: Mapped[dt.datetime | None]
     seconds: Mapped[float | None]
     failure: Mapped[str] = mapped_column(default="")  # in words, when parked as failed or between attempts
-    damaged: Mapped[bool] = mapped_column(default=False)  # failed: the run's stored file is damaged or missing
+    damaged: Mapped[bool] = mapped_column(
+        default=False
+    )  # failed: the run's stored file has other bytes than were received
     beta: Mapped[float | None]  # β as used
     missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of the evaluation's queries that it lacks
     unjudged: Mapped[list[str]] = mapped_column(default=list)  # left out for want of judgments (pooled judging)

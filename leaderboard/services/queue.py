@@ -193,7 +193,7 @@ def postpone(session: Session, claim: Claim, reason: str) -> bool:
 def park(session: Session, claim: Claim, reason: str, *, damaged: bool = False) -> bool:
     """Fails a job for good at once: another attempt would end the same. False when the claim was lost.
 
-    damaged: because the run's stored file is, see `scoring_sets.ready_sets`.
+    damaged: because the run's stored file is, not merely missing; see `lookup.lost_in`.
     """
     scoring = _held(session, claim)
     if scoring is None:

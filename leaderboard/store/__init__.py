@@ -1,10 +1,11 @@
 """Run files at rest: the bytes as received under their SHA-256, and each scored run's ranked lists, query by query."""
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from leaderboard.errors import BadInput, Damaged, NoStore, NotFound
+from leaderboard.errors import BadInput, Damaged, Missing, NoStore, NotFound
 from leaderboard.formats import ByteSource
 from leaderboard.store.checked import open_checked
 from leaderboard.store.folder import Folder, reading, writing
@@ -18,6 +19,7 @@ RANKED = "ranked"
 REMAKE = "remake"  # an empty file for each ranked copy that has to be made again
 LOST_COPIES = "lost"  # and for each of which that failed
 TRY_LOST_SECONDS = 3600.0  # before a lost copy that somebody asks for is tried again
+OWNER = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")  # submission and compat; other files there are not ours
 CHECK_BYTES = 4096  # a file of one block: an empty one fits on a full disk
 ABANDONED_SECONDS = 24 * 3600.0  # an upload that takes longer than this has died
 
@@ -72,13 +74,13 @@ class RunStore:
     def open_run(self, sha256: str) -> Iterator[ByteSource]:
         """The bytes as received, as a stream that is read once, and checked against `sha256` when the block ends.
 
-        Raises Damaged then for other bytes, and at once where the file is missing; NoStore when nothing can be read.
+        Raises Damaged then for other bytes, Missing at once where there is no file, NoStore when nothing can be read.
         """
         try:
             with self.run_file(sha256) as path, open_checked(path, sha256) as stream:
                 yield stream
         except NotFound:
-            raise Damaged(f"The stored file of this run, {sha256}, is missing.") from None
+            raise Missing(f"The stored file of this run, {sha256}, is missing.") from None
 
     def orphan_candidates(self, seconds: float) -> Iterator[str]:
         """SHA-256 of each run file that was put here `seconds` ago or earlier; the caller knows which it needs."""
@@ -110,13 +112,13 @@ class RunStore:
         """What a scored run lists for one query, by rank; empty when the run lacks the query.
 
         `position` is the query's in its evaluation, `compat` the scoring set's. For a run that was scored. Raises
-        Damaged when the copy is damaged or missing, and notes that it has to be made again; NoStore. What Damaged says
-        is whether that goes on or has failed.
+        Damaged when the copy is damaged or missing or can't be read, and notes that it has to be made again; NoStore
+        when that can't be noted either. What Damaged says is whether that goes on or has failed.
         """
         try:
             with self._folder.local(_ranked_key(submission_id, compat)) as path, reading():
                 return read_list(path, _owner(submission_id, compat), position)
-        except (NotFound, Damaged) as error:
+        except (NotFound, Damaged, NoStore) as error:
             owner = _owner(submission_id, compat)
             lost = self._folder.note_age(LOST_COPIES, owner)
             if lost is None or lost > TRY_LOST_SECONDS:
@@ -125,8 +127,8 @@ class RunStore:
 
     def damaged_copies(self) -> list[tuple[int, int]]:
         """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""
-        parts = (name.split("-") for name in self._folder.notes(REMAKE))
-        return [(int(submission), int(compat)) for submission, compat in parts]
+        found = (OWNER.fullmatch(name) for name in self._folder.notes(REMAKE))
+        return [(int(owner[1]), int(owner[2])) for owner in found if owner is not None]
 
     def copy_is_lost(self, submission_id: int, compat: int) -> None:
         """Notes that a copy could not be made again, and takes it off the list of `damaged_copies`."""

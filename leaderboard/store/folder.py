@@ -1,6 +1,7 @@
 """A folder as the place where files lie, each under a key such as `runs/ab/abcdef…`."""
 
 import os
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,22 +15,37 @@ __all__ = ["Folder", "reading", "writing"]
 
 INCOMING = "incoming"  # what is being written; nothing there is a file of ours yet
 SET_ASIDE = "set-aside"
+MARK = "leaderboard-run-store"  # an empty folder: without it this is some other place, and nothing here is believed
+MADE_BEFORE_FILES = (INCOMING, "runs")  # a folder that has one of these and no mark is not a new store
 
 
 class Folder:
     """Files in a folder that only its owner may read: written beside, flushed, put in place by one rename."""
 
     def __init__(self, root: Path, must_exist: bool = False) -> None:
-        """must_exist: the folder is not made where it is missing, and what is asked of it raises NoStore meanwhile."""
+        """must_exist: the folder is not made where it is missing, and what is asked of it raises NoStore meanwhile.
+
+        The same goes for a folder that was not made by this program, such as an empty volume in the store's place.
+        """
         self._root = root
         if not must_exist:
             private_folder(root)
-            private_folder(root / INCOMING)
+            if not any((root / name).exists() for name in MADE_BEFORE_FILES):
+                private_folder(root / MARK)
+                private_folder(root / INCOMING)
+
+    def require(self) -> None:
+        """Raises NoStore when the folder is not the store: unmounted, moved, or another volume in its place."""
+        with reading():
+            if not (self._root / MARK).is_dir():
+                raise NoStore(f"{self._root} is no run store: it has no folder {MARK}")
 
     @contextmanager
     def incoming(self) -> Iterator[Path]:
         """A path to write a file to; it is gone after the block, unless it was kept."""
+        self.require()
         with writing():
+            private_folder(self._root / INCOMING)
             handle, name = tempfile.mkstemp(dir=self._root / INCOMING)
         os.close(handle)
         path = Path(name)
@@ -45,28 +61,42 @@ class Folder:
         with writing():
             with path.open("rb") as file:
                 os.fsync(file.fileno())
+            self._make_way(target)
             private_folder(target.parent)
             path.replace(target)
             _flush(target.parent)
+
+    def _make_way(self, target: Path) -> None:
+        """Sets aside a folder in the place of a file, and a file in the place of the folder around it.
+
+        Not links: what they lead to may be away for a while.
+        """
+        for path, is_wrong in ((target.parent, Path.is_file), (target, Path.is_dir)):
+            if is_wrong(path) and not path.is_symlink():
+                private_folder(self._root / SET_ASIDE)
+                path.replace(self._root / SET_ASIDE / f"{path.name}-{time.time_ns()}")
 
     @contextmanager
     def local(self, key: str) -> Iterator[Path]:
         """The file's path on this machine, for as long as the block runs. Raises NotFound when there is none."""
         path = self._root / key
-        try:
-            path.stat()
-        except FileNotFoundError:
-            # Without the folder around them all, it is the store that is missing: unmounted, moved or not there yet.
-            if not (self._root / key.partition("/")[0]).is_dir():
-                raise NoStore(f"{self._root} is no run store") from None
-            raise NotFound(f"The run store has no file {key}.") from None
-        except OSError as error:
-            raise NoStore(str(error)) from error
+        with reading():
+            try:
+                is_there = not stat.S_ISDIR(path.stat().st_mode)
+            except FileNotFoundError:
+                is_there = False
+            is_around = is_there or (self._root / key.partition("/")[0]).is_dir()
+        if not is_there:
+            self.require()
+            if not is_around:  # nothing of the kind was ever kept here, or it was moved away: no single file is missing
+                raise NoStore(f"{self._root} has no folder for {key}")
+            raise NotFound(f"The run store has no file {key}.")
         yield path
 
     def keys(self, prefix: str, seconds: float) -> Iterator[str]:
         """The keys below `prefix/` of files that were put there `seconds` ago or earlier."""
         before = time.time() - seconds
+        self.require()
         with reading():
             files = list((self._root / prefix).rglob("*"))
         for path in files:
@@ -77,6 +107,7 @@ class Folder:
         """Removes a file, unless it was put there anew in the last `seconds`; True when it was removed."""
         path = self._root / key
         aside = self._root / SET_ASIDE / key.replace("/", "-")
+        self.require()
         with writing():
             private_folder(aside.parent)
             try:
@@ -92,16 +123,18 @@ class Folder:
 
     def note(self, kind: str, name: str) -> None:
         """Notes a name, for any process to find in `notes(kind)`."""
+        self.require()
         with writing():
-            (self._root / kind).mkdir(exist_ok=True)
+            self._make_way(self._root / kind / name)
+            private_folder(self._root / kind)
             (self._root / kind / name).touch()
 
     def notes(self, kind: str) -> list[str]:
         """The names that were noted and not removed, in order."""
         with reading():
             try:
-                return sorted(path.name for path in (self._root / kind).iterdir())
-            except FileNotFoundError:
+                return sorted(path.name for path in (self._root / kind).iterdir() if path.is_file())
+            except (FileNotFoundError, NotADirectoryError):  # nothing was noted yet, or `note` will set that aside
                 return []
 
     def note_age(self, kind: str, name: str) -> float | None:
@@ -118,7 +151,9 @@ class Folder:
 
     def sweep_incoming(self, seconds: float) -> None:
         """Removes incoming files that are `seconds` old or older: the processes that wrote them were killed."""
+        self.require()
         with writing():
+            private_folder(self._root / INCOMING)
             for path in (self._root / INCOMING).iterdir():
                 if _older(path, time.time() - seconds):
                     path.unlink(missing_ok=True)

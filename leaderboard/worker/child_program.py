@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TextIO
 
 from leaderboard.db import Database
-from leaderboard.errors import Damaged, FileRejected, NoDatabase, NoStore
+from leaderboard.errors import Damaged, FileRejected, Missing, NoDatabase, NoStore
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.worker.messages import (
@@ -112,7 +112,7 @@ def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO
             return Copied()
         return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
     except Damaged as error:
-        return Unreadable(error.message)
+        return Unreadable(error.message, isinstance(error, Missing))
     except (NoDatabase, NoStore) as error:
         log.warning("submission %s waits: %s", job.submission_id, error.reason)
         return Postponed(WAITS[type(error)])

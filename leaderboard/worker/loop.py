@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import NoDatabase, Problem
+from leaderboard.errors import NoDatabase, NoStore, Problem
 from leaderboard.models import Scoring, ScoringSet
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import queue
@@ -129,7 +129,12 @@ class Worker:
 
         Any number of workers may do the same at once: they write the same.
         """
-        for submission_id, compat in self._store.damaged_copies():
+        try:
+            damaged = self._store.damaged_copies()
+        except NoStore as error:
+            log.debug("damaged copies wait for the store: %s", error.reason)
+            return False  # boards need no store, and a run that needs it says that it is away
+        for submission_id, compat in damaged:
             with self._database.read() as session:
                 set_id = session.scalar(
                     sa.select(Scoring.scoring_set_id)
@@ -141,8 +146,10 @@ class Worker:
                     )
                 )
             reply = None if set_id is None else self._copy(child, Job(submission_id, set_id, copy_only=True), stop)
-            if stop.is_set() or isinstance(reply, Postponed):
+            if stop.is_set():
                 return False
+            if isinstance(reply, Postponed):
+                continue  # another one may be possible
             if isinstance(reply, Copied) or set_id is None:
                 self._store.copy_is_done(submission_id, compat)
             else:
@@ -231,9 +238,9 @@ class Worker:
                 return reject(session, claim, problems, count)
             case Exceeded(reason):
                 return reject(session, claim, [Problem(None, reason)], 1)
-            case Unreadable(reason):
+            case Unreadable(reason, missing):
                 log.error("submission %s: %s", claim.submission_id, reason)
-                return Recorded.DONE if queue.park(session, claim, reason, damaged=True) else Recorded.LOST
+                return Recorded.DONE if queue.park(session, claim, reason, damaged=not missing) else Recorded.LOST
             case Postponed(reason):
                 return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
             case Copied():

@@ -110,6 +110,7 @@ class Unreadable:
     """The stored file of the run is damaged or missing, and there is nothing to make it from again; in words."""
 
     reason: str
+    missing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def read_reply(line: str) -> Reply | Entered:
         case "Copied":
             return Copied()
         case "Unreadable":
-            return Unreadable(content["reason"])
+            return Unreadable(content["reason"], content["missing"])
         case "Postponed":
             return Postponed(content["reason"])
         case "Failed":

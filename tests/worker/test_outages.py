@@ -121,14 +121,13 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "flipped": flip,
     "cut off": lambda file: file.write_bytes(file.read_bytes()[:-20]),
     "emptied": lambda file: file.write_bytes(b""),
-    "missing": Path.unlink,
     "swapped": swap,
     "longer": lambda file: file.write_bytes(file.read_bytes() + b"# one line more\n"),
 }
 
 
 def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_why(world: World) -> None:
-    good = world.submit(run_text(100))
+    good = [world.submit(run_text(100 + number)) for number in range(len(DAMAGES))]
     runs = {name: world.submit(run_text(number)) for number, name in enumerate(DAMAGES)}
     world.drain()
     for name, run in runs.items():
@@ -137,12 +136,10 @@ def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_
     world.drain()
     current = {one.submission_id: one for one in scorings(world, SetState.CURRENT)}
     assert scorings(world, SetState.BUILDING) == []  # what can't be mended does not hold up the others
-    assert current[good].state is State.SCORED
+    assert [current[run].state for run in good] == [State.SCORED] * len(good)
     assert {name: current[run].state for name, run in runs.items()} == dict.fromkeys(runs, State.FAILED)
     reasons = {run.submission_id: run.reason for run in shown(world).parked}
-    assert {name: "missing" if name == "missing" else "damaged" for name in runs} == {
-        name: "missing" if "is missing" in reasons[run] else "damaged" for name, run in runs.items()
-    }
+    assert all("is damaged" in reasons[run] for run in runs.values())
     # The same file, received once more, mends it.
     world.receive(run_text(0))
     with world.database.write() as session:
@@ -151,7 +148,119 @@ def test_a_run_whose_stored_file_is_damaged_is_never_scored_and_organisers_read_
     assert world.scoring(runs["flipped"]).state is State.SCORED
 
 
-@pytest.mark.parametrize("damage", [flip, Path.unlink], ids=["flipped", "missing"])
+def test_a_missing_run_file_keeps_the_old_board_until_it_is_back(world: World) -> None:
+    runs = [world.submit(run_text(number)) for number in range(3)]
+    world.drain()
+    before = [row.ranked_by.mean for row in shown(world).rows]
+    file = file_of(world, runs[0])
+    file.rename(file.with_name("elsewhere"))
+    world.judge(CORRECTED)
+    world.drain()
+    assert [row.ranked_by.mean for row in shown(world).rows] == before
+    (parked,) = shown(world).parked
+    assert (parked.submission_id, parked.holds_up) == (runs[0], True)
+    assert "is missing" in parked.reason
+    file.with_name("elsewhere").rename(file)
+    with world.database.write() as session:
+        retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
+    world.drain()
+    assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 3
+    assert [row.ranked_by.mean for row in shown(world).rows] != before
+
+
+def test_a_store_of_damaged_files_empties_no_board(world: World) -> None:
+    runs = [world.submit(run_text(number)) for number in range(3)]
+    world.drain()
+    before = [row.ranked_by.mean for row in shown(world).rows]
+    for run in runs[:2]:
+        file_of(world, run).write_bytes(bytes(100))
+    world.judge(CORRECTED)
+    world.drain()
+    assert [row.ranked_by.mean for row in shown(world).rows] == before
+    assert [run.holds_up for run in shown(world).parked] == [True] * 2
+    world.receive(run_text(0))
+    with world.database.write() as session:
+        retry_failed(session, CONSOLE, session.get_one(Evaluation, world.evaluation))
+    world.drain()  # now one of three is damaged, which holds nobody up
+    assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED, State.FAILED, State.SCORED]
+
+
+def a_file(place: Path) -> None:
+    place.write_text("a mount that is not one")
+
+
+def an_empty_volume(place: Path) -> None:
+    place.mkdir()
+
+
+def a_volume_with_folders(place: Path) -> None:
+    for name in ("runs", "incoming", "ranked", "lost+found"):
+        (place / name).mkdir(parents=True)
+
+
+def a_link_to_itself(place: Path) -> None:
+    place.symlink_to(place)
+
+
+@pytest.mark.parametrize(
+    "put", [a_file, an_empty_volume, a_volume_with_folders, a_link_to_itself],
+    ids=lambda put: put.__name__,
+)  # fmt: skip
+def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_board_stays(
+    put: Callable[[Path], None], world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "HOUSEKEEPING_SECONDS", 0.1)
+    for number in range(2):
+        world.submit(run_text(number))
+    world.drain()
+    before = [row.ranked_by.mean for row in shown(world).rows]
+    place = Path(world.store.url)
+    right = place.rename(place.with_name("elsewhere"))
+    put(place)
+    world.judge(CORRECTED)
+    stop = threading.Event()
+    working = threading.Thread(target=worker.run, args=(world.config, stop))
+    working.start()
+    try:
+        for _ in range(2):
+            wait_no_more(world)
+            caplog.clear()
+            wait_until(lambda: all(one.not_before for one in scorings(world, SetState.BUILDING)), "both were put back")
+            wait_until(lambda: "does not answer or is full" in caplog.text, "housekeeping met it too")
+        assert [one.errors for one in scorings(world, SetState.BUILDING)] == [0, 0]
+        assert [row.ranked_by.mean for row in shown(world).rows] == before
+        place.rename(place.with_name("wrong"))
+        right.rename(place)
+        wait_no_more(world)
+        wait_until(lambda: not scorings(world, SetState.BUILDING), "the new set is current")
+    finally:
+        stop.set()
+        working.join(SECONDS)
+    assert not working.is_alive()
+    assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2
+
+
+def a_folder_instead(copy: Path) -> None:
+    copy.unlink()
+    (copy / "below").mkdir(parents=True)
+
+
+def a_file_around(copy: Path) -> None:
+    copy.unlink()
+    copy.parent.rmdir()
+    copy.parent.touch()
+
+
+def a_link_instead(copy: Path) -> None:
+    copy.unlink()
+    copy.symlink_to(copy)
+
+
+@pytest.mark.parametrize(
+    "damage", [flip, Path.unlink, a_folder_instead, a_file_around, a_link_instead], ids=lambda damage: damage.__name__
+)
 def test_a_damaged_copy_of_ranked_lists_is_made_again_from_the_run_by_itself(
     damage: Callable[[Path], None], world: World
 ) -> None:
@@ -160,6 +269,8 @@ def test_a_damaged_copy_of_ranked_lists_is_made_again_from_the_run_by_itself(
     (copy,) = [path for path in (Path(world.store.url) / "ranked").rglob("*") if path.is_file()]
     sound = copy.read_bytes()
     damage(copy)
+    (Path(world.store.url) / "remake").mkdir(exist_ok=True)
+    (Path(world.store.url) / "remake" / ".nfs0001").touch()  # what a network's file system leaves
     with pytest.raises(Damaged, match="made again by itself"):
         read_all(world, run)
     world.drain()
