@@ -23,9 +23,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trials.hostile", description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", choices=ENGINES, action="append", help="both without it")
     given = parser.parse_args(arguments)
     failed = False
-    for engine in ENGINES:
+    for engine in given.engine or ENGINES:
         print(f"{engine}, {given.files} files", flush=True)
         started = time.monotonic()
         with (

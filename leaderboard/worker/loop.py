@@ -29,6 +29,7 @@ BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
 RECORD_SECONDS = 2.0  # between two tries to record a result while the database does not answer
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
+SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
 OUTCOME_WORDS = {
@@ -60,6 +61,7 @@ class Worker:
         self._child: ChildProcess | None = None
         self._jobs = 0
         self._swept = -float("inf")
+        self._switch_again: dict[int | None, float] = {}  # by a set that could not be switched, when to try again
 
     def step(self, stop: threading.Event) -> bool:
         """Scores the next run, or refreshes a board when none waits; False when there was nothing to do.
@@ -251,13 +253,30 @@ class Worker:
     def _switch_ready_sets(self) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.
 
-        In a transaction after the one that records: of two workers with the last two runs, the later one sees both.
+        In transactions after the one that records: of two workers with the last two runs, the later one sees both.
+        One for each set: whatever a switch raises leaves that set and its boards as they are for SWITCH_AGAIN_SECONDS,
+        and harms neither the others nor the worker. Raises only where the database does not answer.
         """
-        with self._database.write() as session:
-            sets = ready_sets(session)
-            for scoring_set in sets:
-                switch(session, WORKER, scoring_set)
-        return bool(sets)
+        switched = False
+        while True:
+            now = time.monotonic()
+            chosen: int | None = None  # none yet: what fails is the look for sets itself
+            if self._switch_again.get(chosen, now) > now:
+                return switched
+            try:
+                with self._database.write() as session:
+                    ready = (each for each in ready_sets(session) if self._switch_again.get(each.id, now) <= now)
+                    scoring_set = next(ready, None)
+                    if scoring_set is None:
+                        return switched
+                    chosen = scoring_set.id
+                    switch(session, WORKER, scoring_set)
+                switched = True
+            except NoDatabase:
+                raise
+            except Exception:
+                log.exception("scoring set %s could not be made the current one", chosen or "(none was found)")
+                self._switch_again[chosen] = now + SWITCH_AGAIN_SECONDS
 
     def _sweep(self) -> None:
         """Puts jobs whose lease has run out back into the queue, a few times in the length of a lease."""

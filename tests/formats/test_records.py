@@ -165,3 +165,32 @@ def test_a_quote_that_is_never_closed_is_told_once_and_where_it_opens(last: str)
     assert problems_of(read_run, source) == [
         (2, "is no CSV: a quote opened on this line is not closed; reading ended here")
     ]
+
+
+def test_json_lines_are_read_alike_however_they_are_written() -> None:
+    first = '{"query": "q1", "document": "d1", "score": 1, "decision": true}\n'
+    written = [
+        ' {"query":"q1","document":"d2","score":2.5,"decision":true}',
+        '{"query": "q1", "document": "d\\u0033", "score": 3e0, "decision": true} \t',
+        '{"score": 4, "document": "d4", "query": "q1", "decision": true}',
+        '{"query": "q1", "document": "d5", "score": -5, "decision": false}',
+    ]
+    run = read_run(io.BytesIO((first + "\n".join(written)).encode()))
+    assert run.document.to_list() == ["d1", "d2", "d3", "d4", "d5"]
+    assert run.score.tolist() == [1, 2.5, 3, 4, -5]
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ('{"query": "q1", "document": "d2", "score": "2"}', 'score "2" is no number'),
+        ('{"query": "q1", "document": 2, "score": 2}', "document id 2 is no text; put it in quotes"),
+        ('{"query": "q1", "document": "d2", "score": 02}', "is no JSON: Expecting ',' delimiter"),
+        ('{"query": "q1", "document": "d2", "score": 2}}', "is no JSON: Extra data"),
+        ('{"query": "q1", "document": "d 2", "score": 2}', "document id 'd 2' holds a blank"),
+    ],
+)
+def test_a_json_line_unlike_the_first_one_has_the_same_problem_as_alone(second: str, message: str) -> None:
+    for first in ('{"query": "q1", "document": "d1", "score": 1}\n', '{"document": "d1", "query": "q1", "score": 1}\n'):
+        found = problems_of(read_run, io.BytesIO((first + second).encode()))
+        assert next(said for line, said in found if line == 2).startswith(message)

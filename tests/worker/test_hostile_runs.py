@@ -4,7 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +12,13 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.formats.harmless import LONGEST_TAG
-from leaderboard.models import Participation, Scoring, Submission
-from leaderboard.rules.states import State
-from leaderboard.worker import loop
+from leaderboard.models import Participation, Scoring, ScoringSet, Submission
+from leaderboard.rules.states import SetState, State
+from leaderboard.worker import Worker, loop
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Settings
-from tests.support.world import RUN, World, run_text
+from tests.support.waiting import wait_until
+from tests.support.world import QRELS, RUN, World, run_text
 
 MOST_BYTES = 64 * 1024  # of a rejection's row
 
@@ -195,3 +196,50 @@ def test_what_is_kept_of_a_rejected_file_is_small_whatever_is_in_it(world: World
         assert 0 < len(json.dumps(scoring.submission.problems)) < MOST_BYTES, name
         assert scoring.submission.problem_count >= len(scoring.submission.problems), name
         assert is_clean(told(world, run)), name
+
+
+REFUSE_SWITCH_SQLITE = [
+    (
+        "CREATE TRIGGER refuse_switch BEFORE UPDATE ON scoring_set WHEN NEW.state = 'current' "
+        "BEGIN SELECT RAISE(ABORT, 'no'); END"
+    )
+]
+REFUSE_SWITCH_POSTGRESQL = [
+    "CREATE FUNCTION refuse_switch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$",
+    (
+        "CREATE TRIGGER refuse_switch BEFORE UPDATE ON scoring_set FOR EACH ROW WHEN (NEW.state = 'current') "
+        "EXECUTE FUNCTION refuse_switch()"
+    ),
+]
+
+
+def sets_of(world: World) -> list[SetState]:
+    return [each.state for each in world.all(sa.select(ScoringSet).order_by(ScoringSet.id))]
+
+
+def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_later(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(loop, "SWITCH_AGAIN_SECONDS", 1.0)
+    is_sqlite = world.database.engine.dialect.name == "sqlite"
+    first = world.submit(run_text(1))
+    world.drain()
+    with world.database.write() as session:
+        for statement in REFUSE_SWITCH_SQLITE if is_sqlite else REFUSE_SWITCH_POSTGRESQL:
+            session.execute(sa.text(statement))
+    world.judge(QRELS.replace("q1 0 d2 0", "q1 0 d2 1"))
+    with closing(Worker(world.database, world.store, world.config)) as worker:
+        while worker.step(threading.Event()):
+            pass
+        assert "could not be made the current one" in caplog.text
+        assert sets_of(world) == [SetState.CURRENT, SetState.BUILDING]
+        last = world.submit(run_text(2))
+        while worker.step(threading.Event()):
+            pass
+        assert world.scoring(last).state is State.SCORED
+        on_table = "" if is_sqlite else " ON scoring_set"
+        with world.database.write() as session:
+            session.execute(sa.text(f"DROP TRIGGER refuse_switch{on_table}"))
+        wait_until(lambda: worker.step(threading.Event()), "it is tried again")
+    assert sets_of(world) == [SetState.SUPERSEDED, SetState.CURRENT]
+    assert world.scoring(first).state is State.SCORED

@@ -27,6 +27,7 @@ __all__ = ["read_columns", "read_piece"]
 Bools = NDArray[np.bool_]
 
 DELETE = 127  # the only control character of ASCII above the blank
+CONTINUED, CONTINUES = 0xC0, 0x80  # the highest two bits of a byte of UTF-8, and what they are within a character
 NEWLINE, BLANK, COMMENT, NO, YES = b"\n #NY"
 CONTROL = re.compile(rb"[\0-\x08\x0e-\x1f]")
 
@@ -89,31 +90,39 @@ def _read_apart(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tab
 
 
 def _doubtful_lines(piece: Piece, newline: Places, width: int) -> Bools:
-    """bool[lines]: which lines don't have `width` fields or hold an odd character."""
+    """bool[lines]: which lines don't have `width` fields, hold a control character or may be no UTF-8."""
     codes = piece.codes
     low = codes <= BLANK
     ends = np.flatnonzero(low[1:] > low[:-1]) + 1
     doubtful: Bools = np.diff(np.searchsorted(ends, newline, side="right"), prepend=0) != width
     control = np.flatnonzero(low & ~IS_BLANK.take(codes))
     doubtful[np.searchsorted(newline, control)] = True
-    if codes.max(initial=0) >= DELETE:
-        doubtful |= _oddly_written(piece, newline)
+    if codes.max(initial=0) >= DELETE and not _is_utf8(piece):
+        doubtful[np.searchsorted(newline, np.flatnonzero(codes >= DELETE))] = True
     return doubtful
 
 
-def _oddly_written(piece: Piece, newline: Places) -> Bools:
-    """bool[lines]: which lines are no UTF-8, or hold a character that no id may have."""
-    odd = np.zeros(len(newline), np.bool_)
+def _is_utf8(piece: Piece) -> bool:
     try:
-        points = np.frombuffer(piece.text.decode().encode("utf-32-le"), np.uint32)
+        piece.text.decode()
     except UnicodeDecodeError:
-        beyond = np.searchsorted(newline, np.flatnonzero(piece.codes >= DELETE))
-        odd[beyond] = True
-        return odd
+        return False
+    return True
+
+
+def _odd_places(piece: Piece) -> Places:
+    """int64[n]: where the characters start that no id may have. Raises Doubt where the piece is no UTF-8."""
+    try:
+        text = piece.text.decode()
+    except UnicodeDecodeError:
+        raise Doubt from None
+    if not checks.ODD_IN_ID.search(text):
+        return np.empty(0, np.int64)
+    points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     suspects = np.flatnonzero(points >= DELETE)
     suspects = suspects[np.isin(points[suspects], checks.ODD_POINTS)]
-    odd[np.searchsorted(np.flatnonzero(points == NEWLINE), suspects)] = True
-    return odd
+    starts = np.flatnonzero(piece.codes & CONTINUED != CONTINUES)
+    return starts[suspects]
 
 
 def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
@@ -125,16 +134,13 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     fields = find_fields(codes, width, [0, *(place for place, _ in schema.read)])
     if fields is None or (codes[fields[0][0]] == COMMENT).any():
         raise Doubt
-    if codes.max() >= DELETE:
-        try:
-            odd = checks.ODD_IN_ID.search(piece.text.decode())
-        except UnicodeDecodeError:
-            raise Doubt from None
-        if odd:
-            raise Doubt
+    odd = _odd_places(piece) if codes.max() >= DELETE else ()
     columns: dict[str, NDArray[Any]] = {}
     wrong = np.zeros(len(fields[0][0]), np.bool_)
     for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True):
+        if len(odd) and column.kind == "id":
+            line = np.searchsorted(start, odd, side="right") - 1
+            wrong[line[(line >= 0) & (odd < (start + length)[line])]] = True
         columns[column.name], sound = FAST[column.kind or "id"](piece.room, start, length, limits)
         if sound is not None:
             wrong |= ~sound
