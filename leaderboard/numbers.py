@@ -37,5 +37,5 @@ def read_whole(text: str) -> int:
     -7
     """
     if not WHOLE.fullmatch(text):
-        raise ValueError("no whole number")
+        raise ValueError("no whole number of at most 18 digits")
     return int(text)

@@ -12,11 +12,12 @@ import asyncio
 import sys
 import time
 from collections import defaultdict
-from contextlib import closing
+from collections.abc import Sequence
+from itertools import cycle, islice
 from statistics import median
 
-from tests.support.clients import Client, crowd
-from tests.support.world import PASSWORD, build_world
+from tests.support.clients import crowd, run, upload_requests
+from tests.support.world import PASSWORD, add_senders, build_world
 from trials.installation import ENGINES, installation
 
 MOST_SECONDS = 1.0
@@ -24,13 +25,14 @@ LATE_SHARE = 100  # one answer among so many may meet a machine that is busy wit
 FORM = "/campaigns/small/2026/submit"
 PAGES = ["/healthz", "/", "/login", "/campaigns/small", "/campaigns/small/2026"]
 UPLOAD_BYTES = 10_000_000
+FILES_OF_ONE = 16  # that arrive; more than 20 of one person are refused
 FIRST_BYTES = b"q1 Q0 d1 1 0.9 alpha\n" * 20_000  # beyond what the site awaits before an upload gets its thread
 ANSWER_SECONDS = 25.0
 SHOWN_FAULTS = 10
 
 
 async def besieged(
-    address: str, request: bytes, seconds: float, uploads: int, silent: int, half_sent: int
+    address: str, requests: Sequence[bytes], seconds: float, silent: int, half_sent: int
 ) -> tuple[dict[str, list[float]], list[str]]:
     """The seconds that each page took, and what went wrong."""
     taken: dict[str, list[float]] = defaultdict(list)
@@ -38,7 +40,7 @@ async def besieged(
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         # A round is shorter than the time after which a site cuts off who sends half a head.
-        async with crowd(address, [request] * uploads, silent=silent, half_sent=half_sent) as slow:
+        async with crowd(address, requests, silent=silent, half_sent=half_sent) as slow:
             round_ends = min(until, time.monotonic() + 10.0)
             while time.monotonic() < round_ends:
                 for page in PAGES:
@@ -58,10 +60,11 @@ def trial(engine: str, seconds: float, uploads: int, silent: int, half_sent: int
     """Every fault found; prints how long the answers took."""
     with installation(engine) as here:
         build_world(here.database, here.folder).change_evaluation(daily_quota=None)
-        with closing(Client(here.site.url)) as ada:
-            ada.log_in("Ada", PASSWORD)
-            request = ada.upload_request(FORM, UPLOAD_BYTES, FIRST_BYTES)
-            taken, faults = asyncio.run(besieged(ada.address, request, seconds, uploads, silent, half_sent))
+        names = add_senders(here.database, -(-uploads // FILES_OF_ONE))
+        requests = upload_requests(here.site.url, names, PASSWORD, FORM, UPLOAD_BYTES, FIRST_BYTES)
+        address = here.site.url.removeprefix("http://")
+        all_requests = list(islice(cycle(requests), uploads))
+        taken, faults = run(besieged(address, all_requests, seconds, silent, half_sent))
     for page in PAGES:
         if times := taken[page]:
             print(f"  {page}: median {median(times):.3f} s, slowest {max(times):.3f} s, {len(times)} answers")

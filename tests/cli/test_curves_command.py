@@ -90,9 +90,12 @@ def test_json_writes_null_where_nothing_is_returned_or_defined(called: Called) -
         (["--curve", "recall", "--depth", "3"], "leaderboard curves: --depth goes with --curve rank"),
         (["--curve", "rank", "--judging", "complete"], "leaderboard curves: --judging complete needs --queries FILE"),
         (["--curve", "rank", "--query", "q9"], "qrels: there is no query 'q9' that counts"),
-        (["--curve", "sweep", "--documents", "9", "--beta", "nan"], "--beta: give a number that is not negative"),
+        (
+            ["--curve", "sweep", "--documents", "9", "--beta", "nan"],
+            "leaderboard curves: --beta: 'nan' is no finite number",
+        ),
         (["--curve", "sweep", "--documents", "9", "--beta", "-3"], "--beta: give a number that is not negative"),
-        (["--curve", "sweep", "--documents", "9" * 23, "--beta", "20"], "the collection can't have"),
+        (["--curve", "sweep", "--documents", "9" * 23, "--beta", "20"], "leaderboard curves: --documents: '9999"),
         (["--curve", "det"], "leaderboard curves: --curve"),
     ],
 )

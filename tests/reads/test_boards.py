@@ -361,7 +361,7 @@ def test_a_board_of_many_runs_takes_as_many_statements_as_one_of_few(database: D
         field.run(f"System {number:02}", {"AP": [0.1] * 4, "P@5": [0.2] * 4})
         if number in (0, 11):
             counts.append(_statements(field, asked))
-    assert counts[0] == counts[1] <= 9
+    assert counts[0] == counts[1] <= 10
 
 
 def _statements(field: Field, asked: dict[str, str]) -> int:

@@ -5,16 +5,26 @@ import contextlib
 import http.client
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
-__all__ = ["Client", "Crowd", "crowd"]
+__all__ = ["Client", "Crowd", "crowd", "run", "upload_requests"]
+
+T = TypeVar("T")
 
 BOUNDARY = "cut"
 ANSWER_SECONDS = 30.0
 PAUSE_SECONDS = 0.5  # between two pieces of a slow sender
 UPLOAD_BYTES = 10_000_000  # what a slow sender says that it will send
+
+
+def run(besieged: Coroutine[Any, Any, T]) -> T:
+    """What it gives, in a thread of its own: a browser's tests may leave a loop running in this one."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(asyncio.run, besieged).result()
 
 
 class Client:
@@ -81,6 +91,16 @@ class Client:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def upload_requests(url: str, names: Sequence[str], password: str, path: str, size: int, content: bytes) -> list[bytes]:
+    """The request of an upload of each of these accounts, as `Client.upload_request` makes it."""
+    requests = []
+    for name in names:
+        with contextlib.closing(Client(url)) as client:
+            client.log_in(name, password)
+            requests.append(client.upload_request(path, size, content))
+    return requests
 
 
 class Crowd:

@@ -39,7 +39,18 @@ from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received, RunStore
 from leaderboard.worker import Worker
 
-__all__ = ["PASSWORD", "QRELS", "RUN", "World", "build_world", "judged", "new_account", "run_text", "signed_in"]
+__all__ = [
+    "PASSWORD",
+    "QRELS",
+    "RUN",
+    "World",
+    "add_senders",
+    "build_world",
+    "judged",
+    "new_account",
+    "run_text",
+    "signed_in",
+]
 
 PASSWORD = "a password of the tests"  # it opens nothing
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -140,6 +151,17 @@ def new_account(name: str, email: str | None = None) -> people.NewAccount:
     return people.NewAccount(
         name, name_key(name), PasswordHash(QUICK.hash(PASSWORD)), email, email_key(email) if email else None
     )
+
+
+def add_senders(database: Database, count: int) -> list[str]:
+    """Accounts with a team each, since one person's files are bounded: their names."""
+    names = [f"Sender {number}" for number in range(count)]
+    with database.write() as session:
+        for name in names:
+            user = people.create_user(session, CONSOLE, new_account(name))
+            session.flush()
+            teams.create_team(session, actor_of(session, user.id), f"Team of {name}")
+    return names
 
 
 def signed_in(session: Session, user_id: int) -> str:

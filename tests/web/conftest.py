@@ -11,7 +11,8 @@ from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
-from werkzeug.test import TestResponse
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import TestResponse, encode_multipart
 
 from leaderboard.access import CONSOLE
 from leaderboard.config import Config
@@ -84,10 +85,10 @@ class Reader:
     def send(self, path: str, run: str | bytes | None, filename: str = "alpha.run", **fields: str) -> TestResponse:
         """Posts a form with a file, the file last, as browsers send the fields of the page."""
         content = run.encode() if isinstance(run, str) else run
-        file = (io.BytesIO(content), filename) if content is not None else (io.BytesIO(b""), "")
-        return self.client.post(
-            path, data={"csrf_token": self.token(), **fields, "run": file}, content_type="multipart/form-data"
-        )
+        file = FileStorage(io.BytesIO(content or b""), filename if content is not None else "")
+        # Made here: of a large form the client would make a file and leave it open.
+        boundary, body = encode_multipart({"csrf_token": self.token(), **fields, "run": file})
+        return self.client.post(path, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
 
 
 def _title(answer: TestResponse) -> str:

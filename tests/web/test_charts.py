@@ -74,7 +74,7 @@ def test_making_the_site_does_not_import_the_renderer(tmp_path: Path) -> None:
     """It starts threads, and hangs after a fork (gunicorn's) if it was used before."""
     program = (
         "import sys; from leaderboard.config import Config; from leaderboard.web import create_app;"
-        "create_app(Config(database_url='sqlite://', store_url=sys.argv[1], secret_key='of this test'));"
+        "create_app(Config(database_url='sqlite:///none.sqlite', store_url=sys.argv[1], secret_key='of this test'));"
         "sys.exit('vl_convert' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, timeout=60)

@@ -17,15 +17,16 @@ from leaderboard.db import Database
 from leaderboard.errors import TooSlow
 from leaderboard.models import Submission
 from leaderboard.web.server import Channel, Pace
-from tests.support.clients import Client, crowd
+from tests.support.clients import Client, crowd, run, upload_requests
 from tests.support.processes import Process, free_port
 from tests.support.site import LEADERBOARD, Site, running_site
 from tests.support.waiting import wait_until
-from tests.support.world import PASSWORD, build_world
+from tests.support.world import PASSWORD, add_senders, build_world
 
 FORM = "/campaigns/small/2026/submit"
 LINE = b"q1 Q0 d1 1 0.9 alpha\n"
 UPLOADS = 64
+SENDERS = 4  # one person's files that arrive or wait are 20 at most
 MOST_SECONDS = 1.0
 
 
@@ -41,6 +42,7 @@ def site(migrated_sqlite: Path, folder: Path) -> Iterator[Site]:
     shutil.copyfile(migrated_sqlite, file)
     with closing(Database.connect(f"sqlite:///{file}")) as database:
         build_world(database, folder).change_evaluation(daily_quota=None)
+        add_senders(database, SENDERS)
     with running_site(f"sqlite:///{file}", folder, workers=0) as site:
         yield site
 
@@ -57,17 +59,20 @@ def kept_in(folder: Path) -> list[Path]:
 
 
 def test_sixty_four_slow_uploads_and_two_hundred_idle_or_half_sent_connections_stop_no_page(
-    ada: Client, folder: Path
+    site: Site, folder: Path
 ) -> None:
-    request = ada.upload_request(FORM, 10_000_000, LINE * 20_000)
+    names = [f"Sender {number}" for number in range(SENDERS)]
+    requests = upload_requests(site.url, names, PASSWORD, FORM, 10_000_000, LINE * 20_000)
 
     async def besieged() -> list[tuple[str, int, float]]:
-        async with crowd(ada.address, [request] * UPLOADS, silent=100, half_sent=100) as slow:
+        async with crowd(
+            site.url.removeprefix("http://"), requests * (UPLOADS // SENDERS), silent=100, half_sent=100
+        ) as slow:
             while len(kept_in(folder)) < UPLOADS:
                 await asyncio.sleep(0.05)
             return await slow.probe(["/healthz", "/", "/campaigns/small/2026"], 5)
 
-    answers = asyncio.run(asyncio.wait_for(besieged(), 60))
+    answers = run(asyncio.wait_for(besieged(), 60))
     assert {status for _, status, _ in answers} == {200}
     assert sorted(seconds for _, _, seconds in answers)[-2] < MOST_SECONDS  # one may meet a busy machine
     wait_until(lambda: not kept_in(folder), "the uploads whose senders have gone leave nothing")
@@ -82,7 +87,7 @@ def test_a_reader_who_takes_nothing_of_an_answer_holds_no_thread(site: Site) -> 
             )  # asked for forty times over, far more than the system keeps for a reader
             return await slow.probe(["/healthz"], 5)
 
-    answers = asyncio.run(asyncio.wait_for(besieged(), 60))
+    answers = run(asyncio.wait_for(besieged(), 60))
     assert {status for _, status, _ in answers} == {200}
 
 
@@ -103,7 +108,7 @@ def test_a_body_whose_size_is_said_oddly_is_awaited_by_no_thread_of_the_pages(si
         async with crowd(Client(site.url).address, [head + size + b"\r\n\r\na="] * 24, silent=0, half_sent=0) as slow:
             return await slow.probe(["/healthz"], 3)
 
-    answers = asyncio.run(siege())
+    answers = run(siege())
     assert [status for _, status, _ in answers] == [200] * 3
     assert max(seconds for *_, seconds in answers) < 5 * MOST_SECONDS  # a minute where a thread waits for the body
 
@@ -220,7 +225,7 @@ def test_more_connections_than_a_process_holds_shut_nobody_out(site: Site, folde
         command = [*LEADERBOARD, "serve", "--port", str(port), "--workers", "1"]
         with Process(command, env=site.environment, cwd=folder) as own:
             own.wait_for_url(f"http://127.0.0.1:{port}/healthz", seconds=60)
-            answers = asyncio.run(asyncio.wait_for(besieged(), 60))
+            answers = run(asyncio.wait_for(besieged(), 60))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert {status for _, status, _ in answers} == {200}

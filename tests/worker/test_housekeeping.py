@@ -19,6 +19,9 @@ def _sets(world: World) -> list[tuple[str, SetState]]:
 def _of_version(world: World, version: str) -> None:
     """Makes the sets that there are those of another version of the measures."""
     with world.database.write() as session:
+        # A trigger refuses it, so it is taken away first, as only the owner of the tables can.
+        on_table = " ON scoring_set" if world.database.engine.dialect.name == "postgresql" else ""
+        session.execute(sa.text(f"DROP TRIGGER scoring_set_never_changes{on_table}"))
         session.execute(sa.update(ScoringSet).values(metric_version=version))
 
 
