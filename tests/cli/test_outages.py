@@ -12,6 +12,8 @@ import sqlalchemy as sa
 
 from leaderboard.cli import database as opening
 from leaderboard.db import Database
+from leaderboard.models import Scoring
+from leaderboard.rules.states import State
 from tests.cli.conftest import Command
 from tests.support.outages import file_of
 from tests.support.processes import free_port
@@ -161,7 +163,9 @@ def test_a_store_that_can_not_be_written_is_one_line_of_the_commands_that_need_i
     assert command(*COMMANDS["submit"]).status == 0
     store.rename(tmp_path / "elsewhere")
     store.write_text("a file where the folder was")
-    complains(command, "worker", "store of run files")
+    assert command(*COMMANDS["worker"]).status == 0  # it leaves what waits: a worker goes on without hands
+    (waiting,) = world.all(sa.select(Scoring))
+    assert (waiting.state, waiting.errors) == (State.QUEUED, 0)
     store.unlink()
     (tmp_path / "elsewhere").rename(store)
     assert command(*COMMANDS["worker"]).status == 0
