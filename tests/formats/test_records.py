@@ -1,5 +1,6 @@
 import gzip
 import io
+import json
 
 import pytest
 
@@ -178,6 +179,21 @@ def test_json_lines_are_read_alike_however_they_are_written() -> None:
     run = read_run(io.BytesIO((first + "\n".join(written)).encode()))
     assert run.document.to_list() == ["d1", "d2", "d3", "d4", "d5"]
     assert run.score.tolist() == [1, 2.5, 3, 4, -5]
+
+
+def test_texts_with_escapes_are_read_as_json_says_whatever_is_in_them() -> None:
+    names = ["d1", 'a"b', "a\\b", "é", "\U0001f600", "a/b"]
+    lines = [json.dumps({"query": "q1", "document": name, "score": 1}) for name in names]
+    run = read_run(io.BytesIO("\n".join([*lines, lines[-1].replace("a/b", "c\\/d")]).encode()))
+    assert run.document.to_list() == [*names, "c/d"]
+
+
+def test_a_file_whose_objects_are_all_of_another_kind_is_read_no_further() -> None:
+    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": 1}) for n in range(102)]
+    assert len(read_run(text(*lines[:100]))) == 100
+    assert problems_of(read_run, text(*lines)) == [
+        (101, "has objects of more than 100 kinds; give all of them the same names")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
 from operator import itemgetter
 from typing import Any
 
@@ -68,11 +69,16 @@ def _read(
     schema = _schema(start, schemas, problems.name)
     rows = CheckedRows(schema, problems.limits)
     names: Sequence[str] | None = None
+    readers: dict[tuple[str, ...], itemgetter[Any]] = {}
     as_texts = texts_of([column for _, column in schema.read])
     for count, (line, (given, values)) in enumerate(chain([start], records), 1):
         try:
-            if given != names:
-                names, read = given, itemgetter(*_places(given, schema))
+            if given is not names:
+                names = given
+                shape = tuple(given)
+                if shape not in readers:
+                    readers[shape] = itemgetter(*_places(given, schema))
+                read = readers[shape]
             read_values = read(values)
             rows.add(line, read_values if given.__class__ is _OfTexts else as_texts(read_values))
         except Wrong as wrong:
@@ -143,13 +149,20 @@ class _Number(str):
     __slots__ = ()
 
 
+DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
+SCAN: Callable[[str, int], tuple[Any, int]] = DECODER.scan_once  # type: ignore[attr-defined]  # not in the stubs
 JSON_GAP = r"[ \t\r\n]*+"
 NOTHING = r"(?!)"
 PLAIN_NAME = re.compile(r'[^"\\\x00-\x1f]*')
 MOST_QUICK = 50  # members of an object
+QUICK_SHAPES = 8  # kinds of objects in a file, by the names of their members, that have a pattern each
+MOST_SHAPES = 100  # kinds of objects in a file: looking at names anew in every line takes longer than reading it
+TEXT = r'"([^"\\\x00-\x1f]*+)"'
+# A text with escapes: what stands between its quotes is JSON's to read.
+ESCAPED = r'"([^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+)"'
 # By the type of a JSON value: the pattern of one that is written plainly, and what makes it of its text.
 QUICK: Mapping[type, tuple[str, Callable[[str], Any]]] = {
-    str: (r'"([^"\\\x00-\x1f]*+)"', str),
+    str: (TEXT, str),
     _Number: (r"(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)", _Number),
     bool: ("(true|false)", "true".__eq__),
 }
@@ -160,37 +173,49 @@ HELD: Mapping[str, type] = {"query": str, "document": str, "score": _Number, "gr
 
 
 def _json_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
-    decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
-    scan: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]  # not in the stubs
-    written: tuple[str, ...] = ()  # the names of the last object, as it has them and as we call them
-    names: tuple[str, ...] = ()
-    quick: _QuickObjects | None = None
+    shapes: dict[tuple[str, ...], tuple[str, ...]] = {}  # the names of objects, as they have them and as we call them
+    quick: list[_QuickObjects] = []  # of the first shapes
     for number, line in numbered_lines(text, problems):
-        if quick is not None and (found := quick.match(line)):
-            yield number, (quick.names, quick.members(found))
+        for one in quick:
+            if record := one.record(line):
+                break
+        else:
+            record = None
+        if record is not None:
+            yield number, record
             continue
         if not line.strip():
             continue
         try:
-            value, end = scan(line, 0) if line.startswith("{") else (decoder.decode(line), len(line))
-            if line[end:].strip():
-                raise json.JSONDecodeError("Extra data", line, end)
-        except StopIteration as error:  # how it says that a value is missing
-            problems.add_unread(number, Wrong(f"is no JSON: no value at character {error.value + 1}", "is no JSON"))
+            given, members = _object(line)
+        except Wrong as wrong:
+            problems.add_unread(number, wrong)
             continue
-        except (json.JSONDecodeError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
-            problems.add_unread(number, Wrong(f"is no JSON: {reason}", "is no JSON"))
-            continue
-        if isinstance(value, tuple):
-            given, members = zip(*value, strict=True) if value else ((), ())
-            if given != written:
-                written, names = given, tuple(map(our_name, given))
-            if quick is None:
-                quick = _QuickObjects(given, names, members)
-            yield number, (names, members)
-        else:
-            problems.add_unread(number, Wrong(f"expected an object, found {shown(line.strip())}", "expected an object"))
+        if given not in shapes:
+            if len(shapes) == MOST_SHAPES:
+                kinds = f"has objects of more than {MOST_SHAPES} kinds; give all of them the same names"
+                raise rejection(problems.name, kinds, number)
+            shapes[given] = tuple(map(our_name, given))
+            if len(quick) < QUICK_SHAPES:
+                quick.append(_QuickObjects(given, shapes[given], members))
+        yield number, (shapes[given], members)
+
+
+def _object(line: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The names and values of the object on a line. Raises Wrong for what is none."""
+    try:
+        value, end = SCAN(line, 0) if line.startswith("{") else (DECODER.decode(line), len(line))
+        if line[end:].strip():
+            raise json.JSONDecodeError("Extra data", line, end)
+    except StopIteration as error:  # how it says that a value is missing
+        raise Wrong(f"is no JSON: no value at character {error.value + 1}", "is no JSON") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
+        raise Wrong(f"is no JSON: {reason}", "is no JSON") from None
+    if not isinstance(value, tuple):
+        raise Wrong(f"expected an object, found {shown(line.strip())}", "expected an object")
+    names, members = zip(*value, strict=True) if value else ((), ())
+    return names, members
 
 
 class _QuickObjects:
@@ -219,16 +244,25 @@ class _QuickObjects:
             if is_quick
         )
         pattern = rf"\{{{gap}{inside}{gap}\}}{gap}" if is_quick else NOTHING
-        self.match: Callable[[str], re.Match[str] | None] = re.compile(pattern).fullmatch
+        self._plain = re.compile(pattern).fullmatch
+        self._escaped = re.compile(pattern.replace(TEXT, ESCAPED)).fullmatch
 
-    def members(self, found: re.Match[str]) -> Sequence[Any]:
-        """The values as the parser gives them; as texts where all that is read has the type that its column holds."""
-        if not self._makers:
-            return found.groups()
+    def record(self, line: str) -> Record | None:
+        """The names and values of an object as the parser gives them, the values as texts where all that is read has
+        the type that its column holds; None for a line that is written otherwise.
+        """
+        escaped = "\\" in line
+        found = self._escaped(line) if escaped else self._plain(line)
+        if found is None:
+            return None
+        if not escaped and not self._makers:
+            return self.names, found.groups()
         members: list[Any] = list(found.groups())
+        if escaped:
+            members = [scanstring(f'{text}"', 0)[0] if "\\" in text else text for text in members]
         for place, make in self._makers:
             members[place] = make(members[place])
-        return members
+        return self.names, members
 
 
 def _json_texts(columns: Sequence[Column]) -> AsTexts:
