@@ -65,7 +65,8 @@ def extreme(column: Column) -> str:
 
 
 def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
-    """What the best of each period did from the first period to the last."""
+    """The best figures of the first period and of the last one, without a word on change: each period has its own
+    queries, and how much of a difference is theirs takes systems that ran unchanged in both (`statistics.linked`)."""
     lines = page.systems if kind == "system" else page.teams
     best = [
         [(point, line.name) for line in lines if (point := line.at(period)) and point.best] for period in page.periods
@@ -82,18 +83,18 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     what = what[0].upper() + what[1:]
     if first.period is last.period:
         return f"{what} of {last.period.label} is {_written(page, last)} ({late})."
-    if (moved := _moved(page, first, last)) is None:
+    if _read_alike(page, first, last):
         return (
             f"{what} is {_written(page, last)} in {first.period.label} ({early}) and in {last.period.label} ({late})."
         )
     return (
-        f"{what} {moved} from {_written(page, first)} in {first.period.label} ({early}) "
-        f"to {_written(page, last)} in {last.period.label} ({late})."
+        f"{what} is {_written(page, first)} in {first.period.label} ({early}) "
+        f"and {_written(page, last)} in {last.period.label} ({late})."
     )
 
 
 def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int) -> str:
-    """What the figure of the system with the id `only` did from its first period to its last."""
+    """The figures of the system with the id `only` in its first period and in its last one."""
     line = next(line for line in lines if line.system is not None and line.system.id == only)
     first, last = line.points[0], line.points[-1]
     what = f"{page.column.name} of {line.name}"
@@ -101,11 +102,11 @@ def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int
         what = f"{page.condition}: {what}"
     if first is last:
         return f"{what} is {_written(page, last)} in {last.period.label}, its only period; the other systems are grey."
-    if (moved := _moved(page, first, last)) is None:
+    if _read_alike(page, first, last):
         text = f"{what} is {_written(page, last)} in {first.period.label} and in {last.period.label}"
     else:
-        text = f"{what} {moved} from {_written(page, first)} in {first.period.label}"
-        text += f" to {_written(page, last)} in {last.period.label}"
+        text = f"{what} is {_written(page, first)} in {first.period.label}"
+        text += f" and {_written(page, last)} in {last.period.label}"
     return f"{text}; the other systems are grey."
 
 
@@ -218,12 +219,10 @@ def _together(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _moved(page: ProgressPage, first: Point, last: Point) -> str | None:
-    """None where both read alike, with as many decimals as the one has that was rounded further for its reader."""
+def _read_alike(page: ProgressPage, first: Point, last: Point) -> bool:
+    """Whether both are written alike, with as many decimals as the one has that was rounded further for its reader."""
     start, end = first.figure.mean or 0.0, last.figure.mean or 0.0
     decimals = min((mean.decimals for mean in (start, end) if isinstance(mean, Rounded)), default=None)
     if decimals is not None:
         start, end = Rounded(round(start, decimals), decimals), Rounded(round(end, decimals), decimals)
-    if plain_figure(start, page.column.unit) == plain_figure(end, page.column.unit):
-        return None
-    return "rose" if end > start else "fell"
+    return plain_figure(start, page.column.unit) == plain_figure(end, page.column.unit)

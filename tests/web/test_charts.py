@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from leaderboard.access import VISITOR
 from leaderboard.db import Database
@@ -90,7 +91,7 @@ def page(database: Database) -> ProgressPage:
 def test_the_finding_stands_under_the_chart_and_in_its_description(page: ProgressPage) -> None:
     chart = charts.progress_chart(page)
     assert chart is not None
-    assert chart.sentence == "The highest AP rose from 0.500 in 2024 (Birch) to 0.625 in 2026 (Alder)."
+    assert chart.sentence == "The highest AP is 0.500 in 2024 (Birch) and 0.625 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         root = ElementTree.fromstring(svg)
         assert root.get("role") == "img"
@@ -128,12 +129,27 @@ def test_at_most_six_systems_have_a_colour_and_the_rest_is_grey(database: Databa
     assert not {"System 1", "System 2"} & set(texts(chart.wide))
 
 
+CHANGE = r"\b(r[io]se[ns]?|f[ae]ll(en|s)?|improve\w*|worsen\w*|gr[eo]w[ns]?|declin\w*|dropp?\w*|(in|de)creas\w*|went)\b"
+
+
+def test_no_page_over_the_periods_says_that_a_figure_changed_since_its_queries_did(
+    app: Flask, database: Database
+) -> None:
+    years_of(database, "AP", {"Alder": (0.25, 0.5, 0.625), "Birch": (0.625, 0.25, 0.125), "Cedar": (0.5, 0.5, 0.5)})
+    client = app.test_client()
+    for address in ("/campaigns/news/progress", "/teams/team-alder/alder", "/teams/team-birch/birch"):
+        page = client.get(address)
+        assert "Line chart of AP over 2024, 2025, 2026" in page.text, address
+        words = re.sub(r"<(script|style).*?</\1>", "", page.text, flags=re.DOTALL)
+        assert not re.search(CHANGE, words, re.IGNORECASE), address
+
+
 def test_a_systems_own_chart_greys_the_others_and_keeps_its_colour(database: Database) -> None:
     field, page = years_of(database, "AP", {"Alder": (0.5, 0.5, 0.5), "Birch": (0.25, 0.25, 0.375)})
     chart = charts.progress_chart(page, only=field.systems["Birch"])
     assert chart is not None
     assert set(re.findall(r"--series-\w+", chart.wide)) == {"--series-2", "--series-rest"}
-    assert chart.sentence == "AP of Birch rose from 0.250 in 2024 to 0.375 in 2026; the other systems are grey."
+    assert chart.sentence == "AP of Birch is 0.250 in 2024 and 0.375 in 2026; the other systems are grey."
 
 
 def test_zero_is_on_the_axis_and_marked_where_a_value_can_be_below_it(database: Database) -> None:
@@ -176,7 +192,7 @@ def test_whoever_was_the_best_of_a_period_has_a_name_in_the_chart(database: Data
     chart = charts.progress_chart(years_of(database, "AP", {**means, "Newcomer": (None, None, 0.9)})[1])
     assert chart is not None
     assert "Newcomer" in texts(chart.wide)
-    assert chart.sentence.endswith("to 0.900 in 2026 (Newcomer).")
+    assert chart.sentence.endswith("and 0.900 in 2026 (Newcomer).")
 
 
 def test_many_labels_at_one_height_stay_inside_the_drawing(database: Database) -> None:
@@ -235,7 +251,7 @@ def test_the_title_says_of_which_condition_the_figures_are(database: Database) -
     with database.read() as session:
         chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
     assert chart is not None
-    assert chart.sentence == "Speech: the highest AP rose from 0.240 in 2024 (Alder) to 0.260 in 2026 (Alder)."
+    assert chart.sentence == "Speech: the highest AP is 0.240 in 2024 (Alder) and 0.260 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
         assert "AP, Speech" in texts(svg)
 
@@ -281,7 +297,7 @@ def test_teams_have_a_chart_of_their_best_systems(page: ProgressPage) -> None:
     chart = charts.team_chart(page)
     assert chart is not None
     assert {"Team Alder", "Team Birch, to 2025"} <= set(texts(chart.wide))
-    assert chart.sentence == "The highest AP rose from 0.500 in 2024 (Team Birch) to 0.625 in 2026 (Team Alder)."
+    assert chart.sentence == "The highest AP is 0.500 in 2024 (Team Birch) and 0.625 in 2026 (Team Alder)."
 
 
 def test_a_drawing_is_made_once_and_only_so_many_are_kept(page: ProgressPage) -> None:
@@ -348,7 +364,7 @@ def test_those_who_share_the_best_are_all_named(database: Database) -> None:
     means["Dogwood"] = (None, None, 0.5)
     _, page = years_of(database, "AP", means)
     assert best_over_periods(page) == (
-        "The highest AP rose from 0.250 in 2024 (Alder and Birch) to 0.500 in 2026 (Alder, Birch and 2 others)."
+        "The highest AP is 0.250 in 2024 (Alder and Birch) and 0.500 in 2026 (Alder, Birch and 2 others)."
     )
 
 

@@ -128,7 +128,7 @@ def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], F
 
 
 def test_a_period_whose_means_are_rounded_is_compared_with_the_digits_that_are_left(database: Database) -> None:
-    # 0.414 in all digits against 0.41: nothing fell, as far as the reader may know.
+    # 0.414 in all digits against 0.41: they are the same, as far as the reader may know.
     field = Field(database)
     field.campaign()
     for year, details, mean in (("2024", Opening.ALWAYS, 0.414), ("2025", Opening.NEVER, 0.4142)):
