@@ -23,6 +23,7 @@ from leaderboard.metrics.segments import Bools, Floats
 
 __all__ = [
     "COUNT",
+    "JUDGED_ONLY",
     "RATIO",
     "REL",
     "Definition",
@@ -54,6 +55,15 @@ UNITS = {
     "correlation": "A correlation, without unit.",
 }
 REL = Parameter("rel", "int", 1, low=1, high=GRADE_LIMIT, meaning="the lowest grade that counts as relevant")
+
+# As ir_measures writes it; `Measure.evaluate` sees to it, so that no family has to.
+JUDGED_ONLY = Parameter(
+    "judged_only",
+    "choice",
+    "False",
+    choices=("True", "False"),
+    meaning="True: documents without a grade of 0 or more are taken out of the lists first",
+)
 
 NEEDED: Mapping[Need, str] = {
     "documents": "the number of documents in the collection",
@@ -328,13 +338,16 @@ class Measure(Named):
         """The measure on one run, all queries at once. Raises BadInput when the evaluation lacks what it needs."""
         self._require(ranking)
         # Weights far down a list may be too small for a float: they are 0 then, as they should be.
+        arguments = self.arguments
+        if arguments.pop(JUDGED_ONLY.name, None) == "True":
+            ranking = ranking.judged_only()
         with np.errstate(under="ignore"):
-            result = self.family.compute(ranking, **self.arguments)
+            result = self.family.compute(ranking, **arguments)
             if isinstance(result, Evaluated):
                 return result
             columns = result if isinstance(result, tuple) else (result,)
             if ranking.undefined_without_relevant and self.family.defined_where is not None:
-                defined = self.family.defined_where(ranking, **self.arguments)
+                defined = self.family.defined_where(ranking, **arguments)
                 columns = tuple(np.where(defined, column, np.nan) for column in columns)
             return Evaluated(
                 values=self.family.aggregation.values(columns),

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from leaderboard.errors import UnknownMeasure
-from leaderboard.metrics.measure import Measure
+from leaderboard.metrics.families.counts import NUM_REL_RET, NUM_RET
+from leaderboard.metrics.families.sets import SET_P, SET_REL_P
+from leaderboard.metrics.measure import Family, Measure
 from leaderboard.metrics.parameters import Value, read_value
 from leaderboard.metrics.registry import families, find, nearest
 from leaderboard.metrics.trec_names import BUNDLES, FORMS, expand
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain", "parse", "parse_agreements", "parse_all"]
 
-OURS = r"(?P<name>[A-Za-z]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
+OURS = r"(?P<name>[A-Za-zα]\w*)\s*(\((?P<inside>.*)\))?\s*(@\s*(?P<cutoff>[^\s@()]+))?\Z"
 NUMBERS = r"(p=)?[+-]?[0-9.]+([eE][+-]?[0-9]+)?(=[+-]?[0-9.]+([eE][+-]?[0-9]+)?)?\Z"
 
 # Other names that are in use for the same measure.
@@ -25,12 +27,25 @@ ALIASES = {
     "NDCG": "nDCG",
     "Precision": "P",
     "Recall": "R",
+    "BPref": "Bpref",
+    "RPrec": "Rprec",
+    "MAP_IA": "AP_IA",
+    "α_DCG": "alpha_DCG",
+    "α_nDCG": "alpha_nDCG",
 }
 
 # ir_measures' way to say the same: its name and value of a parameter -> ours.
 PARAMETER_ALIASES: dict[tuple[str, Value], tuple[str, Value]] = {
     ("dcg", "exp-log2"): ("gain", "exp"),
     ("dcg", "log2"): ("gain", "linear"),
+}
+
+# And where a parameter makes one of its measures another one of ours: (its measure, its parameter, the value) -> ours.
+OTHER_MEASURES: dict[tuple[Family, str, Value], Family] = {
+    (SET_P, "relative", "True"): SET_REL_P,
+    (SET_P, "relative", "False"): SET_P,
+    (SET_REL_P, "relative", "True"): SET_REL_P,
+    (SET_REL_P, "relative", "False"): SET_P,
 }
 
 
@@ -151,7 +166,7 @@ def _resolve(text: str) -> tuple[Measure, ...]:
     family = find(ALIASES.get(match["name"], match["name"])) if match else None
     needs_more = family is not None and family.cutoff is not None and family.cutoff.required
     if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
-        inside = dict(_parameters(match["inside"] or "", text))
+        family, inside = _as_ours(family, dict(_parameters(match["inside"] or "", text)))
         return (family(cutoff=_cutoff(match["cutoff"], text), **inside),)
     measures = _trec_eval(text)
     if not measures:
@@ -161,6 +176,17 @@ def _resolve(text: str) -> tuple[Measure, ...]:
             raise UnknownMeasure(f"{text} compares two runs without judgments; use leaderboard agreement")
         raise UnknownMeasure(f"no measure is called {text!r}; {_nearest(text)}")
     return measures
+
+
+def _as_ours(family: Family, inside: dict[str, Value]) -> tuple[Family, dict[str, Value]]:
+    """The family that ir_measures means by these parameters, and those of them that are left for it."""
+    if family is NUM_RET and "rel" in inside:
+        return NUM_REL_RET, inside
+    for name, value in inside.items():
+        ours = OTHER_MEASURES.get((family, name, value))
+        if ours is not None:
+            return ours, {key: each for key, each in inside.items() if key != name}
+    return family, inside
 
 
 def _cutoff(text: str | None, name: str) -> Value:

@@ -219,6 +219,28 @@ class Ranking:
             self._kept[key] = make()
         return cast("T", self._kept[key])
 
+    def judged_only(self) -> "Ranking":
+        """The ranking of the run that is left when all documents without a grade of 0 or more are taken out of its
+        lists (trec_eval's -J), made once.
+        """
+        return self.keep("judged only", self._judged_only)
+
+    def _judged_only(self) -> "Ranking":
+        hits = np.flatnonzero(self.grade >= 0)
+        query, is_returned = self.query[hits], self.is_returned[hits]
+        line = self.line_start[query] + self.rank[hits] - 1
+        return replace(
+            self,
+            retrieved=count(query, self.queries),
+            returned=count(query[is_returned], self.queries),
+            query=query,
+            rank=np.arange(1, len(query) + 1) - np.searchsorted(query, query),
+            grade=self.grade[hits],
+            is_returned=is_returned,
+            load_scores=self.load_scores and (lambda: self.scores[line]),
+            is_known=None if self.is_known is None else self.is_known[hits],
+        )
+
     def _relevant(self, rel: int) -> Relevant:
         hits = np.flatnonzero(self.grade >= rel)
         query = self.query[hits]

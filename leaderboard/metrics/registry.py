@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from leaderboard.metrics.families import (
     binary,
     cascade,
+    compatibility,
     counts,
     detection,
     gain_variants,
@@ -17,6 +18,7 @@ from leaderboard.metrics.families import (
     recall_levels,
     sets,
     sweep,
+    user_models,
 )
 from leaderboard.metrics.measure import Family
 
@@ -25,7 +27,13 @@ __all__ = ["families", "find", "groups", "nearest"]
 _GROUPS: Mapping[str, tuple[Family, ...]] = {
     "Detection": (*detection.FAMILIES, *sweep.FAMILIES),
     "Ranks, binary": (*binary.FAMILIES, *recall_levels.FAMILIES, *rank_biased.FAMILIES),
-    "Ranks, graded": (*graded.FAMILIES, *cascade.FAMILIES, *gain_variants.FAMILIES),
+    "Ranks, graded": (
+        *graded.FAMILIES,
+        *cascade.FAMILIES,
+        *user_models.FAMILIES,
+        *compatibility.FAMILIES,
+        *gain_variants.FAMILIES,
+    ),
     "Ranks, incomplete judgments": incomplete.FAMILIES,
     "Sets": sets.FAMILIES,
     "Counts": counts.FAMILIES,

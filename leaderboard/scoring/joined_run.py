@@ -1,6 +1,6 @@
 """A run joined with its judgments: for each judged document that it lists, the query, the rank and the grade."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -71,9 +71,6 @@ def join(
     hits = _find(run, judged, numbers, places)
     if depth is not None:
         hits = hits.where(hits.rank <= depth)
-    if judged_only:
-        hits = hits.where(judged.grade[hits.place] >= 0)
-        hits = replace(hits, rank=_rank_of_each(hits.number))
     ranking = Ranking(
         retrieved=lists.retrieved,
         returned=lists.returned,
@@ -91,10 +88,8 @@ def join(
         is_known=None if judged.known_start is None else judged.known[hits.place],
         undefined_without_relevant=judged.undefined_without_relevant,
     )
-    if judged_only:
-        ranking = _of_hits_only(ranking, lists.score_of(hits.line))
     return JoinedRun(
-        ranking,
+        ranking.judged_only() if judged_only else ranking,
         missing=tuple(query for query, there in zip(judged.queries, lists.in_run.tolist(), strict=True) if not there),
         unknown=tuple(query for query, number in zip(run.queries, numbers.tolist(), strict=True) if number < 0),
     )
@@ -127,21 +122,6 @@ def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> _Hit
     line, number, place = (column[place >= 0] for column in (line, number, place))
     rank = places.rank(line)
     return _Hits(number, rank, line, place).where(np.lexsort((rank, number)))
-
-
-def _rank_of_each(number: Ints) -> Ints:
-    """int64[n]: 1, 2, … within each query; number never falls."""
-    return np.arange(1, len(number) + 1) - np.searchsorted(number, number)
-
-
-def _of_hits_only(ranking: Ranking, score: Floats) -> Ranking:
-    """The ranking of the run that is left when all but the hits are taken out of its lists."""
-    return replace(
-        ranking,
-        retrieved=np.bincount(ranking.query, minlength=ranking.queries),
-        returned=np.bincount(ranking.query[ranking.is_returned], minlength=ranking.queries),
-        load_scores=lambda: score,
-    )
 
 
 class _Lists:
@@ -203,10 +183,6 @@ class _Lists:
         start = self._places.start
         place = np.arange(len(self._run)) - np.repeat(start[:-1], np.diff(start))
         return self._places.all_lines()[place < depth]
-
-    def score_of(self, line: Ints) -> Floats:
-        """float64[n]: the scores of some lines of the file, as precise as the compatibility rule holds them."""
-        return self._places.score[line].astype(np.float64)
 
     def is_returned(self, lines: Ints | slice) -> Bools:
         """bool[n]: whether these lines of the file count as returned."""

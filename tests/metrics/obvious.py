@@ -390,6 +390,85 @@ def outcome(which: int) -> Value:
     return compute
 
 
+# Readers who go on with a probability
+
+
+def expected_gain(
+    query: Query, setting: Setting, min_rel: int, max_rel: int | None, depth: int, goes_on: Value
+) -> float:
+    """goes_on: (rank, gain there, gains so far) -> the probability of going on."""
+    top = setting.highest_grade if max_rel is None else max_rel
+    gains = [(min(max(grade or 0, min_rel), top) - min_rel) / (top - min_rel) for grade in query.grades]
+    gains = (gains + [0.0] * depth)[:depth]
+    reaches, weights, worth, had = 1.0, 0.0, 0.0, 0.0
+    for rank, gain in enumerate(gains, 1):
+        weights += reaches
+        worth += reaches * gain
+        had += gain
+        reaches *= goes_on(rank, gain, had)
+    return worth / weights
+
+
+def sdcg(query: Query, setting: Setting, cutoff: int, **grades: int | None) -> float:
+    return expected_gain(
+        query, setting, depth=cutoff, goes_on=lambda i, *_: math.log(i + 1) / math.log(i + 2), **grades
+    )
+
+
+def bpm(query: Query, setting: Setting, T: float, cutoff: int, **grades: int | None) -> float:
+    return expected_gain(query, setting, depth=cutoff, goes_on=lambda _i, _gain, had: had < T, **grades)
+
+
+def insq(query: Query, setting: Setting, T: float, **grades: int | None) -> float:
+    return expected_gain(
+        query, setting, depth=1000, goes_on=lambda i, *_: ((i + 2 * T - 1) / (i + 2 * T)) ** 2, **grades
+    )
+
+
+def inst(query: Query, setting: Setting, T: float, **grades: int | None) -> float:
+    def goes_on(rank: int, _gain: float, had: float) -> float:
+        wanted = T - had
+        return ((rank + T + wanted - 1) / (rank + T + wanted)) ** 2
+
+    return expected_gain(query, setting, depth=1000, goes_on=goes_on, **grades)
+
+
+def nerr8(query: Query, setting: Setting, cutoff: int, **grades: int | None) -> float:
+    return expected_gain(query, setting, depth=cutoff, goes_on=lambda _i, gain, _had: 1 - gain, **grades)
+
+
+def nerr9(query: Query, setting: Setting, cutoff: int, **grades: int | None) -> float:
+    return expected_gain(query, setting, depth=cutoff, goes_on=lambda i, gain, _: (1 - gain) * i / (i + 1), **grades)
+
+
+def nerr10(query: Query, setting: Setting, p: float, **grades: int | None) -> float:
+    return expected_gain(query, setting, depth=1000, goes_on=lambda _i, gain, _had: p * (1 - gain), **grades)
+
+
+def nerr11(query: Query, setting: Setting, T: float, **grades: int | None) -> float:
+    return expected_gain(
+        query,
+        setting,
+        depth=1000,
+        goes_on=lambda i, gain, _: (1 - gain) * ((i + 2 * T - 1) / (i + 2 * T)) ** 2,
+        **grades,
+    )
+
+
+def compat(query: Query, setting: Setting, p: float, normalize: str) -> float:
+    found = [line.document for line in query.ranked]
+    relevant = [document for document, grade in query.judged.items() if grade >= 1]
+    place = {document: rank for rank, document in enumerate(found)}
+    best = sorted(relevant, key=lambda document: (-query.judged[document], place.get(document, math.inf)))
+    depth = max(len(found), len(best))
+
+    def overlap(one: Sequence[str], other: Sequence[str]) -> float:
+        return sum(p ** (i - 1) * len(set(one[:i]) & set(other[:i])) / i for i in range(1, depth + 1))
+
+    whole = overlap(best, best) if normalize == "True" else sum(p ** (i - 1) for i in range(1, depth + 1))
+    return ratio(overlap(found, best), whole)
+
+
 def one(query: Query, setting: Setting) -> float:
     return 1
 
@@ -429,6 +508,15 @@ OBVIOUS: dict[str, Value] = {
     "NCG": ncg,
     "ERR": err,
     "ADR": adr,
+    "SDCG": sdcg,
+    "BPM": bpm,
+    "INSQ": insq,
+    "INST": inst,
+    "NERR8": nerr8,
+    "NERR9": nerr9,
+    "NERR10": nerr10,
+    "NERR11": nerr11,
+    "Compat": compat,
     "nDCGRel": ndcg_rel,
     "RnDCG": rndcg,
     "G": g,

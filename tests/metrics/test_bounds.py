@@ -58,6 +58,8 @@ def some_measure(draw: st.DrawFn, family: Family) -> Measure:
         given.pop("beta", None)
     if family.name == "RBP" and "gains" in given:
         given["gain"] = "scaled"
+    if "min_rel" in given:
+        given["max_rel"] = GRADE_LIMIT  # it must be above
     if family.name == "ERR":
         given = {"max": "data"} if draw(st.booleans()) else {"gmax": GRADE_LIMIT}  # RANKINGS have grades up to there
     takes = family.cutoff is not None and (family.cutoff.required or draw(st.booleans()))

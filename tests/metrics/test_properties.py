@@ -30,6 +30,12 @@ MEASURES = parse_all(
     nDCG nDCG@2 nDCG(gain=exp) nDCG(discount=jk)@3 DCG DCG(gain=exp)@3 IDCG IDCG(gain=exp, discount=jk)@2
     NCG NCG(gain=exp)@2 CG CG@2
     ERR(gmax=3) ERR@2 ERR(max=data) ADR ADR(rel=2) nDCGRel RnDCG RnDCG(rel=2) G binG binG(rel=2)
+    SDCG@3 SDCG(min_rel=1, max_rel=2)@20 BPM@3 BPM(T=0.5, max_rel=2)@20 INSQ(T=0.5, min_rel=1) INST INST(T=2, max_rel=2)
+    NERR8@3 NERR8(min_rel=1)@20 NERR9@3 NERR9(max_rel=2)@20 NERR10(p=0.5, max_rel=2) NERR11 NERR11(T=3, min_rel=1)
+    Compat Compat(p=0.5) Compat(normalize=False)
+    AP(judged_only=True) P(judged_only=True)@3 R(rel=2, judged_only=True)@2 RR(judged_only=True)
+    Success(judged_only=True)@1 Rprec(judged_only=True) IPrec(judged_only=True)@0.3 nDCG(judged_only=True)@2
+    SetP(judged_only=True) SetF(beta=2, judged_only=True) SetAP(judged_only=True) SetRelP(judged_only=True)
     Bpref Bpref(rel=2) GMBpref infAP infAP(rel=2) Judged@1 Judged@5 Unjudged@1 Unjudged@5
     SetP SetR SetF SetF(alpha=0.25) SetF(beta=2) SetF(alpha=0) SetF(alpha=1) SetAP SetRelP(rel=2) Fallout
     Utility Utility(a=2, b=-0.5, c=-1, d=0.25) Coverage Novelty
@@ -69,6 +75,11 @@ def test_every_family_is_tried_and_has_an_obvious_twin():
     assert set(OBVIOUS) | WHOLE_RUN | {"OQWV"} == names
 
 
+def judged_alone(query: Query) -> Query:
+    """Its list without the documents that have no grade of 0 or more."""
+    return replace(query, lines=[line for line in query.lines if query.judged.get(line.document, -1) >= 0])
+
+
 @quick
 @given(some_queries, some_setting)
 def test_values_equal_the_obvious_computation_of_each_query(queries, setting):
@@ -78,8 +89,10 @@ def test_values_equal_the_obvious_computation_of_each_query(queries, setting):
             continue
         values = measure.evaluate(ranking).values
         assert len(values) == len(queries)
-        for query, value in zip(queries, values, strict=True):
-            expected = OBVIOUS[measure.family.name](query, setting, **measure.arguments)
+        arguments = measure.arguments
+        judged_only = arguments.pop("judged_only", None) == "True"
+        for query, value in zip(map(judged_alone, queries) if judged_only else queries, values, strict=True):
+            expected = OBVIOUS[measure.family.name](query, setting, **arguments)
             assert same(value, expected), (str(measure), value, expected)
 
 
@@ -223,6 +236,8 @@ def test_documents_below_the_cutoff_do_not_matter(query, other, setting):
     below = [replace(line, score=last - 1 - place) for place, line in enumerate(new)]
     longer = replace(query, lines=[*ranked, *below])
     for measure in MEASURES:
+        if measure.arguments.get("judged_only") == "True":
+            continue  # its cutoff is one of the judged documents
         if isinstance(measure.cutoff, int) and measure.cutoff <= len(ranked):
             before, after = (measure.evaluate(ranking_of(each, setting=setting)).values[0] for each in (query, longer))
             assert before == after, str(measure)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
-from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, share, total
@@ -215,7 +215,7 @@ P = Family(
     name="P",
     title="Precision at k",
     compute=precision,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("P", takes="cutoff", values=TREC_CUTOFFS),),
 )
@@ -223,7 +223,7 @@ R = Family(
     name="R",
     title="Recall at k",
     compute=recall,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("recall", takes="cutoff", values=TREC_CUTOFFS),),
 )
@@ -231,7 +231,7 @@ SUCCESS = Family(
     name="Success",
     title="Success at k",
     compute=success,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     cutoff=RANK_NEEDED,
     trec_eval=(TrecEval("success", takes="cutoff", values=(1, 5, 10)),),
 )
@@ -249,7 +249,7 @@ RR = Family(
     name="RR",
     title="Reciprocal rank",
     compute=reciprocal_rank,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     cutoff=RANK,
     trec_eval=(TrecEval("recip_rank"),),
 )
@@ -266,6 +266,7 @@ AP = Family(
             choices=("all", "hits", "min"),
             meaning="divide by all relevant documents, by those found within the cutoff, or by min(all relevant, k)",
         ),
+        JUDGED_ONLY,
     ),
     cutoff=RANK,
     trec_eval=(TrecEval("map"), TrecEval("map_cut", takes="cutoff", values=TREC_CUTOFFS)),

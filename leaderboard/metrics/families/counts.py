@@ -10,7 +10,7 @@ from leaderboard.metrics.measure import COUNT, REL, Family, TrecEval
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, count
 
-__all__ = ["FAMILIES"]
+__all__ = ["FAMILIES", "NUM_REL_RET", "NUM_RET"]
 
 
 def true_positives(ranking: Ranking, *, rel: int) -> Floats:

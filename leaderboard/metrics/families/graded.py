@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.metrics.families.binary import RANK, TREC_CUTOFFS
-from leaderboard.metrics.measure import COUNT, Family, Measure, Range, TrecEval
+from leaderboard.metrics.measure import COUNT, JUDGED_ONLY, Family, Measure, Range, TrecEval
 from leaderboard.metrics.parameters import Gains, Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Bools, Floats, Ints, count, share, total
@@ -308,7 +308,7 @@ NDCG = Family(
     title="Normalised discounted cumulated gain",
     compute=normalised_discounted_gain,
     defined_where=with_gain,
-    parameters=(GAIN, GAINS, DISCOUNT),
+    parameters=(GAIN, GAINS, DISCOUNT, JUDGED_ONLY),
     cutoff=RANK,
     span=normalised_span,
     trec_eval=(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.metrics.families.binary import RANK_NEEDED, TREC_CUTOFFS
-from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking
 from leaderboard.metrics.segments import Floats, Ints, running, share
@@ -219,6 +219,7 @@ RPREC = Family(
     parameters=(
         REL,
         Parameter("mult", "float", 1.0, low=0.0, above=True, meaning="at this multiple of the relevant documents"),
+        JUDGED_ONLY,
     ),
     trec_eval=(
         TrecEval("Rprec"),
@@ -229,7 +230,7 @@ IPREC = Family(
     name="IPrec",
     title="Interpolated precision at a recall",
     compute=interpolated_precision,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     cutoff=Parameter(
         "cutoff", "float", low=0.0, high=1.0, required=True, example="0.5", meaning="the recall to be reached"
     ),

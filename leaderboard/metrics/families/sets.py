@@ -8,12 +8,12 @@ import numpy as np
 
 from leaderboard.errors import UnknownMeasure
 from leaderboard.metrics.families.detection import found_returned
-from leaderboard.metrics.measure import REL, Family, TrecEval
+from leaderboard.metrics.measure import JUDGED_ONLY, REL, Family, TrecEval
 from leaderboard.metrics.parameters import Parameter, Value, read_value, write
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints, count, share
 
-__all__ = ["FAMILIES"]
+__all__ = ["FAMILIES", "SET_P", "SET_REL_P"]
 
 
 def precision(ranking: Ranking, *, rel: int) -> Floats:
@@ -248,7 +248,7 @@ SET_P = Family(
     name="SetP",
     title="Precision of the returned set",
     compute=precision,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     trec_eval=(TrecEval("set_P"),),
 )
 SET_R = Family(
@@ -266,6 +266,7 @@ SET_F = Family(
         REL,
         Parameter("alpha", "float", 0.5, low=0.0, high=1.0, meaning="weight of precision"),
         Parameter("beta", "float", low=0.0, meaning="recall counts β times as much: α = 1 / (1 + β²)"),
+        JUDGED_ONLY,
     ),
     check=one_weight,
     trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
@@ -274,14 +275,14 @@ SET_AP = Family(
     name="SetAP",
     title="Average precision of the returned set",
     compute=set_average_precision,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     trec_eval=(TrecEval("set_map"),),
 )
 SET_REL_P = Family(
     name="SetRelP",
     title="Relative precision of the returned set",
     compute=set_relative_precision,
-    parameters=(REL,),
+    parameters=(REL, JUDGED_ONLY),
     trec_eval=(TrecEval("set_relative_P"),),
 )
 FALLOUT = Family(
