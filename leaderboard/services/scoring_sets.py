@@ -18,6 +18,7 @@ from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import (
     Campaign,
     Evaluation,
+    Event,
     Judgment,
     JudgmentRevision,
     KnownDocument,
@@ -32,7 +33,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.turns import next_turns
 
-__all__ = ["enqueue", "live_sets", "make_set", "of_older_version", "ready_sets", "switch"]
+__all__ = ["enqueue", "live_sets", "make_set", "of_its_event", "of_older_version", "ready_sets", "switch"]
 
 SUBMITTED, RESCORING = 0, 10  # priorities: what people wait for goes first
 
@@ -72,7 +73,8 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other is not made:
             _supersede(session, other)
-    record(session, actor, "make set", made, evaluation=evaluation.id, revision=revision.number)
+    # A worker scores by the set only where these facts are the set's (`of_its_event`).
+    record(session, actor, "make set", made, evaluation=evaluation.id, revision=revision.number, settings=settings.hash)
     if made.state is SetState.CURRENT:
         return made
     made.state = SetState.BUILDING
@@ -81,6 +83,21 @@ def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringS
     if current is None or not _has_results(session, current):
         switch(session, actor, made)
     return made
+
+
+def of_its_event(session: Session, made: ScoringSet) -> bool:
+    """Whether a set is what the last event of its making says: of that evaluation and revision, with those settings.
+
+    A set that somebody made or changed past this program is not.
+    """
+    facts = session.scalar(
+        sa.select(Event.facts)
+        .where(Event.subject == "scoring_set", Event.subject_id == made.id, Event.action == "make set")
+        .order_by(Event.id.desc())
+        .limit(1)
+    )
+    number = session.scalar(sa.select(JudgmentRevision.number).where(JudgmentRevision.id == made.revision_id))
+    return facts == {"evaluation": made.evaluation_id, "revision": number, "settings": made.settings.hash}
 
 
 def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TextIO
 
 from leaderboard.db import Database
-from leaderboard.errors import Damaged, FileRejected, Missing, NoDatabase, NoStore
+from leaderboard.errors import Conflict, Damaged, FileRejected, Missing, NoDatabase, NoStore
 from leaderboard.formats import Limits
 from leaderboard.store import RunStore
 from leaderboard.worker.messages import (
@@ -114,7 +114,9 @@ def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO
             return Copied()
         return run_scorer.score(job.submission_id, job.scoring_set_id, enter)
     except Damaged as error:
-        return Unreadable(error.message, isinstance(error, Missing))
+        return Unreadable(error.message, damaged=not isinstance(error, Missing))
+    except Conflict as error:
+        return Unreadable(error.message, damaged=False)
     except (NoDatabase, NoStore) as error:
         log.warning("submission %s waits: %s", job.submission_id, error.reason)
         return Postponed(WAITS[type(error)])

@@ -240,9 +240,9 @@ class Worker:
                 return reject(session, claim, problems, count)
             case Exceeded(reason):
                 return reject(session, claim, [Problem(None, reason)], 1)
-            case Unreadable(reason, missing):
+            case Unreadable(reason, damaged):
                 log.error("submission %s: %s", claim.submission_id, reason)
-                return Recorded.DONE if queue.park(session, claim, reason, damaged=not missing) else Recorded.LOST
+                return Recorded.DONE if queue.park(session, claim, reason, damaged=damaged) else Recorded.LOST
             case Postponed(reason):
                 return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
             case Copied():

@@ -107,10 +107,13 @@ class Copied:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The stored file of the run is damaged or missing, and there is nothing to make it from again; in words."""
+    """What the run is scored from can't be used, and there is nothing to make it from again; the reason in words.
+
+    damaged  it is the run's stored file, and that is not merely missing
+    """
 
     reason: str
-    missing: bool
+    damaged: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ def read_reply(line: str) -> Reply | Entered:
         case "Copied":
             return Copied()
         case "Unreadable":
-            return Unreadable(content["reason"], content["missing"])
+            return Unreadable(content["reason"], content["damaged"])
         case "Postponed":
             return Postponed(content["reason"])
         case "Failed":

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.db import Database
-from leaderboard.errors import LeaderboardError
+from leaderboard.errors import Conflict, LeaderboardError
 from leaderboard.formats import Limits
 from leaderboard.models import Scoring, ScoringSet, Submission
 from leaderboard.rules.digests import ScoreLine
@@ -65,6 +65,8 @@ def _compare(
             if (found := _sha256(path)) != sha256:
                 return [Difference(where, "the bytes of its file", found, sha256, into=STORE)]
         scored = run_scorer.score(submission_id, set_id, lambda _: None, keep=False)
+    except Conflict as error:
+        return [Difference(where, "its scoring set", error.message, "the set that this program made")]
     except LeaderboardError as error:
         return [Difference(where, "its file", error.message, "a file that can be scored", into=STORE)]
     differences = []

@@ -10,11 +10,13 @@ import sqlalchemy as sa
 
 from leaderboard import scoring
 from leaderboard.db import Database
+from leaderboard.errors import Conflict
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
+from leaderboard.services.scoring_sets import of_its_event
 from leaderboard.store import RankedList, RunStore
 from leaderboard.worker.messages import Stage
 
@@ -56,8 +58,8 @@ class RunScorer:
 
         keep  whether the store keeps the run's ranked lists; not where figures are only to be compared
 
-        Raises FileRejected with the problems of its file, Damaged when the file is not what was received, and NoStore
-        or NoDatabase when these do not answer.
+        Raises FileRejected with the problems of its file, Damaged when the file is not what was received, Conflict when
+        the set is not what was made, and NoStore or NoDatabase when these do not answer.
         """
         started = time.perf_counter()
         prepared, submission, run = self._read(submission_id, scoring_set_id, enter)
@@ -128,6 +130,8 @@ class RunScorer:
 def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
     with database.read() as session:
         made = session.get_one(ScoringSet, scoring_set_id)
+        if not of_its_event(session, made):
+            raise Conflict(f"scoring set {made.id} is not the one that this program made: see `leaderboard verify`")
         settings = made.settings
         of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings.queries)
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))

@@ -1,19 +1,23 @@
 """What a scored run leaves behind, with figures worked out by hand."""
 
+import dataclasses
 import math
+from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.formats import QueryRow
-from leaderboard.models import Campaign, Event, Score, Submission
+from leaderboard.models import Campaign, Event, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.boards import board
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.states import State
+from leaderboard.rules.states import SetState, State
 from leaderboard.services import evaluations, queries
 from leaderboard.services.events import present
+from tests.support.verification import without_triggers
 from tests.support.world import RUN, World
 
 # The collection has 1000 documents and β is 20. On q1 the run lists d1 (relevant) and d2 (judged not relevant): nothing
@@ -169,3 +173,35 @@ def test_every_outcome_is_in_the_audit_trail(world: World) -> None:
     trail = world.all(sa.select(Event).where(Event.subject == "submission").order_by(Event.id))
     assert [event.action for event in trail] == ["submit", "submit", "score", "reject"]
     assert trail[2].facts["worker"].count(":") == 2
+
+
+def _made_up(session: Session, made: ScoringSet) -> int:
+    """No trigger is in the way of a set of the same judgments in which q1 does not count."""
+    columns = {column.key: getattr(made, column.key) for column in sa.inspect(ScoringSet).columns}
+    settings = dataclasses.replace(made.settings, excluded=("q1",))
+    values = columns | {"id": 99, "settings": settings, "settings_hash": settings.hash, "state": SetState.BUILDING}
+    session.execute(sa.insert(ScoringSet).values(values))
+    session.execute(sa.update(Scoring).values(scoring_set_id=99))
+    return 99
+
+
+def _changed(session: Session, made: ScoringSet) -> int:
+    settings = dataclasses.replace(made.settings, excluded=("q1",))
+    with without_triggers(session):
+        session.execute(sa.update(ScoringSet).values(settings=settings, settings_hash=settings.hash))
+    return made.id
+
+
+@pytest.mark.parametrize("forge", [_made_up, _changed])
+def test_a_run_is_not_scored_by_a_set_that_sql_made_or_changed(
+    world: World, forge: Callable[[Session, ScoringSet], int]
+) -> None:
+    run = world.submit()
+    with world.database.write() as session:
+        forged = forge(session, session.scalars(sa.select(ScoringSet)).one())
+    world.drain()
+    (scoring,) = world.all(sa.select(Scoring))
+    assert (scoring.submission_id, scoring.scoring_set_id, scoring.state) == (run, forged, State.FAILED)
+    assert scoring.failure == (f"scoring set {forged} is not the one that this program made: see `leaderboard verify`")
+    assert not scoring.damaged
+    assert world.all(sa.select(Score.mean)) == []
