@@ -20,19 +20,24 @@ from leaderboard.statistics.comparison import (
 )
 from leaderboard.statistics.contributions import contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
+from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
 from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
 
 __all__ = [
     "CONFIDENCE",
+    "POWER",
     "RESAMPLES",
     "SEED",
     "BoardStatistics",
     "Comparison",
     "ComparisonTable",
     "CorrectedTest",
+    "Detectable",
     "Effects",
+    "Fragility",
     "Interval",
     "PairedTest",
     "RankRange",
@@ -43,12 +48,17 @@ __all__ = [
     "compare",
     "competition_ranks",
     "contributions",
+    "detectable",
+    "detectable_by_pairs",
     "difference_interval",
     "effect_sizes",
+    "fragility",
     "holm",
     "intervals",
     "leaders",
     "paired_t",
+    "power",
+    "queries_needed",
     "randomisation_test",
     "rank_ranges",
     "tukey_hsd",

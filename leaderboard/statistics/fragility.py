@@ -1,0 +1,208 @@
+"""How few queries the lead on a board rests on: the fewest whose removal takes the first place from the leader alone.
+
+An observation on these queries, not an inference: it says nothing of other queries, and assumes nothing of them.
+
+Against one rival, the difference of the two means is a sum over queries once it is known how many queries of each kind
+are left. The ones to remove are then those that add most to it: sorting finds them, and no set of queries has to be
+tried. Where every query has a value for both systems there is one kind. Under `pfa_only` there are two, since a query
+without relevant documents counts in the mean of P_fa only; every way to split the number removed between the kinds is
+tried then.
+
+Source for the question: T. Broderick, R. Giordano and R. Meager, An Automatic Finite-Sample Robustness Metric, 2020,
+who approximate the answer; for means it is exact.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.metrics.aggregation import (
+    GEOMETRIC_FLOOR,
+    GEOMETRIC_MEAN,
+    MEAN,
+    SUM,
+    VALUE_OF_MEANS,
+    Aggregation,
+    Columns,
+)
+from leaderboard.metrics.measure import Direction
+from leaderboard.metrics.ranking import Bools, Floats, Ints
+from leaderboard.statistics.contributions import has_value
+from leaderboard.statistics.ranks import competition_ranks
+
+__all__ = ["Fragility", "fragility"]
+
+SPLITS = 20_000  # of the number removed between kinds of queries, tried for one board, about two seconds
+LOOKED_AT = 4_000_000  # queries, in all of these: of a set of thousands fewer splits are tried
+CLOSE = 1e-9  # two means that differ by less are looked at exactly
+
+NO_LEADER = "no system is first alone"
+NO_RIVAL = "there is no other system"
+NEVER = "the leader is ahead whichever queries are removed"
+NOT_BY_SORTING = "not exact for this measure"
+TOO_MANY = "too many ways to remove queries of several kinds"
+
+
+@dataclass(frozen=True, slots=True)
+class Fragility:
+    """How many queries have to be removed, at least, until the leader is no longer first alone.
+
+    leader   None where several systems share the first place
+    removed  positions of such queries, rising; other sets of as many may do the same. Empty where there are none, and
+             `reason` says why
+    then     who is first without them; the leader among them where it shares the place
+    queries  on which the leader has a value
+    """
+
+    leader: str | None
+    removed: tuple[int, ...]
+    then: tuple[str, ...]
+    queries: int
+    reason: str | None = None
+
+
+def fragility(
+    systems: Mapping[str, Columns], aggregation: Aggregation = MEAN, *, direction: Direction = "higher"
+) -> Fragility:
+    """The fewest queries without which the leader is level with another system or behind it.
+
+    systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
+    value; aggregation and direction are the measure's own. A tie, by the board's own rule (`competition_ranks`), takes
+    the lead away, as it does on the board. At least one query stays, and no mean may become undefined. Exact for means,
+    geometric means, sums and AQWV under each policy; no claim for other aggregations. Raises ValueError for the
+    direction "none".
+
+    >>> import numpy as np
+    >>> found = fragility({"a": (np.array([0.9, 0.5, 0.5]),), "b": (np.array([0.1, 0.6, 0.5]),)})
+    >>> found.leader, found.removed, found.then  # without the first query b has .55, a .5
+    ('a', (0,), ('b',))
+    """
+    columns = list(systems.values())
+    means = np.array([aggregation.combine(each, None) for each in columns])
+    first = np.flatnonzero(competition_ranks(means, direction) == 1)
+    if len(first) != 1 or np.isnan(means[first[0]]):
+        return Fragility(None, (), (), 0, NO_LEADER)
+    lead = columns[int(first[0])]
+    leader = list(systems)[int(first[0])]
+    queries = int(has_value(lead).sum())
+    rivals = [place for place in np.argsort(np.abs(means - means[first[0]]), kind="stable") if place != first[0]]
+    rivals = [place for place in rivals if not np.isnan(means[place])]
+    if not rivals:
+        return Fragility(leader, (), (), queries, NO_RIVAL)
+    if aggregation not in (MEAN, GEOMETRIC_MEAN, SUM, VALUE_OF_MEANS):
+        return Fragility(leader, (), (), queries, NOT_BY_SORTING)
+    removed: Ints | None = None
+    splits = min(SPLITS, LOOKED_AT // max(1, queries))
+    for place in rivals:  # the closest first, so that the others need not be looked at far
+        duel = _Duel(lead, columns[place], aggregation, direction)
+        fewer = duel.queries if removed is None else len(removed)
+        found, splits = duel.fewest(fewer, splits)
+        if splits < 0:
+            return Fragility(leader, (), (), queries, TOO_MANY)
+        removed = removed if found is None else found
+    if removed is None:
+        return Fragility(leader, (), (), queries, NEVER)
+    kept = np.ones(len(lead[0]), dtype=bool)
+    kept[removed] = False
+    left = np.array([aggregation.combine(_only(each, kept), None) for each in columns])
+    then = tuple(name for name, rank in zip(systems, competition_ranks(left, direction), strict=True) if rank == 1)
+    return Fragility(leader, tuple(sorted(removed.tolist())), then, queries)
+
+
+class _Duel:
+    """The leader against one rival.
+
+    Each system's figure is a sum of means, one a term: of the values; or of −P_miss and of −β · P_fa. `shares` are the
+    terms of both systems with the leader's sign turned so that the sum of all is its lead: float64[T, Q], 0 where
+    undefined; `there` says where they are defined.
+    """
+
+    def __init__(self, lead: Columns, rival: Columns, aggregation: Aggregation, direction: Direction) -> None:
+        self.pair = (lead, rival)
+        self.aggregation, self.direction = aggregation, direction
+        sign = -1.0 if direction == "lower" else 1.0
+        own = np.array([*_terms(lead, aggregation), *(-term for term in _terms(rival, aggregation))])
+        self.there: Bools = ~np.isnan(own)
+        self.shares = np.where(self.there, sign * own, 0.0)
+        used = np.flatnonzero(self.there.any(axis=0))
+        self.queries = len(used)
+        patterns, kind_of = np.unique(self.there[:, used], axis=1, return_inverse=True)
+        self.kinds = [used[kind_of.ravel() == kind] for kind in range(patterns.shape[1])]
+        self.patterns: Bools = patterns
+
+    def fewest(self, fewer: int, splits: int) -> tuple[Ints | None, int]:
+        """(positions of the fewest queries that take the lead away, None where it takes `fewer` or more; how many of
+        the `splits` that may be tried are left, below 0 where they did not suffice)."""
+        if len(self.kinds) == 1:
+            return self._of_one_kind(fewer), splits
+        for number in range(1, fewer):
+            best: tuple[float, Ints] | None = None
+            for split in _splits(number, [len(kind) for kind in self.kinds]):
+                splits -= 1
+                if splits < 0:
+                    return None, splits
+                found = self._of_split(split)
+                if found is not None and (best is None or found[0] < best[0]):
+                    best = found
+            if best is not None:
+                return best[1], splits
+        return None, splits
+
+    def _of_one_kind(self, fewer: int) -> Ints | None:
+        """All queries have a value in every term, so what counts is the sum of each query's shares, however many go."""
+        (queries,) = self.kinds
+        order = queries[np.argsort(-self.shares[:, queries].sum(axis=0), kind="stable")]
+        ahead = np.cumsum(self.shares[:, order][:, ::-1].sum(axis=0))[::-1]  # of the queries left, before each removal
+        sizes = np.ones(len(order)) if self.aggregation is SUM else np.arange(len(order), 0, -1)
+        for number in np.flatnonzero(ahead / sizes < CLOSE)[:fewer].tolist():
+            if 0 < number < fewer and self._is_lost(order[:number]):
+                found: Ints = order[:number]
+                return found
+        return None
+
+    def _of_split(self, split: Sequence[int]) -> tuple[float, Ints] | None:
+        """(the lead that is left, positions) when so many of each kind go; None where the lead stays."""
+        gone = (self.patterns * np.array(split)).sum(axis=1)
+        sizes = self.there.sum(axis=1) - gone
+        if (sizes == 0).any():
+            return None
+        per_query = (self.shares / (1 if self.aggregation is SUM else sizes[:, np.newaxis])).sum(axis=0)
+        chosen = [
+            kind[np.argsort(-per_query[kind], kind="stable")[:number]]
+            for kind, number in zip(self.kinds, split, strict=True)
+        ]
+        removed: Ints = np.concatenate(chosen)
+        ahead = float(per_query.sum() - per_query[removed].sum())
+        return (ahead, removed) if ahead < CLOSE and self._is_lost(removed) else None
+
+    def _is_lost(self, removed: Ints) -> bool:
+        """Whether the leader is level with the rival, or behind it, without these queries."""
+        kept = np.ones(len(self.pair[0][0]), dtype=bool)
+        kept[removed] = False
+        left = np.array([self.aggregation.combine(_only(each, kept), None) for each in self.pair])
+        return bool(competition_ranks(left, self.direction)[1] == 1)
+
+
+def _terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
+    """float64[Q] each, whose means add up to the figure but for a constant (to its logarithm for a geometric mean)."""
+    if aggregation is GEOMETRIC_MEAN:
+        return (np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)),)
+    if aggregation is VALUE_OF_MEANS:
+        return -columns[0], -columns[1]
+    return (columns[0],)
+
+
+def _only(columns: Columns, kept: Bools) -> Columns:
+    return tuple(column[kept] for column in columns)
+
+
+def _splits(number: int, sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every way to take `number` queries from kinds of these sizes."""
+    if len(sizes) == 1:
+        if number <= sizes[0]:
+            yield (number,)
+        return
+    for own in range(min(number, sizes[0]) + 1):
+        for others in _splits(number - own, sizes[1:]):
+            yield own, *others
