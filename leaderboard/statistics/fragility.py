@@ -69,8 +69,8 @@ def fragility(
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
     value; aggregation and direction are the measure's own. A tie, by the board's own rule (`competition_ranks`), takes
-    the lead away, as it does on the board. At least one query stays, and no mean may become undefined. Exact for means,
-    geometric means, sums and AQWV under each policy; no claim for other aggregations. Raises ValueError for the
+    the lead away, as it does on the board. The leader's mean and the one that is level with it stay defined. Exact for
+    means, geometric means, sums and AQWV under each policy; no claim for other aggregations. Raises ValueError for the
     direction "none".
 
     >>> import numpy as np

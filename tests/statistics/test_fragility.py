@@ -3,7 +3,7 @@
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, SUM, VALUE_OF_MEANS, WHOLE_RUN
@@ -35,7 +35,7 @@ def by_trying_all(systems, aggregation, direction):
     for number in range(1, queries):
         for removed in combinations(range(queries), number):
             left = means_without(systems, aggregation, list(removed))
-            if not np.isnan(left).any() and not leads_alone(left, leader, direction):
+            if not np.isnan(left[leader]) and not leads_alone(left, leader, direction):
                 return number
     return None
 
@@ -88,6 +88,7 @@ def test_so_it_is_for_aqwv_where_some_queries_have_no_relevant_document(seed, qu
 
 
 @given(SEEDS, st.integers(3, 7))
+@example(274391289, 3)  # a third system loses its mean
 @settings(max_examples=60, deadline=None)
 def test_so_it_is_where_systems_have_values_on_different_queries(seed, queries):
     draw = np.random.default_rng(seed)
