@@ -24,6 +24,7 @@ from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
+from leaderboard.statistics.swaps import SwapRate, swap_rates
 from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Interval",
     "PairedTest",
     "RankRange",
+    "SwapRate",
     "SystemStatistics",
     "Tukey",
     "benjamini_hochberg",
@@ -61,6 +63,7 @@ __all__ = [
     "queries_needed",
     "randomisation_test",
     "rank_ranges",
+    "swap_rates",
     "tukey_hsd",
     "wilcoxon",
 ]
