@@ -72,7 +72,7 @@ def test_systems_that_tie_or_keep_their_order_on_every_query_never_swap():
 
 def test_a_disastrous_run_does_not_change_which_differences_can_be_relied_on():
     values = board(100, systems=6, apart=0.05)
-    everything = -20 * np.random.default_rng(2).random((50, 1))
+    everything = -20 * np.random.default_rng(2).random((100, 1))
     alone, beside = swap_rates(values, 0.4), swap_rates(np.hstack([values, everything]), 0.4)
     assert any(each.difference is not None for each in alone)
     assert [each.difference for each in alone] == [each.difference for each in beside]
