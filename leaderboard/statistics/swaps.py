@@ -101,6 +101,7 @@ def _means(values: Floats, chosen: Ints) -> Floats:
 
 
 def _first_reliable(pairs: Ints, swapped: Ints) -> int | None:
-    """The first bin that has pairs enough and of them at most the share AT_MOST swapped."""
-    reliable = (pairs >= LEAST_IN_BIN) & (swapped <= AT_MOST * pairs)
+    """The first bin that has pairs enough and of them at most the share AT_MOST swapped. The last one, which is open,
+    does not count: systems that are apart by far fill it, and would tell of a difference that no other pair has."""
+    reliable = ((pairs >= LEAST_IN_BIN) & (swapped <= AT_MOST * pairs))[:-1]
     return int(np.argmax(reliable)) if reliable.any() else None
