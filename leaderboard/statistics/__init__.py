@@ -21,6 +21,7 @@ from leaderboard.statistics.comparison import (
 from leaderboard.statistics.contributions import contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
 from leaderboard.statistics.fragility import Fragility, fragility
+from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
@@ -33,13 +34,16 @@ __all__ = [
     "RESAMPLES",
     "SEED",
     "BoardStatistics",
+    "Change",
     "Comparison",
     "ComparisonTable",
     "CorrectedTest",
     "Detectable",
+    "Effect",
     "Effects",
     "Fragility",
     "Interval",
+    "LinkedPart",
     "PairedTest",
     "RankRange",
     "SwapRate",
@@ -47,6 +51,7 @@ __all__ = [
     "Tukey",
     "benjamini_hochberg",
     "board_statistics",
+    "change",
     "compare",
     "competition_ranks",
     "contributions",
@@ -58,6 +63,7 @@ __all__ = [
     "holm",
     "intervals",
     "leaders",
+    "linked_parts",
     "paired_t",
     "power",
     "queries_needed",
