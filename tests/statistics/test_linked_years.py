@@ -123,7 +123,7 @@ def test_what_can_not_be_fitted_is_refused():
 
 
 def test_intervals_hold_the_truth_in_about_95_of_100_campaigns():
-    """Skewed values, two links of three versions, periods of 25 queries; what each part of a change truly is is known."""
+    """Skewed values, two links of three versions, periods of 25 queries; the true parts of a change are known."""
     draw = np.random.default_rng(4)
     campaigns, held = 300, np.zeros(3)
     versions, periods = {"a": 0.0, "b": 0.05, "c": 0.15}, {"1": 0.0, "2": -0.1}
