@@ -28,6 +28,8 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "trec_eval": ("trec_eval", "trec_eval's own arguments and output."),
     "curves": ("curves", "A run's curves as columns: sweep, oracle, recall, rank."),
     "agreement": ("agreement", "How much two runs agree, query by query."),
+    "baseline": ("baseline", "A run of BM25 or tf-idf over a collection of documents."),
+    "fuse": ("fuse", "One run made of several: reciprocal ranks, CombSUM."),
     "db": ("database", "Brings the database's tables up to date."),
     "user": ("users", "Accounts."),
     "team": ("teams", "Teams and who is in them."),

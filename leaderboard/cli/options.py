@@ -21,12 +21,15 @@ __all__ = [
     "MOMENT",
     "PLACE",
     "UNTIL_STDIN_CLOSES",
+    "WAIT",
     "Number",
     "OneOf",
     "OrNone",
     "Place",
+    "PlaceType",
     "Whole",
     "given",
+    "given_on_line",
     "together",
 ]
 
@@ -82,7 +85,9 @@ class Place(NamedTuple):
         return "/".join(self)
 
 
-class _Place(click.ParamType[Place]):
+class PlaceType(click.ParamType[Place]):
+    """An evaluation, as CAMPAIGN/EVALUATION."""
+
     name = "place"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Place:
@@ -92,7 +97,7 @@ class _Place(click.ParamType[Place]):
         return Place(*slugs)
 
 
-PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=_Place())
+PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=PlaceType())
 
 
 class OneOf(click.Choice[Kind]):
@@ -150,6 +155,16 @@ class OrNone(click.ParamType[Any]):
         return None if value == "none" else self._kind.convert(value, param, ctx)
 
 
+WAIT = click.option(
+    "--wait",
+    type=Number(0),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for a worker to score it; 0 only queues it.",
+)
+
+
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Several options as one decorator, for the commands that share them."""
 
@@ -166,12 +181,17 @@ def given(context: click.Context) -> dict[str, Any]:
 
     Raises UsageError when there is none.
     """
-    changes = {
+    changes = given_on_line(context)
+    if not changes:
+        raise click.UsageError("nothing to change; give at least one option")
+    return changes
+
+
+def given_on_line(context: click.Context) -> dict[str, Any]:
+    """The options on the command line, by name, without those that have their default."""
+    return {
         option.name: context.params[option.name]
         for option in context.command.params
         if isinstance(option, click.Option)
         and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
     }
-    if not changes:
-        raise click.UsageError("nothing to change; give at least one option")
-    return changes

@@ -1,26 +1,30 @@
-"""`leaderboard submit` and `leaderboard rescore`."""
+"""`leaderboard submit` and `leaderboard rescore`, and how a command submits a baseline."""
 
 import datetime as dt
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import ANY_NUMBER, FILE, PLACE, Number, OneOf, Place
+from leaderboard.cli.options import ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
 from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import FileRejected, Problem
+from leaderboard.errors import Conflict, FileRejected, Problem
 from leaderboard.lookup import find_evaluation, find_system, find_team
-from leaderboard.models import System
+from leaderboard.models import System, Team
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
 from leaderboard.rules.disclosure import Rounded
-from leaderboard.rules.standings import Designation
+from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import UNFINISHED, State
+from leaderboard.services.names import name_key
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import unfinished
 from leaderboard.services.scoring_sets import make_set
@@ -29,7 +33,7 @@ from leaderboard.services.submissions import submit as submit_run
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Caps, RunStore
 
-__all__ = ["rescore", "submit"]
+__all__ = ["find_baseline", "rescore", "send_baseline", "submit"]
 
 SUBMITTED, NOT_SCORED = 0, 1  # exit status
 LOOK_SECONDS = 0.2
@@ -53,14 +57,7 @@ LOOK_SECONDS = 0.2
 @click.option("--label", default="", help="A short name for the run (default: its run tag).")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
-@click.option(
-    "--wait",
-    type=Number(0),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for a worker to score it; 0 only queues it.",
-)
+@WAIT
 def submit(
     evaluation: Place,
     file: Path,
@@ -85,33 +82,90 @@ def submit(
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
+    return _send(
+        evaluation,
+        file,
+        team,
+        lambda session, found: NewSystem(new_system) if new_system else find_system(session, found, system or ""),
+        user=user,
+        wait=wait,
+        designation=designation,
+        stand=stand,
+        threshold=threshold,
+        label=label,
+        notes=notes,
+    )
+
+
+def send_baseline(
+    evaluation: Place,
+    file: Path,
+    team: str,
+    new: NewSystem,
+    *,
+    label: str,
+    threshold: float | None,
+    wait: float,
+) -> int:
+    """Submits a run as the team's baseline of this name, as `submit` does; it is made where there is none.
+
+    Raises what `submit` does, and Conflict where the team's system of this name is no baseline.
+    """
+    return _send(
+        evaluation,
+        file,
+        team,
+        lambda session, found: find_baseline(session, found, new.name) or new,
+        wait=wait,
+        label=label,
+        threshold=threshold,
+    )
+
+
+def find_baseline(session: Session, team: Team, name: str) -> System | None:
+    """The team's baseline of this name. Raises Conflict where its system of this name is none."""
+    found = session.scalar(sa.select(System).where(System.team_id == team.id, System.name_key == name_key(name)))
+    if found is not None and found.kind is not SystemKind.BASELINE:
+        raise Conflict(f"{team.name} has a system {found.name!r} that is no baseline; give another name: --system")
+    return found
+
+
+def _send(
+    evaluation: Place,
+    file: Path,
+    team: str,
+    system_of: Callable[[Session, Team], System | NewSystem],
+    *,
+    user: str | None = None,
+    wait: float,
+    **options: Any,
+) -> int:
+    """Submits a file and says what became of it; returns the exit status. `options` are those of the service."""
     begun_at = dt.datetime.now(dt.UTC)
     config = Config.from_environment()
     with up_to_date(config) as database:
         # Looked up before the file is stored, so that what is refused leaves no file behind.
         with database.read() as session:
             actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
-            _find_system(session, team, system, new_system)
-            admit(session, actor, find_evaluation(session, *evaluation), find_team(session, team), begun_at)
+            found = find_team(session, team)
+            system_of(session, found)
+            admit(session, actor, find_evaluation(session, *evaluation), found, begun_at)
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with file.open("rb") as stream:
             upload = store.receive(stream, file.name)
         received_at = dt.datetime.now(dt.UTC)
         with database.write() as session:
+            found = find_team(session, team)
             submission = submit_run(
                 session,
                 actor,
                 find_evaluation(session, *evaluation),
-                find_team(session, team),
-                system=_find_system(session, team, system, new_system),
+                found,
+                system=system_of(session, found),
                 upload=upload,
-                designation=designation,
-                stand=stand,
-                threshold=threshold,
-                label=label,
-                notes=notes,
                 begun_at=begun_at,
                 received_at=received_at,
+                **options,
             )
         click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
         return _outcome(database, actor, submission.id, wait) if wait else SUBMITTED
@@ -181,8 +235,3 @@ def _written(mean: float | None) -> str:
     if mean is None:
         return "–"
     return f"{mean:.{mean.decimals if isinstance(mean, Rounded) else 4}f}"
-
-
-def _find_system(session: Session, team: str, slug: str | None, new: str | None) -> System | NewSystem:
-    found = find_team(session, team)
-    return NewSystem(new) if new is not None else find_system(session, found, slug or "")

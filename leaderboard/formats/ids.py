@@ -111,8 +111,8 @@ class Ids:
     """
 
     def __init__(self, parts: Sequence[Texts]) -> None:
-        self._parts = [part for part in parts if len(part)]
-        self._starts = np.array([0, *accumulate(map(len, self._parts))], np.int64)
+        self.parts = tuple(part for part in parts if len(part))
+        self._starts = np.array([0, *accumulate(map(len, self.parts))], np.int64)
 
     @classmethod
     def of(cls, ids: Iterable[str]) -> "Ids":
@@ -125,9 +125,9 @@ class Ids:
         """S[n]: the ids of some rows, in any order."""
         part = np.searchsorted(self._starts, rows, side="right") - 1
         order = np.argsort(part, kind="stable")
-        bounds = np.searchsorted(part[order], np.arange(len(self._parts) + 1))
+        bounds = np.searchsorted(part[order], np.arange(len(self.parts) + 1))
         chosen = [
-            (order[first:last], self._parts[number])
+            (order[first:last], self.parts[number])
             for number, (first, last) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
             if first < last
         ]
@@ -138,4 +138,4 @@ class Ids:
 
     def to_list(self) -> list[str]:
         """All of them, decoded."""
-        return [id_.decode() for part in self._parts for id_ in part.tolist()]
+        return [id_.decode() for part in self.parts for id_ in part.tolist()]

@@ -1,0 +1,314 @@
+"""Documents to be searched, one at a time: JSON lines, TSV, TREC's SGML, or a folder of texts; plain or gzipped."""
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from html import unescape
+from io import FileIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from leaderboard.errors import BadInput
+from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.formats.checks import identifier, not_utf8
+from leaderboard.formats.harmless import shown
+from leaderboard.formats.pieces import numbered_lines
+from leaderboard.formats.plain_text import MIB, CappedReader, rejection
+from leaderboard.formats.problems import Problems, Wrong
+
+__all__ = ["LIMITS", "Document", "DocumentFile", "document_files", "read_documents"]
+
+# A collection is its searcher's own: nothing bounds it but the size of a single document.
+LIMITS = Limits(expanded_bytes=1 << 60, expanded_times=1 << 30, lines=1 << 60, line_bytes=64 * MIB)
+HEAD_BYTES = 1 << 16  # of a file, which tell its format
+
+ID_NAMES = ("id", "_id", "pid", "docno", "docid", "doc_id", "document_id", "document", "doc")
+TEXT_NAMES = (
+    "title", "headline", "headings", "abstract", "text", "contents", "content", "body", "passage", "segment",
+    "paragraph",
+)  # fmt: skip
+UTF_8 = "utf-8"
+
+START = re.compile(r"<doc(?=[\s>])[^>]*>", re.IGNORECASE)
+BYTE_START, BYTE_END = re.compile(rb"<doc(?=[\s>])", re.IGNORECASE), re.compile(rb"</doc\s*>", re.IGNORECASE)
+NUMBER = re.compile(r"<docno\s*>([^<]*)", re.IGNORECASE)
+DOCID = re.compile(r"<docid\s*>([^<]*)", re.IGNORECASE)
+ATTRIBUTE = re.compile(r"<doc\s[^>]*?\bid\s*=\s*[\"']?([^\s\"'>]*)", re.IGNORECASE)
+NO_TEXT = re.compile(
+    r"<(docno|docid|docoldno|fileid|dochdr|script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL
+)
+TAG = re.compile(r"</?[a-z!?][^<>]*>", re.IGNORECASE)  # a lone < is one
+
+
+class Document(NamedTuple):
+    """One document: its id, its text, and the line of its file on which it begins."""
+
+    id: str
+    text: str
+    line: int
+
+
+class DocumentFile(NamedTuple):
+    """A file of documents; `id` is that of the document where the file may be one, "" where it must hold several."""
+
+    path: Path
+    id: str = ""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.path)
+
+
+def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
+    """The files that are meant: of a folder all below it, in the order of their names, but hidden ones.
+
+    A file in a folder may be one document, called as the file is without .gz and .txt, or hold many in JSON lines or
+    SGML. Raises BadInput for a folder without files.
+    """
+    found: list[DocumentFile] = []
+    for path in paths:
+        inside = sorted(_below(path)) if path.is_dir() else []
+        if path.is_dir() and not inside:
+            raise BadInput(f"{path}: there is no file in this folder")
+        found += [DocumentFile(each, each.name.removesuffix(".gz").removesuffix(".txt")) for each in inside]
+        if not path.is_dir():
+            found.append(DocumentFile(path))
+    return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(root, name) for name in names if not name.startswith("."))
+
+
+def read_documents(
+    file: DocumentFile, source: Path | FileIO | None = None, *, encoding: str = UTF_8
+) -> Iterator[Document]:
+    """The documents of one file, as it is read.
+
+    JSON lines: an id and one or more texts, by their usual names (ID_NAMES, TEXT_NAMES; capitals don't matter).
+    TSV: the id and then texts; a first line that begins with a name of ID_NAMES is a header. SGML: <DOC> with a <DOCNO>
+    (or a <DOCID>, or an id within <DOC>); its text is everything else but tags, headers of web pages and scripts.
+
+    source    where the bytes come from, the file's path when not given
+    encoding  of the text, by Python's name; LookupError for one that it does not know
+
+    Raises FileRejected at the end with every problem's line, or at once where the file is of no such format.
+    """
+    problems = Problems(file.name, LIMITS)
+    with open_plain(source or file.path, LIMITS, file.name) as plain, _in_utf8(plain, encoding, file.name) as text:
+        head = text.peek(HEAD_BYTES)
+        if b"\0" in head:
+            raise rejection(file.name, "is binary data, not text")
+        yield from _reader(head, file)(text, problems, file)
+    problems.raise_if_any()
+    if not problems.lines:
+        problems.raise_empty("has no document" if head.strip() else "is empty")
+
+
+Reader = Callable[[CappedReader, Problems, DocumentFile], Iterator[Document]]
+
+
+def _reader(head: bytes, file: DocumentFile) -> Reader:
+    """What reads a file that starts so. Raises FileRejected where nothing does."""
+    start = head.lstrip()
+    if start.startswith(b"<") and BYTE_START.search(head):
+        return _read_sgml
+    if file.id:
+        return _read_json if _is_record(start) else _read_text
+    if start.startswith(b"{"):
+        return _read_json
+    if start.startswith(b"["):
+        raise rejection(file.name, "is one JSON array; write one JSON object a line")
+    if start.startswith(b"<"):
+        raise rejection(file.name, "begins with a tag and has no <DOC>; expected TREC's SGML, JSON lines or TSV")
+    return _read_tsv
+
+
+def _is_record(start: bytes) -> bool:
+    """Whether a file in a folder begins with a document in JSON: with an object that has an id."""
+    if not start.startswith(b"{"):
+        return False
+    line, _, rest = start.partition(b"\n")
+    if len(start) >= HEAD_BYTES and not rest:
+        return True
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return any(name.lower() in ID_NAMES for name in record)
+
+
+class _Recoded:
+    """Text of another encoding as UTF-8."""
+
+    def __init__(self, text: CappedReader, encoding: str, name: str) -> None:
+        self._text = text
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._encoding = encoding
+        self._name = name
+        self._held = b""
+        self._ended = False
+
+    def read(self, size: int, /) -> bytes:
+        while not self._held and not self._ended:
+            piece = self._text.read(MIB)
+            self._ended = not piece
+            try:
+                self._held = self._decoder.decode(piece, self._ended).encode(UTF_8, "surrogatepass")
+            except UnicodeDecodeError:
+                raise rejection(self._name, f"is no text in {self._encoding}; name its encoding") from None
+        given, self._held = self._held[:size], self._held[size:]
+        return given
+
+
+@contextmanager
+def _in_utf8(text: CappedReader, encoding: str, name: str) -> Iterator[CappedReader]:
+    recoded: ByteSource = _Recoded(text, encoding, name)
+    yield text if codecs.lookup(encoding).name == UTF_8 else CappedReader(recoded, LIMITS.expanded_bytes, name)
+
+
+def _read_json(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:  # noqa: ARG001  # as Reader
+    for number, line in numbered_lines(text, problems):
+        if not line.strip():
+            continue
+        try:
+            document = _of_record(line, number)
+        except Wrong as wrong:
+            problems.add_unread(number, wrong)
+            continue
+        problems.lines += 1
+        yield document
+
+
+def _of_record(line: str, number: int) -> Document:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it holds a number that is too long"
+        raise Wrong(f"is no JSON: {reason}", "is no JSON") from None
+    except RecursionError:
+        raise Wrong("is no JSON: it is nested too deeply", "is no JSON") from None
+    if not isinstance(record, dict):
+        raise Wrong(f"expected an object, found {shown(line.strip())}", "expected an object")
+    fields = {name.lower(): value for name, value in record.items()}
+    named = next((name for name in ID_NAMES if name in fields), None)
+    if named is None:
+        raise Wrong(f"has no id ({', '.join(ID_NAMES)}); found {_names(record)}", "has no id")
+    texts = [_text(name, fields[name]) for name in TEXT_NAMES if name in fields]
+    if not texts:
+        raise Wrong(f"has no text ({', '.join(TEXT_NAMES)}); found {_names(record)}", "has no text")
+    return Document(_id(_id_of_json(fields[named])), "\n".join(texts), number)
+
+
+def _names(record: dict[str, Any]) -> str:
+    return shown(", ".join(record)) or "nothing"
+
+
+def _id_of_json(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise Wrong("document id is neither a text nor a whole number")
+    return str(value)
+
+
+def _id(text: str) -> str:
+    return identifier("document", text.strip(), LIMITS.id_bytes)
+
+
+def _text(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        raise Wrong(f"{name} is no text")
+    return value
+
+
+def _read_tsv(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:  # noqa: ARG001  # as Reader
+    for number, line in numbered_lines(text, problems):
+        if not line.strip():
+            continue
+        first, tab, rest = line.partition("\t")
+        if number == 1 and first.strip().lower() in ID_NAMES:
+            continue
+        try:
+            if not tab:
+                raise Wrong("has no TAB; expected id TAB text, JSON lines or TREC's SGML", "has no TAB (id TAB text)")
+            document = Document(_id(first), rest, number)
+        except Wrong as wrong:
+            problems.add_unread(number, wrong)
+            continue
+        problems.lines += 1
+        yield document
+
+
+def _read_text(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:
+    """The file as one document."""
+    content = b"".join(iter(lambda: text.read(MIB), b""))
+    problems.lines += 1
+    try:
+        yield Document(_id(file.id), content.decode(), 1)
+    except UnicodeDecodeError as error:
+        problems.add(content.count(b"\n", 0, error.start) + 1, _not_utf8_at(content, error))
+    except Wrong as wrong:
+        problems.add(0, wrong)
+
+
+def _not_utf8_at(content: bytes, error: UnicodeDecodeError) -> Wrong:
+    """With the place counted from the start of the line, as in files that are read by lines."""
+    error.start -= content.rfind(b"\n", 0, error.start) + 1
+    return not_utf8(error)
+
+
+def _read_sgml(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:  # noqa: ARG001  # as Reader
+    for line, content in _sgml_pieces(text, problems.name):
+        try:
+            document = _of_sgml(content.decode(), line)
+        except UnicodeDecodeError as error:
+            problems.add_unread(line + content.count(b"\n", 0, error.start), _not_utf8_at(content, error))
+        except Wrong as wrong:
+            problems.add_unread(line, wrong)
+        else:
+            problems.lines += 1
+            yield document
+
+
+def _sgml_pieces(text: CappedReader, name: str) -> Iterator[tuple[int, bytes]]:
+    """Each <DOC> with its line, up to its </DOC>; up to the next <DOC> or the end where that is missing."""
+    held, line, at_end = b"", 1, False
+    while True:
+        start = BYTE_START.search(held)
+        first = start.start() if start else max(len(held) - len(b"<doc "), 0)
+        line += held.count(b"\n", 0, first)
+        held = held[first:]
+        if start:
+            ends = [found.start() for found in (BYTE_END.search(held), BYTE_START.search(held, 1)) if found]
+            if ends or at_end:
+                end = min(ends, default=len(held))
+                yield line, held[:end]
+                line += held.count(b"\n", 0, end)
+                held = held[end:] if end else held[1:]
+                continue
+        if at_end:
+            return
+        if len(held) > LIMITS.line_bytes:
+            raise rejection(name, f"this <DOC> is longer than {LIMITS.line_bytes:,} bytes, the most allowed", line)
+        piece = text.read(MIB)
+        at_end = not piece
+        held += piece
+
+
+def _of_sgml(content: str, line: int) -> Document:
+    found = next((match for pattern in (NUMBER, DOCID, ATTRIBUTE) if (match := pattern.search(content))), None)
+    if found is None:
+        raise Wrong("this <DOC> has no <DOCNO>")
+    body = START.sub("", content, count=1)
+    if found.re is NUMBER and not re.search(r"</docno\s*>", body, re.IGNORECASE):
+        body = NUMBER.sub("", body, count=1)
+    return Document(_id(unescape(found[1])), unescape(TAG.sub(" ", NO_TEXT.sub(" ", body))), line)

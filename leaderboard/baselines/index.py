@@ -1,0 +1,306 @@
+"""An inverted index of the terms that the queries have, and the scores of documents by it.
+
+Terms that no query has change no score but through the lengths of documents, and are counted in those only. So the
+index of a large collection is small, and one pass over the documents is enough.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.baselines.documents import Document, DocumentFile
+from leaderboard.baselines.languages import Analyser
+from leaderboard.baselines.lists import RankedList, best_first
+from leaderboard.baselines.weighting import Weighting
+from leaderboard.errors import BadInput, NotFound
+from leaderboard.formats import Ids, Texts, keys
+from leaderboard.formats.harmless import shown
+from leaderboard.formats.ids import as_texts
+from leaderboard.formats.plain_text import rejection
+from leaderboard.formats.rows import repeated_rows
+from leaderboard.metrics import Floats, Ints
+
+__all__ = ["Explained", "Index", "IndexBuilder", "Share", "Weights"]
+
+Numbers = NDArray[np.int32]
+
+WORDS_AT_ONCE = 1 << 20  # that become postings together
+MOST_WORDS = 1 << 21  # that a vocabulary remembers: a few hundred megabytes
+
+
+class _Vocabulary(dict[str, int]):
+    """Word -> the number of its term; `others` of a term that no query has, `others` + 1 of a stop word.
+
+    It is filled as words are asked for, so that each is looked up and stemmed once.
+    """
+
+    def __init__(self, analyser: Analyser, terms: Sequence[str]) -> None:
+        super().__init__()
+        self._term = analyser.term
+        self._numbers = {term: number for number, term in enumerate(terms)}
+        self.others = len(terms)
+
+    def __missing__(self, word: str) -> int:
+        term = self._term(word)
+        number = self.others + 1 if term is None else self._numbers.get(term, self.others)
+        if len(self) >= MOST_WORDS:
+            self.clear()
+        self[word] = number
+        return number
+
+
+class _Postings(NamedTuple):
+    """Some postings by term and document: numbers of both, and how often the one stands in the other. int32[n] each."""
+
+    term: Numbers
+    document: Numbers
+    tf: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """Where the terms of the queries stand, in a collection of N documents.
+
+    analyser  what made terms of text
+    terms     term -> its number, T of them
+    ids       N document ids, in the order in which they were read
+    length    int32[N], how many terms each document has: all of its words but stop words
+    start     int64[T + 1]: term t's postings are start[t] .. start[t + 1] − 1
+    document  int32[P], numbers of documents, rising within a term
+    tf        int32[P], how often the term stands there
+    """
+
+    analyser: Analyser
+    terms: dict[str, int]
+    ids: Ids
+    length: Numbers
+    start: Ints
+    document: Numbers
+    tf: Numbers
+
+    @property
+    def documents(self) -> int:
+        return len(self.length)
+
+    @property
+    def mean_length(self) -> float:
+        """avgdl, the mean number of terms of a document."""
+        return int(self.length.sum(dtype=np.int64)) / self.documents
+
+    def postings_of(self, term: int) -> slice:
+        return slice(int(self.start[term]), int(self.start[term + 1]))
+
+    def number_of(self, document: str) -> int:
+        """The number of a document. Raises NotFound."""
+        wanted = as_texts([document])
+        first = 0
+        for part in self.ids.parts:
+            found = np.flatnonzero(part == wanted[0])
+            if len(found):
+                return first + int(found[0])
+            first += len(part)
+        raise NotFound(f"there is no document {document!r} in the collection")
+
+
+class IndexBuilder:
+    """Takes documents one by one and makes an Index of them."""
+
+    def __init__(self, analyser: Analyser, queries: Iterable[str]) -> None:
+        """queries: the texts whose terms are indexed."""
+        terms = dict.fromkeys(term for query in queries for term in analyser.terms(query))
+        self._analyser = analyser
+        self._vocabulary = _Vocabulary(analyser, list(terms))
+        self._terms = {term: number for number, term in enumerate(terms)}
+        self._files: list[tuple[str, int]] = []  # a file's name, and the number of its first document
+        self._ids: list[str] = []
+        self._lines = array("q")
+        self._numbers = array("i")  # of the words gathered, document after document
+        self._counts = array("q")  # how many words each document has
+        self._known: list[Texts] = []
+        self._lengths: list[Numbers] = []
+        self._blocks: list[_Postings] = []
+        self._done = 0
+
+    def add_all(self, documents: Iterable[Document], file: str | Path | DocumentFile = "documents") -> None:
+        """Takes the documents of one file; `file` is what messages call it."""
+        name = file.name if isinstance(file, DocumentFile) else str(file)
+        self._files.append((name, self._done + len(self._ids)))
+        words_of, number_of = self._analyser.words, self._vocabulary.__getitem__
+        numbers, counts, ids, lines = self._numbers, self._counts, self._ids, self._lines
+        for document in documents:
+            words = words_of(document.text)
+            numbers.extend(map(number_of, words))
+            counts.append(len(words))
+            ids.append(document.id)
+            lines.append(document.line)
+            if len(numbers) > WORDS_AT_ONCE:
+                self._finish_block()
+                numbers, counts, ids = self._numbers, self._counts, self._ids
+
+    def _finish_block(self) -> None:
+        """Makes postings of the words gathered."""
+        if not self._ids:
+            return
+        number = np.frombuffer(self._numbers, np.int32) if self._numbers else np.empty(0, np.int32)
+        documents = len(self._counts)
+        document = np.repeat(np.arange(documents), np.frombuffer(self._counts, np.int64))
+        others = self._vocabulary.others
+        self._lengths.append(np.bincount(document[number <= others], minlength=documents).astype(np.int32))
+        wanted = number < others
+        pair, tf = np.unique(number[wanted].astype(np.int64) * documents + document[wanted], return_counts=True)
+        term, place = np.divmod(pair, documents)
+        self._blocks.append(
+            _Postings(term.astype(np.int32), (place + self._done).astype(np.int32), tf.astype(np.int32))
+        )
+        self._known.append(as_texts(self._ids))
+        self._done += documents
+        self._numbers, self._counts, self._ids = array("i"), array("q"), []
+
+    def index(self) -> Index:
+        """The index of all documents taken.
+
+        Raises FileRejected where two have one id, and BadInput where none has a term.
+        """
+        self._finish_block()
+        ids = Ids(self._known)
+        self._require_unique(ids)
+        length = np.concatenate([np.empty(0, np.int32), *self._lengths])
+        if not length.any():
+            raise BadInput("no document has a single word that is no stop word; is it text of another kind?")
+        start = np.zeros(len(self._terms) + 1, np.int64)
+        for block in self._blocks:
+            start[1:] += np.bincount(block.term, minlength=len(self._terms))
+        np.cumsum(start, out=start)
+        document, tf = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
+        free = start[:-1].copy()
+        self._blocks.reverse()
+        while self._blocks:  # each is given up as soon as it is in its place
+            block = self._blocks.pop()
+            count = np.bincount(block.term, minlength=len(self._terms))
+            place = np.repeat(free - np.cumsum(count) + count, count) + np.arange(len(block.term))
+            document[place], tf[place] = block.document, block.tf
+            free += count
+        return Index(self._analyser, self._terms, ids, length, start, document, tf)
+
+    def _require_unique(self, ids: Ids) -> None:
+        key = np.concatenate([np.empty(0, np.uint64), *map(keys, ids.parts)])
+        later, first = repeated_rows(np.zeros(len(key), np.uint32), key, ids)
+        if not len(later):
+            return
+        name, line = self._place(int(later[0]))
+        other, other_line = self._place(int(first[0]))
+        where = f"on line {other_line}" if other == name else f"in {other}, line {other_line}"
+        twice = f"document {shown(ids.take(later[:1])[0].decode())} is there twice (first {where})"
+        more = f"; {len(later):,} documents are there again" if len(later) > 1 else ""
+        raise rejection(name, twice + more, line)
+
+    def _place(self, number: int) -> tuple[str, int]:
+        """The file of a document, and its line there."""
+        return next(name for name, first in reversed(self._files) if first <= number), self._lines[number]
+
+
+class Share(NamedTuple):
+    """What one term of a query adds to a document's score: share = weight · idf · tf_part.
+
+    qf, tf   how often the query and the document have it
+    df       how many documents have it
+    weight   what its occurrences in the query count
+    tf_part  what its occurrences in the document count, the document's length taken into account
+    """
+
+    term: str
+    qf: int
+    tf: int
+    df: int
+    weight: float
+    idf: float
+    tf_part: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A document's score for a query, term by term.
+
+    score        the sum of the shares, in their order; None where the document has no term of the query: then it is in
+                 no list
+    length       how many terms the document has
+    length_part  what that does to every count
+    """
+
+    shares: tuple[Share, ...]
+    score: float | None
+    length: int
+    length_part: float
+
+
+class Weights:
+    """An index with every posting weighted: idf · tf_part.
+
+    weight  float64[P], beside the index's postings
+    """
+
+    def __init__(self, index: Index, weighting: Weighting) -> None:
+        self.index = index
+        self.weighting = weighting
+        self.df = np.diff(index.start)
+        self.idf = [weighting.idf(df, index.documents) if df else 0.0 for df in self.df.tolist()]
+        self.weight = np.empty(len(index.document))
+        mean = index.mean_length
+        for term, idf in enumerate(self.idf):
+            at = index.postings_of(term)
+            length = index.length[index.document[at]].astype(np.float64)
+            self.weight[at] = idf * weighting.tf_part(index.tf[at].astype(np.float64), length, mean)
+
+    def scores(self, query: str) -> tuple[Ints, Floats]:
+        """(int64[n], float64[n]): the documents with at least one term of the query, by number, and their scores.
+
+        Shares are added up term by term as the query has them first, so that a score has the same digits everywhere.
+        """
+        index = self.index
+        wanted = [(index.terms[term], qf) for term, qf in Counter(index.analyser.terms(query)).items()]
+        found = [(index.postings_of(term), self.weighting.in_query(qf)) for term, qf in wanted if self.df[term]]
+        if not found:
+            return np.empty(0, np.int64), np.empty(0)
+        documents = np.concatenate([index.document[at] for at, _ in found])
+        shares = np.concatenate([weight * self.weight[at] for at, weight in found])
+        total = np.bincount(documents, shares, index.documents).astype(np.float64, copy=False)
+        is_found = np.zeros(index.documents, np.bool_)
+        is_found[documents] = True
+        which = np.flatnonzero(is_found)
+        return which, total[which]
+
+    def answer(self, query: str, text: str, depth: int) -> RankedList:
+        """The `depth` best documents for a query, given its id and text."""
+        documents, score = self.scores(text)
+        return best_first(query, score, lambda places: self.index.ids.take(documents[places]), depth)
+
+    def explain(self, query: str, document: str) -> Explained:
+        """What each term of the query adds to the document's score. Raises NotFound for a document that is not there.
+
+        A term that no document has comes with zeros.
+        """
+        index, number = self.index, self.index.number_of(document)
+        length = int(index.length[number])
+        shares = []
+        for term, qf in Counter(index.analyser.terms(query)).items():
+            of_term = index.terms[term]
+            at = index.postings_of(of_term)
+            place = at.start + int(np.searchsorted(index.document[at], number))
+            is_there = place < at.stop and index.document[place] == number
+            tf = int(index.tf[place]) if is_there else 0
+            weight, idf = self.weighting.in_query(qf), self.idf[of_term]
+            part = self.weighting.tf_part(float(tf), float(length), index.mean_length) if tf else 0.0
+            share = weight * float(self.weight[place]) if tf else 0.0
+            shares.append(Share(term, qf, tf, int(self.df[of_term]), weight, idf, part, share))
+        score = reduce(add, (each.share for each in shares if each.tf), 0.0)
+        length_part = self.weighting.length_part(float(length), index.mean_length) if length else 0.0
+        return Explained(tuple(shares), score if any(each.tf for each in shares) else None, length, length_part)

@@ -1,0 +1,48 @@
+"""The ranked lists that a system of ours gives, in the product's order, and as a run."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from leaderboard.formats import Ids, Run, Texts, keys
+from leaderboard.metrics import Floats, Ints
+from leaderboard.scoring import ranked_lines
+
+__all__ = ["RankedList", "as_run", "best_first"]
+
+
+class RankedList(NamedTuple):
+    """One query's documents with their scores, best first: S[n] and float64[n]."""
+
+    query: str
+    document: Texts
+    score: Floats
+
+
+def best_first(query: str, score: Floats, ids_of: Callable[[Ints], Texts], depth: int) -> RankedList:
+    """The `depth` best documents, in the order of every run here: by score, then by id, both falling.
+
+    score   float64[n], finite
+    ids_of  gives the ids of some of the n documents, by their places: of those that may be among the best
+    """
+    place = np.arange(len(score))
+    if len(score) > depth:
+        lowest = np.partition(score, len(score) - depth)[len(score) - depth]
+        place = np.flatnonzero(score >= lowest)  # with all that tie for the last rank
+    lines = ranked_lines(as_run([RankedList(query, ids_of(place), score[place])]))
+    return RankedList(query, lines.document[:depth], lines.score[:depth])
+
+
+def as_run(lists: Sequence[RankedList]) -> Run:
+    """The lists as a run without decisions; one without documents is no part of it."""
+    lists = [each for each in lists if len(each.score)]
+    return Run(
+        queries=tuple(each.query for each in lists),
+        query=np.repeat(np.arange(len(lists), dtype=np.uint32), [len(each.score) for each in lists]),
+        document=Ids([each.document for each in lists]),
+        score=np.concatenate([np.empty(0), *(each.score for each in lists)]),
+        key=np.concatenate([np.empty(0, np.uint64), *(keys(each.document) for each in lists)]),
+        decision=None,
+        tag="",
+    )

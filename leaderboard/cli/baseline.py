@@ -1,0 +1,382 @@
+"""`leaderboard baseline`: a run of BM25 or tf-idf over a collection of documents."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from leaderboard.cli.offline import BETA, LEVEL_OPTION, NO_RELEVANT, setting_of
+from leaderboard.cli.options import ANY_NUMBER, FILE, WAIT, Number, Place, PlaceType, Whole, given_on_line, together
+from leaderboard.cli.run_file import OUT, TAG, Written, require_no_input, write_run
+from leaderboard.cli.tables import aligned, named
+
+if TYPE_CHECKING:
+    from leaderboard.baselines import Analyser, DocumentFile, RankedList, Tuned, Weighting, Weights
+    from leaderboard.formats import QueryRow
+    from leaderboard.metrics import Setting
+    from leaderboard.scoring import Judging
+
+__all__ = ["baseline"]
+
+LARGEST = 1e9  # of k1 and k3: far above any in use, and no sum of theirs is too large for a number
+
+SHARED = together(
+    click.option(
+        "--documents",
+        multiple=True,
+        required=True,
+        metavar="PATH",
+        type=click.Path(exists=True, path_type=Path),
+        help="The collection: JSON lines, TSV, TREC's SGML, or a folder of texts; may be given several times.",
+    ),
+    click.option("--queries", "query_file", required=True, metavar="FILE", type=FILE, help="Lines of id TAB text."),
+    click.option("--out", type=OUT, metavar="FILE", help="The run to write; gzipped if it ends in .gz."),
+    click.option("--depth", type=Whole(1), default=1000, show_default=True, metavar="K", help="Documents a query."),
+    click.option("--tag", type=TAG, help="The run's own name (default: the system's)."),
+    click.option(
+        "--language",
+        default="english",
+        show_default=True,
+        metavar="NAME",
+        help="Of the texts, for stop words and stems; `none` for neither.",
+    ),
+    click.option("--no-stop-words", is_flag=True, help="Keep stop words."),
+    click.option("--no-stems", is_flag=True, help="Take words as they are."),
+    click.option("--encoding", default="utf-8", show_default=True, metavar="NAME", help="Of the documents."),
+    click.option("--explain", nargs=2, metavar="QUERY DOCUMENT", help="Print what each term adds to a score, and end."),
+    click.option(
+        "--tune-threshold",
+        "tuning_judgments",
+        metavar="QRELS",
+        type=FILE,
+        help="Find the θ of the best value on other, judged queries, and write decisions by it.",
+    ),
+    click.option("--tune-queries", "tuning_queries", metavar="FILE", type=FILE, help="Those queries: id TAB text."),
+    click.option(
+        "--judging",
+        type=click.Choice(["pooled", "complete"]),
+        default="pooled",
+        help="What such a query without judgments is: left out, or without relevant documents (pooled).",
+    ),
+    LEVEL_OPTION,
+    BETA,
+    click.option("--cost", type=ANY_NUMBER, metavar="C", help="Cost of a false alarm: β = C/V · (1/P − 1)."),
+    click.option("--value", type=ANY_NUMBER, metavar="V", help="Value of a correct detection."),
+    click.option("--prior", type=ANY_NUMBER, metavar="P", help="A-priori probability that a document is relevant."),
+    NO_RELEVANT,
+    click.option(
+        "--submit",
+        "place",
+        type=PlaceType(),
+        metavar="CAMPAIGN/EVALUATION",
+        help="Submit the run there as a baseline: on the board, and not ranked.",
+    ),
+    click.option("--team", help="The team that submits it, by its slug."),
+    click.option("--system", help="What the baseline is called on the board (default: what it is)."),
+    WAIT,
+)
+OF_CAMPAIGN = ("beta", "cost", "value", "prior", "no_relevant", "level", "judging")  # stated there
+
+
+@click.group()
+def baseline() -> None:
+    """A run of a reference system, BM25 or tf-idf, over a collection of documents."""
+
+
+@baseline.command()
+@SHARED
+@click.option("--k1", type=Number(0, LARGEST), default=1.2, show_default=True, help="How slowly counts lose weight.")
+@click.option("--b", type=Number(0, 1), default=0.75, show_default=True, help="How much a document's length counts.")
+@click.option("--k3", type=Number(0, LARGEST), help="Weigh a term of the query by (k3 + 1) qf / (k3 + qf), not qf.")
+@click.option(
+    "--idf",
+    type=click.Choice(["lucene", "robertson"]),
+    default="lucene",
+    show_default=True,
+    help="robertson is negative for a term that more than half of the documents have, and left so.",
+)
+@click.pass_context
+def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **options: Any) -> int:
+    """BM25: the sum over the query's terms of idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)).
+
+    \b
+    leaderboard baseline bm25 --documents docs.jsonl.gz --queries queries.tsv --out bm25.txt
+    leaderboard baseline bm25 --documents texts/ --queries queries.tsv --language german --explain q7 d42
+    leaderboard baseline bm25 --documents docs.jsonl --queries queries.tsv --out bm25.tsv \\
+        --tune-threshold 2025.qrels --tune-queries 2025.tsv --beta 20
+    leaderboard baseline bm25 --documents docs.jsonl --queries queries.tsv --out bm25.txt \\
+        --submit harbour/2026-text --team organisers
+
+    Listed is every document with a term of the query, by score and then by id, both falling.
+    """
+    from leaderboard.baselines import BM25
+
+    return _baseline(context, BM25(k1, b, k3, idf), "bm25", **options)
+
+
+@baseline.command()
+@SHARED
+@click.pass_context
+def tfidf(context: click.Context, /, **options: Any) -> int:
+    """tf-idf: the sum over the query's terms of n / |D| · log2(N / df).
+
+    \b
+    leaderboard baseline tfidf --documents docs.tsv --queries queries.tsv --out tfidf.txt
+
+    Listed is every document with a term of the query, by score and then by id, both falling.
+    """
+    from leaderboard.baselines import TfIdf
+
+    return _baseline(context, TfIdf(), "tfidf", **options)
+
+
+class _Tuning(NamedTuple):
+    """The queries that θ is tuned on, with their judgments."""
+
+    queries: "Sequence[QueryRow]"
+    judgments: Path
+    judging: "Judging"
+    level: int
+    setting: "Setting"
+
+
+def _baseline(
+    context: click.Context,
+    weighting: "Weighting",
+    short: str,
+    *,
+    documents: tuple[Path, ...],
+    query_file: Path,
+    out: Path | None,
+    depth: int,
+    tag: str | None,
+    language: str,
+    no_stop_words: bool,
+    no_stems: bool,
+    encoding: str,
+    explain: tuple[str, str] | None,
+    tuning_judgments: Path | None,
+    tuning_queries: Path | None,
+    place: Place | None,
+    team: str | None,
+    system: str | None,
+    wait: float,
+    **of_campaign: Any,
+) -> int:
+    from leaderboard.baselines import Analyser, Weights, document_files, language_of
+
+    _require_sense(context, out, explain, tuning_judgments, tuning_queries, place, team)
+    _require_encoding(encoding)
+    analyser = Analyser(language_of(language), stop_words=not no_stop_words, stemming=not no_stems)
+    rows = _read_queries(query_file)
+    files = document_files(documents)
+    if explain is not None:
+        query, document = explain
+        row = _query(rows, query, query_file)
+        weights = Weights(_index(files, analyser, [row.text], encoding), weighting)
+        click.echo(_explained(weights, row, document), nl=False)
+        return 0
+    out = out or Path()  # _require_sense saw to it
+    require_no_input(out, [query_file, *(each for each in (tuning_judgments, tuning_queries) if each is not None)])
+    require_no_input(out, [file.path for file in files])
+    if place is not None:
+        of_campaign = _of_evaluation(place, team or "", system or weighting.name)
+    tuning = None
+    if tuning_judgments is not None and tuning_queries is not None:
+        tuning = _tuning(tuning_judgments, tuning_queries, rows, **of_campaign)
+    asked = [*rows, *(tuning.queries if tuning is not None else ())]
+    weights = Weights(_index(files, analyser, [row.text for row in asked], encoding), weighting)
+    tuned = None if tuning is None else _tuned(weights, tuning, depth)
+    theta = None if tuned is None else tuned.theta
+    tag = tag or short
+    written = write_run(out, _answers(weights, rows, depth, "Answering"), tag, theta)
+    _report(out, weights, written, tuned)
+    if place is None:
+        return 0
+    from leaderboard.cli.submissions import send_baseline
+    from leaderboard.rules.standings import SystemKind
+    from leaderboard.services.systems import NewSystem
+
+    described = f"{weighting.name}; {analyser.described}. Made with `leaderboard baseline {short}`."
+    new = NewSystem(system or weighting.name, SystemKind.BASELINE, described)
+    finite = theta if theta is not None and math.isfinite(theta) else None
+    return send_baseline(place, out, team or "", new, label=tag, threshold=finite, wait=wait)
+
+
+def _require_sense(
+    context: click.Context,
+    out: Path | None,
+    explain: tuple[str, str] | None,
+    tuning_judgments: Path | None,
+    tuning_queries: Path | None,
+    place: Place | None,
+    team: str | None,
+) -> None:
+    """Raises UsageError for options that don't go together, before any file is read."""
+    chosen = given_on_line(context)
+    if out is None and explain is None:
+        raise click.UsageError("--out is missing; name the run to write (or --explain QUERY DOCUMENT)")
+    if explain is not None and (out or place or tuning_judgments):
+        raise click.UsageError("--explain only prints; leave out --out, --submit and --tune-threshold")
+    if (tuning_judgments is None) != (tuning_queries is None):
+        raise click.UsageError(
+            "--tune-threshold QRELS goes with --tune-queries FILE: judgments of other queries, and their texts"
+        )
+    if place is None and not chosen.keys().isdisjoint(("team", "system", "wait")):
+        raise click.UsageError("--team, --system and --wait go with --submit")
+    if place is not None and team is None:
+        raise click.UsageError("--submit needs --team: the slug of the team that submits the baseline")
+    of_campaign = [f"--{name.replace('_', '-')}" for name in OF_CAMPAIGN if name in chosen]
+    if of_campaign and place is not None:
+        raise click.UsageError(f"leave out {', '.join(of_campaign)}: with --submit the campaign states it")
+    if of_campaign and tuning_judgments is None:
+        raise click.UsageError(f"{', '.join(of_campaign)}: only --tune-threshold needs it")
+
+
+def _require_encoding(name: str) -> None:
+    """Raises UsageError for an encoding that Python does not know, or that is none of text."""
+    try:
+        b" ".decode(name)
+    except UnicodeError:
+        return  # one that a single byte is too little for
+    except LookupError:
+        raise click.UsageError(f"--encoding: no encoding is called {name!r}; try utf-8, latin-1 or cp1252") from None
+
+
+def _read_queries(file: Path) -> "tuple[QueryRow, ...]":
+    from leaderboard.errors import BadInput
+    from leaderboard.formats import read_queries
+
+    rows = read_queries(file, name=str(file))
+    if not any(row.text for row in rows):
+        raise BadInput(f"{file}: none of the queries has a text (id TAB text)")
+    return rows
+
+
+def _query(rows: "Sequence[QueryRow]", wanted: str, file: Path) -> "QueryRow":
+    from leaderboard.errors import NotFound
+
+    found = next((row for row in rows if row.id == wanted), None)
+    if found is None:
+        raise NotFound(f"{file}: there is no query {wanted!r}; it has {named([row.id for row in rows])}")
+    return found
+
+
+def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Iterable[str], encoding: str) -> Any:
+    """The index of all documents, with a bar while they are read."""
+    from leaderboard.baselines import IndexBuilder, read_documents
+    from leaderboard.cli.progress_bar import progress_bar
+
+    builder = IndexBuilder(analyser, queries)
+    with progress_bar([file.path for file in files]) as opened:
+        for file in files:
+            builder.add_all(read_documents(file, opened(file.path), encoding=encoding), file)
+    return builder.index()
+
+
+def _answers(weights: "Weights", rows: "Sequence[QueryRow]", depth: int, label: str) -> "Iterator[RankedList]":
+    from leaderboard.cli.progress_bar import counting_bar
+
+    with counting_bar(len(rows), label) as tell:
+        for row in rows:
+            yield weights.answer(row.id, row.text, depth)
+            tell(1)
+
+
+def _tuning(
+    judgments: Path,
+    query_file: Path,
+    run: "Sequence[QueryRow]",
+    *,
+    judging: "Judging",
+    level: int,
+    **given: Any,
+) -> _Tuning:
+    from leaderboard.baselines import require_other_queries
+
+    setting = setting_of(**given)
+    if setting.beta is None:
+        raise click.UsageError("--tune-threshold needs --beta B (or --cost, --value and --prior), or --submit")
+    queries = _read_queries(query_file)
+    require_other_queries(run, queries)
+    return _Tuning(queries, judgments, judging, level, setting)
+
+
+def _tuned(weights: "Weights", tuning: _Tuning, depth: int) -> "Tuned":
+    from dataclasses import replace
+
+    from leaderboard.baselines import tune
+    from leaderboard.errors import BadInput
+    from leaderboard.formats import read_judgments
+    from leaderboard.scoring import prepare
+
+    judgments = read_judgments(tuning.judgments, name=str(tuning.judgments))
+    judged = prepare(judgments, [row.id for row in tuning.queries], judging=tuning.judging)
+    if not judged.queries:
+        raise BadInput(f"{tuning.judgments}: none of the queries to tune the threshold on has judgments")
+    if judged.left_out:
+        click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
+    lists = list(_answers(weights, tuning.queries, depth, "Tuning"))
+    return tune(lists, judged, replace(tuning.setting, documents=weights.index.documents), tuning.level)
+
+
+def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | None") -> None:
+    index = weights.index
+    click.echo(
+        f"{weights.weighting.name}; {index.analyser.described}\n"
+        f"{index.documents:,} documents, {index.mean_length:.1f} terms each on average\n"
+        f"{out}: {written.queries:,} queries, {written.lines:,} lines"
+    )
+    if tuned is not None:
+        theta = "none: returning nothing is best" if math.isinf(tuned.theta) else repr(tuned.theta)
+        click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on the {tuned.queries:,} queries it was tuned on)")
+    if written.empty:
+        plural = "query" if len(written.empty) == 1 else "queries"
+        click.echo(f"{len(written.empty):,} {plural} without a document: {named(written.empty)}", err=True)
+
+
+def _of_evaluation(place: Place, team: str, system: str) -> dict[str, Any]:
+    """What campaign and evaluation state. Raises what `submit` would: before the documents are read, not after."""
+    import datetime as dt
+
+    from leaderboard.access import CONSOLE
+    from leaderboard.cli.database import reading
+    from leaderboard.cli.submissions import find_baseline
+    from leaderboard.lookup import find_evaluation, find_team
+    from leaderboard.services.submissions import admit
+
+    with reading() as session:
+        evaluation, found = find_evaluation(session, *place), find_team(session, team)
+        find_baseline(session, found, system)
+        admit(session, CONSOLE, evaluation, found, dt.datetime.now(dt.UTC))
+        return {
+            "beta": evaluation.campaign.beta,
+            "no_relevant": evaluation.campaign.no_relevant.value,
+            "level": evaluation.relevance_level,
+            "judging": evaluation.judging.value,
+        }
+
+
+HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")
+
+
+def _explained(weights: "Weights", row: "QueryRow", document: str) -> str:
+    """A table of shares, with every digit of them and of the score."""
+    index, explained = weights.index, weights.explain(row.text, document)
+    rows = [
+        (each.term, str(each.qf), f"{each.weight:g}", str(each.tf), f"{each.df:,}", f"{each.idf:.6f}",
+         f"{each.tf_part:.6f}", repr(each.share))
+        for each in explained.shares
+    ]  # fmt: skip
+    if explained.score is None:
+        score = f"{document} has no term of the query {row.id} and is in no list of it"
+    else:
+        score = f"score of {document} for {row.id}: {explained.score!r}, the sum of the shares (weight · idf · tf part)"
+    return (
+        f"{weights.weighting.name}; {index.analyser.described}\n"
+        f"{document} has {explained.length:,} terms, a document {index.mean_length:.1f} on average "
+        f"({index.documents:,} documents): length part {explained.length_part:.6f}\n\n"
+        f"{aligned([HEAD, *rows], {0})}\n{score}\n"
+    )
