@@ -24,6 +24,7 @@ from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
+from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
 from leaderboard.statistics.swaps import SwapRate, swap_rates
 from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
@@ -46,6 +47,8 @@ __all__ = [
     "LinkedPart",
     "PairedTest",
     "RankRange",
+    "RankSet",
+    "RankSets",
     "SwapRate",
     "SystemStatistics",
     "Tukey",
@@ -69,6 +72,7 @@ __all__ = [
     "queries_needed",
     "randomisation_test",
     "rank_ranges",
+    "rank_sets",
     "swap_rates",
     "tukey_hsd",
     "wilcoxon",

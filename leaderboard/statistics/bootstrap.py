@@ -19,7 +19,7 @@ from leaderboard.statistics.contributions import common, has_value
 from leaderboard.statistics.defaults import CELLS, CONFIDENCE, RESAMPLES, SEED, check_resamples, tails
 from leaderboard.statistics.paired import NO_PAIRS
 
-__all__ = ["Interval", "difference_interval", "intervals", "intervals_from", "resampled"]
+__all__ = ["Interval", "difference_interval", "draws", "intervals", "intervals_from", "resampled"]
 
 ROUNDING = 1e-12
 NO_VALUE = "no query has a value"
@@ -169,11 +169,16 @@ def resampled(
     if queries == 0:
         return np.full((resamples, len(systems)), np.nan)
     columns = tuple(np.stack(column, axis=1)[drawable] for column in zip(*systems, strict=True))
-    return np.concatenate([aggregation.combine(columns, weights) for weights in _draws(queries, resamples, seed)])
+    return np.concatenate([aggregation.combine(columns, weights) for weights in draws(queries, resamples, seed)])
 
 
-def _draws(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Matrices float64[b, Q] of how often each query was drawn, each row summing to Q."""
+def draws(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Matrices float64[b, Q] of how often each query was drawn, each row summing to Q; `resamples` rows in all.
+
+    >>> import numpy as np
+    >>> np.concatenate(list(draws(3, 4, SEED))).sum(axis=1).tolist()
+    [3.0, 3.0, 3.0, 3.0]
+    """
     generator = np.random.default_rng(seed)
     rows = max(1, CELLS // queries)
     for start in range(0, resamples, rows):

@@ -1,0 +1,322 @@
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaderboard.errors import BadInput
+from leaderboard.statistics import RankSet, rank_sets
+from leaderboard.statistics.bootstrap import draws
+from leaderboard.statistics.rank_sets import draws_that_fit
+
+NAN = np.nan
+SOME = {"resamples": 499}
+
+
+def field(systems=6, queries=40, seed=0, step=0.05):
+    """float64[Q, S]: each system is a little worse than the one before."""
+    draw = np.random.default_rng(seed)
+    difficulty = draw.random((queries, 1)) / 2
+    return difficulty + 0.4 - step * np.arange(systems) + draw.normal(0, 0.1, (queries, systems))
+
+
+def sets_of(found):
+    return [(each.rank, each.low, each.high) for each in found.sets]
+
+
+# The slow twin: the definition, one resample, one pair and one step after the other.
+
+
+def slow_t(differences, counts, centre):
+    """t of one pair in one resample: how far its mean is from `centre`, in the resample's own standard errors."""
+    drawn = [one for one, times in zip(differences, counts, strict=True) for _ in range(times) if not math.isnan(one)]
+    if not drawn:
+        return 0.0
+    mean = sum(drawn) / len(drawn)
+    moved = abs(mean - centre)
+    if moved < 1e-11:
+        return 0.0
+    if len(drawn) == 1:
+        return math.inf
+    error = math.sqrt(sum((one - mean) ** 2 for one in drawn) / (len(drawn) - 1) / len(drawn))
+    return math.inf if error < 1e-11 else moved / error
+
+
+def slow_better(values, direction, resamples, alpha=0.05):
+    """{(i, j)}: i is significantly better than j."""
+    values = [row for row in values.tolist() if sum(not math.isnan(value) for value in row) >= 2]
+    pairs = {}
+    for i, j in itertools.combinations(range(len(values[0])), 2):
+        differences = [0.0 if abs(row[i] - row[j]) <= 1e-12 else row[i] - row[j] for row in values]
+        defined = [one for one in differences if not math.isnan(one)]
+        differing = sum(one != 0 for one in defined)
+        if differing >= 6 and max(defined) - min(defined) > 1e-11:
+            mean, n = sum(defined) / len(defined), len(defined)
+            reach = math.inf if differing == n else math.sqrt((n - 1) * differing / (n - differing))
+            observed = slow_t(differences, [1] * len(values), 0.0)
+            moved = [slow_t(differences, counts, mean) for counts in resamples]
+            pairs[i, j] = (mean, observed, differing, reach, moved)
+    place = math.ceil(round((1 - alpha) * (len(resamples) + 1), 9))  # of the resamples, from the smallest
+    found = set()
+    while left := {pair: own for pair, own in pairs.items() if pair not in found}:
+        critical = math.inf
+        for fewest in sorted({own[2] for own in left.values()}):
+            family = [own for own in left.values() if own[2] >= fewest]
+            out_of_reach = max((own[3] for own in left.values() if own[2] < fewest), default=0.0)
+            largest = sorted(max(own[4][b] for own in family) for b in range(len(resamples)))
+            quantile = largest[place - 1] if place <= len(largest) else math.inf
+            critical = min(critical, max(quantile, out_of_reach))
+        new = {pair for pair, own in left.items() if own[1] > critical}
+        if not new:
+            break
+        found |= new
+    better = (1 if direction == "higher" else -1,)
+    return {(i, j) if pairs[i, j][0] * better[0] > 0 else (j, i) for i, j in found}
+
+
+@st.composite
+def boards(draw):
+    """float64[Q, S] with ties, clones, sparse differences and gaps."""
+    queries, systems = draw(st.integers(5, 12)), draw(st.integers(1, 6))
+    seed = draw(st.integers(0, 2**32 - 1))
+    generator = np.random.default_rng(seed)
+    values = generator.random((queries, 1)) + generator.normal(0, 0.1, (queries, systems))
+    values -= draw(st.sampled_from([0.0, 0.1, 0.5])) * np.arange(systems)
+    if draw(st.booleans()):
+        values = np.round(values, 1)
+    for copy, original in itertools.pairwise(range(systems)):
+        kind = draw(st.sampled_from(["own", "own", "clone", "nearly"]))
+        if kind != "own":
+            values[:, copy] = values[:, original]
+        if kind == "nearly":
+            values[: draw(st.integers(1, queries)), copy] += 0.25
+    gaps = draw(st.integers(0, 3))
+    values[generator.integers(0, queries, gaps), generator.integers(0, systems, gaps)] = NAN
+    return values
+
+
+@settings(max_examples=150)
+@given(boards(), st.sampled_from(["higher", "lower"]), st.integers(1, 99))
+def test_the_definition_taken_literally_tells_the_same_pairs_apart(values, direction, seed):
+    found = rank_sets(values, direction, resamples=59, seed=seed)
+    if found.reason:
+        assert found.queries < 5
+        return
+    resamples = np.concatenate(list(draws(found.queries, 59, seed))).astype(int).tolist()
+    expected = slow_better(values, direction, resamples)
+    assert {(int(i), int(j)) for i, j in np.argwhere(found.better)} == expected
+    for place, own in enumerate(found.sets):
+        if own.rank is not None:
+            wins, losses = Counter(i for i, _ in expected)[place], Counter(j for _, j in expected)[place]
+            ranked = sum(each.rank is not None for each in found.sets)
+            assert (own.low, own.high) == (min(1 + losses, own.rank), max(ranked - wins, own.rank))
+
+
+def test_the_critical_value_is_the_quantile_over_all_resamples_that_there_are():
+    # Of 6 queries there are 6^6 equally likely resamples. The critical value found from 4,000 of them leaves .05 of all
+    # above it, give or take four standard errors of such a share.
+    values = np.array(
+        [[0.9, 0.1, 0.3], [0.8, 0.3, 0.2], [0.7, 0.2, 0.5], [0.2, 0.6, 0.4], [0.6, 0.1, 0.9], [0.3, 0.4, 0]]
+    )
+    found = rank_sets(values, "higher", resamples=4_000)
+    assert not found.better.any()
+    above = 0
+    for drawn in itertools.combinations_with_replacement(range(6), 6):
+        counts = [drawn.count(query) for query in range(6)]
+        ways = math.factorial(6) / math.prod(map(math.factorial, counts))
+        pairs = [values[:, i] - values[:, j] for i, j in ((0, 1), (0, 2), (1, 2))]
+        largest = max(slow_t(pair.tolist(), counts, float(pair.mean())) for pair in pairs)
+        above += ways * (largest > found.critical)
+    assert above / 6**6 == pytest.approx(0.05, abs=4 * math.sqrt(0.05 * 0.95 / 4_000))
+
+
+def test_stepping_down_tells_more_apart_than_one_step():
+    found = rank_sets(field(8, 50, step=0.035), "higher", resamples=999)
+    assert found.steps > 1
+    assert found.better.sum() > 0
+    one_step = rank_sets(field(8, 50, step=0.035)[:, ::-1], "lower", resamples=999)
+    assert one_step.better.sum() == found.better.sum()
+
+
+def test_a_rank_set_counts_who_is_better_and_who_is_worse():
+    found = rank_sets(field(4, 60, step=0.3), "higher", **SOME)
+    assert sets_of(found) == [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, 4, 4)]
+    assert found.best == (0,)
+    alike = rank_sets(field(4, 60, step=0.0), "higher", **SOME)
+    assert {(each.low, each.high) for each in alike.sets} == {(1, 4)}
+    assert sorted(alike.best) == [0, 1, 2, 3]
+    assert [alike.sets[place].rank for place in alike.best] == [1, 2, 3, 4]
+
+
+def test_where_lower_is_better_the_smallest_is_first():
+    values = field(5, 60, step=0.1)
+    mirrored = rank_sets(-values, "lower", **SOME)
+    assert mirrored.sets == rank_sets(values, "higher", **SOME).sets
+    assert rank_sets(values, "lower", **SOME).sets[4].rank == 1
+    with pytest.raises(ValueError, match="no ranks"):
+        rank_sets(values, "none")
+
+
+def test_the_order_of_the_systems_has_no_say():
+    values = np.round(field(9, 30, step=0.04), 1)
+    found = rank_sets(values, "higher", **SOME)
+    shuffled = np.random.default_rng(4).permutation(9)
+    again = rank_sets(values[:, shuffled], "higher", **SOME)
+    assert [again.sets[place] for place in np.argsort(shuffled)] == list(found.sets)
+
+
+def test_exact_clones_never_differ_and_take_nothing_from_others():
+    values = field(4, 40, step=0.08)
+    clones = np.column_stack([values, *[values[:, 1]] * 10])
+    found, alone = rank_sets(clones, "higher", **SOME), rank_sets(values, "higher", **SOME)
+    assert found.better[:4, :4].tolist() == alone.better.tolist()
+    assert not found.better[4:, 4:].any()
+    assert found.critical == alone.critical
+
+
+def test_means_that_differ_by_rounding_only_share_a_rank_and_are_no_difference():
+    values = field(2, 30, step=0.2)
+    found = rank_sets(np.column_stack([values, values[:, 0] + 1e-13]), "higher", **SOME)
+    assert sets_of(found) == [(1, 1, 2), (3, 3, 3), (1, 1, 2)]
+
+
+@pytest.mark.parametrize("queries", [10, 25, 50])
+def test_one_disastrous_run_changes_nothing_that_is_said_of_the_others(queries):
+    for seed in range(3):
+        values = field(8, queries, seed, step=0.05) + 0.5
+        alone = rank_sets(values, "higher", **SOME)
+        spread = np.random.default_rng(seed).random(queries)
+        nothing_found, everything_returned, on_all_alike = np.zeros(queries), -999.9 + spread, np.full(queries, -999.9)
+        for odd in (nothing_found, everything_returned, on_all_alike):
+            found = rank_sets(np.column_stack([values, odd]), "higher", **SOME)
+            assert found.better[:8, :8].tolist() == alone.better.tolist()
+            assert found.critical == pytest.approx(alone.critical, rel=1e-9)
+            assert found.best == alone.best
+
+
+def test_runs_that_are_nearly_alike_do_not_hide_what_is_known_of_others():
+    # A resample without the few queries on which two runs differ has no standard error for that pair. Were such pairs
+    # to count, a board with one of them could tell nothing apart.
+    values = field(4, 50, step=0.1)
+    alone = rank_sets(values, "higher", **SOME)
+    one = values[:, :1].copy()
+    one[0] += 0.3
+    several = np.repeat(values[:, :1], 8, axis=1)
+    for copy in range(8):
+        several[copy : copy + 7, copy] += 0.3
+    for alike in (one, several):
+        found = rank_sets(np.column_stack([values, alike]), "higher", **SOME)
+        assert found.better[1:4, 1:4].tolist() == alone.better[1:4, 1:4].tolist()
+        assert found.critical < 3.5
+
+
+def test_systems_that_differ_on_five_queries_are_not_told_apart_and_on_enough_they_are():
+    column = np.random.default_rng(2).random(40)
+    gain = np.linspace(0.3, 0.4, 40)
+    for differing, apart in ((5, False), (6, True), (40, True)):
+        better = column + np.where(np.arange(40) < differing, gain, 0.0)
+        assert rank_sets(np.stack([column, better], axis=1), "higher", **SOME).better[1, 0] == apart, differing
+
+
+def test_two_systems_that_differ_by_the_same_amount_everywhere_are_not_told_apart():
+    column = np.random.default_rng(2).random(30)
+    found = rank_sets(np.stack([column, column + 0.1], axis=1), "higher", **SOME)
+    assert (found.best, found.critical, found.steps) == ((1, 0), 0.0, 0)
+    assert sets_of(found) == [(2, 1, 2), (1, 1, 2)]
+
+
+def test_a_query_that_one_system_lacks_is_not_taken_from_the_pairs_of_others():
+    values = field(5, 40, step=0.06)
+    found = rank_sets(values, "higher", **SOME)
+    gaps = np.column_stack([values, values[:, 0] - 2.0])
+    gaps[:20, 5] = NAN
+    with_gaps = rank_sets(gaps, "higher", **SOME)
+    assert with_gaps.queries == found.queries == 40
+    assert with_gaps.better[:5, :5].tolist() == found.better.tolist()
+    # a system with a value where nobody else has one changes no draw
+    more = np.full((45, 6), NAN)
+    more[:40, :5] = values
+    more[:, 5] = -2.0 + np.random.default_rng(1).random(45)
+    assert rank_sets(more, "higher", **SOME).better[:5, :5].tolist() == found.better.tolist()
+
+
+def test_a_system_without_a_value_has_no_set_and_one_without_common_queries_any_rank():
+    values = field(3, 40, step=0.5)
+    empty = np.column_stack([values, np.full(40, NAN)])
+    assert sets_of(rank_sets(empty, "higher", **SOME)) == [(1, 1, 1), (2, 2, 2), (3, 3, 3), (None, None, None)]
+    apart = np.full((60, 4), NAN)
+    apart[:40, :3] = values
+    apart[40:, 3] = -5.0
+    assert rank_sets(apart, "higher", **SOME).sets[3] == RankSet(4, 1, 4)
+
+
+def test_a_set_holds_the_rank_also_where_gaps_turn_the_order_round():
+    # On their common queries the first is better by far, but over its own queries it has the lower mean.
+    values = np.full((30, 2), NAN)
+    values[:20] = field(2, 20, step=0.5)
+    values[20:, 1] = 5.0
+    found = rank_sets(values, "higher", **SOME)
+    assert found.better.tolist() == [[False, True], [False, False]]
+    assert sets_of(found) == [(2, 1, 2), (1, 1, 2)]
+
+
+def test_a_baseline_is_compared_and_pushes_no_rank():
+    values = field(4, 60, step=0.3)
+    found = rank_sets(values, "higher", ranked=np.array([False, True, True, True]), **SOME)
+    assert sets_of(found) == [(None, 1, 1), (1, 1, 1), (2, 2, 2), (3, 3, 3)]
+    assert found.best == (1,)
+    assert found.better[0].tolist() == [False, True, True, True]
+    last = rank_sets(values, "higher", ranked=np.array([True, True, True, False]), **SOME)
+    assert sets_of(last) == [(1, 1, 1), (2, 2, 2), (3, 3, 3), (None, 4, 4)]
+
+
+def test_ranks_are_those_of_the_means_that_the_board_shows():
+    values = field(2, 40, step=0.0)
+    found = rank_sets(values, "higher", means=np.array([0.1, 0.2]), **SOME)
+    assert [each.rank for each in found.sets] == [2, 1]
+
+
+@pytest.mark.parametrize("queries", [0, 1, 4])
+def test_fewer_than_five_queries_claim_nothing(queries):
+    found = rank_sets(field(3, queries, step=0.5), "higher", **SOME)
+    assert (found.sets, found.best, found.resamples) == ((), (), 0)
+    assert found.reason == f"{queries} queries are too few: ranks of other queries like these are said from 5 on"
+
+
+def test_five_queries_tell_nothing_apart_and_ten_a_clear_difference():
+    assert not rank_sets(field(3, 5, step=0.5), "higher", **SOME).better.any()
+    assert rank_sets(field(3, 10, step=0.5), "higher", **SOME).better.sum() == 3
+
+
+def test_small_boards_have_sets():
+    assert rank_sets(np.empty((10, 0)), "higher").reason is not None
+    alone = rank_sets(field(1, 10), "higher", **SOME)
+    assert alone.reason is not None
+    two = rank_sets(np.full((10, 2), 0.5), "higher", **SOME)
+    assert sets_of(two) == [(1, 1, 2), (1, 1, 2)]
+
+
+def test_too_few_resamples_for_the_confidence_tell_nothing_apart():
+    values = field(3, 40, step=0.5)
+    assert not rank_sets(values, "higher", resamples=18).better.any()
+    assert rank_sets(values, "higher", resamples=19).better.any()
+
+
+def test_the_same_seed_gives_the_same_and_impossible_settings_are_refused():
+    values = field(6, 30)
+    first, again, other = (rank_sets(values, "higher", seed=seed, **SOME) for seed in (5, 5, 6))
+    assert (first.sets, first.critical) == (again.sets, again.critical)
+    assert first.critical != other.critical
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        rank_sets(values, "higher", confidence=95)
+    with pytest.raises(BadInput, match="at least one resample"):
+        rank_sets(values, "higher", resamples=0)
+
+
+def test_a_large_board_gets_fewer_resamples_and_says_so():
+    assert draws_that_fit(143 * 142 // 2, 50, 10_000) == 10_000
+    assert 1_000 < draws_that_fit(500 * 499 // 2, 50, 10_000) < 10_000
+    assert draws_that_fit(500 * 499 // 2, 7_000, 10_000) == 1_000
