@@ -50,6 +50,7 @@ LEAST = 1_000
 DRAWN = 20_000_000  # queries × resamples at most, 40 MB
 PAIRS_AT_ONCE = 2_048
 DRAWS_AT_ONCE = 256
+ROUNDING = 1e-9
 NO_SPREAD = 1e-9  # of the size of the differences: what is smaller is rounding
 LARGEST_RATIO = 1.0 - 1e-12
 
@@ -270,7 +271,7 @@ def _step_down(pairs: _Pairs, weights: Counts, alpha: float) -> tuple[Bools, flo
     steps, new = 0, ~apart
     while new.any() and not apart.all():
         critical = largest.critical_value(~apart)
-        new = ~apart & (t > critical)
+        new = ~apart & (t > critical * (1.0 + ROUNDING))  # t may be the very bound of a pair that has no part
         apart |= new
         steps += 1
     return apart, critical, steps
@@ -291,7 +292,7 @@ class _LargestT:
         self.reach = pairs.largest_t
         self.level = np.minimum(pairs.differing, SPARSE + 1)
         self.levels = np.unique(self.level)
-        self.order = math.ceil((1.0 - alpha) * (len(weights) + 1) - NO_SPREAD)  # the quantile among the B, from 1
+        self.order = math.ceil((1.0 - alpha) * (len(weights) + 1) - ROUNDING)  # the quantile among the B, from 1
         self.bound = self._computed(np.arange(len(weights)), np.ones(len(self.level), dtype=bool))
 
     def critical_value(self, left: Bools) -> float:
@@ -305,9 +306,10 @@ class _LargestT:
         more = 2 * (len(self.weights) - self.order + 1)
         while True:
             quantiles = np.partition(self.bound, self.order - 1, axis=0)[self.order - 1]
-            if np.all(quantiles >= self.bound[~exact].max(axis=0, initial=0.0)):
+            unsure = self.bound[~exact].max(axis=0, initial=0.0)
+            if np.all((quantiles > unsure) | (unsure == 0.0)):
                 break
-            decisive = np.where(exact, 0.0, (self.bound / np.maximum(quantiles, NO_SPREAD)).max(axis=1))
+            decisive = np.where(exact, 0.0, (self.bound / np.maximum(quantiles, ROUNDING)).max(axis=1))
             some = np.argsort(-decisive, kind="stable")[:more]
             self.bound[some] = self._computed(some, left)
             exact[some] = True

@@ -69,12 +69,12 @@ def slow_better(values, direction, resamples, alpha=0.05):
             largest = sorted(max(own[4][b] for own in family) for b in range(len(resamples)))
             quantile = largest[place - 1] if place <= len(largest) else math.inf
             critical = min(critical, max(quantile, out_of_reach))
-        new = {pair for pair, own in left.items() if own[1] > critical}
+        new = {pair for pair, own in left.items() if own[1] > critical * (1 + 1e-9)}
         if not new:
             break
         found |= new
-    better = (1 if direction == "higher" else -1,)
-    return {(i, j) if pairs[i, j][0] * better[0] > 0 else (j, i) for i, j in found}
+    sign = 1 if direction == "higher" else -1
+    return {(i, j) if pairs[i, j][0] * sign > 0 else (j, i) for i, j in found}
 
 
 @st.composite
@@ -98,7 +98,7 @@ def boards(draw):
     return values
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(boards(), st.sampled_from(["higher", "lower"]), st.integers(1, 99))
 def test_the_definition_taken_literally_tells_the_same_pairs_apart(values, direction, seed):
     found = rank_sets(values, direction, resamples=59, seed=seed)
@@ -113,6 +113,13 @@ def test_the_definition_taken_literally_tells_the_same_pairs_apart(values, direc
             wins, losses = Counter(i for i, _ in expected)[place], Counter(j for _, j in expected)[place]
             ranked = sum(each.rank is not None for each in found.sets)
             assert (own.low, own.high) == (min(1 + losses, own.rank), max(ranked - wins, own.rank))
+
+
+def test_resamples_that_are_not_computed_again_in_a_later_step_decide_nothing():
+    values = field(6, 12, seed=21, step=0.12)
+    resamples = np.concatenate(list(draws(12, 99, 1))).astype(int).tolist()
+    found = rank_sets(values, "higher", resamples=99)
+    assert {(int(i), int(j)) for i, j in np.argwhere(found.better)} == slow_better(values, "higher", resamples)
 
 
 def test_the_critical_value_is_the_quantile_over_all_resamples_that_there_are():
