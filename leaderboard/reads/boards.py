@@ -26,6 +26,7 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
+from leaderboard.reads.told import ToldByQueries, told_by_queries
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
@@ -71,6 +72,7 @@ class BoardStatistics:
     ranks         scoring -> its lowest and highest rank over resampled queries
     leaders       scorings that are not significantly different from the first at `confidence`, the first included
     permutations  of the test of significance; 0 where it was not made
+    told          what the queries can tell of the ranked runs; None while details are closed
     """
 
     ranks: Mapping[int, tuple[int, int]]
@@ -79,6 +81,7 @@ class BoardStatistics:
     resamples: int
     permutations: int
     seed: int
+    told: ToldByQueries | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +337,7 @@ def _statistics(
         resamples=figures["resamples"],
         permutations=figures["permutations"] if fits else 0,
         seed=figures["seed"],
+        told=told_by_queries(figures["queries"]) if fits else None,
     )
 
 
@@ -347,13 +351,14 @@ def _as_rounded(
 ) -> BoardStatistics:
     """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
 
-    A rank range takes in every place that the shared rank stands for, and whoever shares the first rank leads.
+    A rank range takes in every place that the shared rank stands for, and whoever shares the first rank leads. What
+    the queries can tell is left out: all of it is worked out from single queries' values.
 
     hide  whether to leave both out: where nothing has an interval, because the queries are too few; and where the best
           run stands and two read alike, since that they are given for the one that stands would say that it is better
     """
     if hide:
-        return replace(statistics, ranks={}, leaders=frozenset(), permutations=0)
+        return replace(statistics, ranks={}, leaders=frozenset(), permutations=0, told=None)
     shared = Counter(places.values())
     rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
     ranks = {
@@ -361,7 +366,7 @@ def _as_rounded(
         for scoring, (low, high) in statistics.ranks.items()
     }
     first = {scoring for scoring, own in rank.items() if own == 1} if statistics.leaders else set()
-    return replace(statistics, ranks=ranks, leaders=statistics.leaders | first)
+    return replace(statistics, ranks=ranks, leaders=statistics.leaders | first, told=None)
 
 
 def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:

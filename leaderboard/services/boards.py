@@ -1,4 +1,5 @@
-"""What a board shows beyond means (intervals, rank ranges, the leaders), computed anew after every change.
+"""What a board shows beyond means (intervals, rank ranges, the leaders, what the queries can tell), computed anew after
+every change.
 
 This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
 the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
@@ -13,10 +14,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -24,6 +26,7 @@ from leaderboard import metrics, statistics
 from leaderboard.db import Database, clock
 from leaderboard.lookup import scored_runs
 from leaderboard.metrics import Columns, Floats, Measure
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
@@ -40,6 +43,7 @@ DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: man
 LEAST_RESAMPLES = 1_000
 PAIRS_UP_TO = 5_000  # runs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
+NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
 Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
@@ -80,15 +84,17 @@ class CurrentSet:
 class _Work:
     """What is computed from: one measure over one subset of the queries.
 
+    queries        ids of the queries, in the order of the values
     columns        scoring -> the measure's columns, for every run of the lineup that has values
     ends           scoring -> the ends of the interval that is kept now
     resamples      to draw, at least LEAST_RESAMPLES
-    compare_pairs  whether to look for the leaders too
+    compare_pairs  whether to look for the leaders too, and to count how often sets of queries disagree
     """
 
     measure: Measure
     subset: Subset
     lineup: Lineup
+    queries: list[str]
     columns: dict[int, Columns]
     ends: dict[int, KeptEnds]
     resamples: int
@@ -264,10 +270,12 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     settings = terms.settings
     queries = max(1, settings.queries)
     names = [wanted.measure, *map(str, measures_beside(measure, settings.no_relevant.value))]
+    positions = _positions(session, wanted.scoring_set_id)
+    order = metrics.query_order(positions)
     works = []
     for subset in terms.settings.subsets:
         lineup = lineups[wanted.measure, subset]
-        vectors, ends = _vectors(session, wanted, subset, names)
+        vectors, ends = _vectors(session, wanted, subset, names, [positions[query] for query in order])
         columns = {
             run: columns_from_values(
                 measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
@@ -279,6 +287,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 measure=measure,
                 subset=subset,
                 lineup=lineup,
+                queries=order,
                 columns={run: own for run, own in columns.items() if own is not None},
                 ends=ends,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
@@ -289,14 +298,17 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     return works
 
 
-def _vectors(
-    session: Session, wanted: Due, subset: Subset, names: Sequence[str]
-) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds]]:
-    """(scoring -> measure -> float64[Q] in the order of `metrics.query_order`, scoring -> the interval that stands)."""
-    made = session.get_one(ScoringSet, wanted.scoring_set_id)
+def _positions(session: Session, scoring_set_id: int) -> dict[str, int]:
+    """Id of a query -> its position, for the queries of the set."""
+    made = session.get_one(ScoringSet, scoring_set_id)
     of_set = (Query.evaluation_id == made.evaluation_id, Query.position < made.settings.queries)
-    positions = dict(session.execute(sa.select(Query.external_id, Query.position).where(*of_set)).all())
-    order = [positions[query] for query in metrics.query_order(positions)]
+    return dict(session.execute(sa.select(Query.external_id, Query.position).where(*of_set)).all())
+
+
+def _vectors(
+    session: Session, wanted: Due, subset: Subset, names: Sequence[str], order: Sequence[int]
+) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds]]:
+    """(scoring -> measure -> float64[Q] in this order of positions, scoring -> the interval that stands)."""
     rows = session.execute(
         sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high)
         .join(Scoring, Scoring.id == Score.scoring_id)
@@ -338,7 +350,42 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         "seed": found.seed,
         "ranks": {run: [each.low, each.high] for run, each in ranges.items() if each.low is not None},
         "leaders": [int(run) for run in found.leaders],
+        "queries": _told_by_the_queries(work),
     }
+
+
+def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
+    """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs.
+
+    A geometric mean has no smallest difference: what its test compares is logarithms.
+    """
+    aggregation, direction = work.measure.family.aggregation, work.measure.direction
+    columns = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
+    if direction == "none" or len(columns) < 2:
+        return None
+    lead = statistics.fragility(columns, aggregation, direction=direction)
+    told: dict[str, Any] = {
+        "lead": {
+            "leader": None if lead.leader is None else int(lead.leader),
+            "removed": len(lead.removed),
+            "named": [work.queries[place] for place in lead.removed] if len(lead.removed) <= NAMED_QUERIES else [],
+            "then": [int(run) for run in lead.then],
+            "queries": lead.queries,
+            "reason": lead.reason,
+        },
+        "detectable": None,
+        "swaps": [],
+    }
+    if aggregation is not GEOMETRIC_MEAN:
+        means = np.array([aggregation.combine(own, None) for own in columns.values()])
+        best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
+        own = [statistics.contributions(one, aggregation) for one in columns.values()]
+        values = np.stack(own, axis=1)[:, best_first]
+        found = statistics.detectable_by_pairs(values)
+        told["detectable"] = asdict(found)
+        if work.compare_pairs and found.deviation:
+            told["swaps"] = [asdict(rate) for rate in statistics.swap_rates(values, found.deviation)]
+    return told
 
 
 def _differs(new: KeptEnds, old: KeptEnds) -> bool:

@@ -1,5 +1,6 @@
 """What the figures of a page show, in sentences. None says more than the figures allow."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,17 +12,33 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
+from leaderboard.statistics import POWER
+from leaderboard.statistics.fragility import NEVER
 from leaderboard.web.formatting import counted, number, plain_figure, when
 
-__all__ = ["best_over_periods", "board_finding", "extreme", "init_app", "means_over", "one_system_over_periods"]
+__all__ = [
+    "best_over_periods",
+    "board_finding",
+    "extreme",
+    "init_app",
+    "lead_rests_on",
+    "means_over",
+    "one_system_over_periods",
+    "smallest_difference",
+]
 
 NAMED = 3  # systems that share a place and are all named
 NAMED_WITHOUT_DIFFERENCE = 4  # systems that don't differ significantly from the first and are all named
 
 
 def init_app(app: Flask) -> None:
-    """Gives templates the filters `extreme` and `means_over`."""
-    app.jinja_env.filters |= {"extreme": extreme, "means_over": means_over}
+    """Gives templates the filters `extreme`, `lead_rests_on`, `means_over` and `smallest_difference`."""
+    app.jinja_env.filters |= {
+        "extreme": extreme,
+        "lead_rests_on": lead_rests_on,
+        "means_over": means_over,
+        "smallest_difference": smallest_difference,
+    }
 
 
 def board_finding(page: BoardPage) -> tuple[str, ...]:
@@ -57,6 +74,43 @@ def means_over(page: BoardPage) -> str:
         text += f"; {empty} {'has' if empty == 1 else 'have'} no relevant document"
     others = [f"{name} is over {_from_to(*own)}" for name, own in counts.items() if own != (fewest, most)]
     return f"{text}{', but ' if others else ''}{', '.join(others)}."
+
+
+def smallest_difference(page: BoardPage) -> str:
+    """Which difference of two means these queries find, and what a smaller one takes; empty where nothing is known."""
+    told = page.statistics.told if page.statistics else None
+    if told is None or told.detectable is None or page.ranked_by is None:
+        return ""
+    found = told.detectable
+    if found.difference is None or found.smaller is None:
+        return f"Which differences these queries can find can't be said: {found.reason}."
+    needed = found.queries_for_smaller
+    return (
+        f"With these {found.queries:,} queries a difference of {_significant(found.difference, 2)} in "
+        f"{page.ranked_by.name} between two {_noun(page)}s is found with probability {number(POWER)}; to find one of "
+        f"{_significant(found.smaller, 1)} takes "
+        + (f"about {_significant(needed, 2)}." if needed is not None else "more than a million.")
+    )
+
+
+def lead_rests_on(page: BoardPage) -> str:
+    """Without how few queries the leader would not be first alone; empty where nothing is known or none leads."""
+    told = page.statistics.told if page.statistics else None
+    lead = told.lead if told else None
+    if lead is None or lead.leader is None:
+        return ""
+    names = {row.entry.scoring_id: _name(page, row) for row in page.ranked}
+    leader = names[lead.leader]
+    if not lead.removed:
+        if lead.reason == NEVER:
+            return f"{leader} would be first whichever queries were left out."
+        return f"On how few queries the lead of {leader} rests was not worked out: {lead.reason}."
+    rest = f"The lead of {leader} rests on {lead.removed:,} of {counted(lead.queries, 'query', 'queries')}: without "
+    rest += _listed(lead.named) if lead.named else "them"
+    others = _together([names[one] for one in lead.then if one != lead.leader])
+    if lead.leader in lead.then:
+        return f"{rest} it would share the first place with {others}."
+    return f"{rest} {others} would {'lead' if len(lead.then) == 1 else 'share the first place'}."
 
 
 def extreme(column: Column) -> str:
@@ -212,11 +266,23 @@ def _written(page: ProgressPage, point: Point) -> str:
     return plain_figure(point.figure.mean, page.column.unit)
 
 
+def _significant(value: float, digits: int) -> str:
+    """`0.041`, `1,200`: that many significant digits, without an exponent."""
+    rounded = float(f"{value:.{digits - 1}e}")
+    places = max(0, digits - 1 - math.floor(math.log10(rounded)))
+    return f"{rounded:,.{places}f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`q1`, `q1 and q7`, `q1, q7 and q9`."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
 def _together(names: Sequence[str]) -> str:
     """Those who share a place: `Alder`, `Alder and Birch`, `Alder, Birch and 3 others`."""
     if len(names) > NAMED:
         names = [*names[: NAMED - 1], f"{len(names) - NAMED + 1} others"]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    return _listed(names)
 
 
 def _read_alike(page: ProgressPage, first: Point, last: Point) -> bool:

@@ -1,0 +1,148 @@
+"""What a board says of its queries: which differences they find, how few the lead rests on, how often sets disagree."""
+
+import datetime as dt
+import re
+from html import unescape
+
+import pytest
+from flask import Flask
+
+from leaderboard.db import Database
+from leaderboard.rules.phases import Opening
+from leaderboard.services import boards
+from tests.support.field import NOW, Field
+
+BOARD = "/campaigns/news/2026"
+HALF = [0.5] * 20
+# Ahead by .5 on three queries, behind by .025 on all others: without the three, and no fewer, Birch is ahead.
+AHEAD = [0.5 + (0.5 if number in (2, 3, 7) else -0.025) for number in range(1, 21)]
+FINDS = (
+    # statsmodels: TTestPower().solve_power(nobs=20, power=.8) * .1923 = .1270; at .06 / .1923 it takes 82.6 queries.
+    "With these 20 queries a difference of 0.13 in AP between two systems is found with probability 0.8; "
+    "to find one of 0.06 takes about 83."
+)
+RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch would lead."
+
+
+@pytest.fixture
+def field(database: Database) -> Field:
+    made = Field(database)
+    made.campaign()
+    made.evaluation(tags=[("law",)] * 20)
+    made.run("Alder", {"AP": AHEAD})
+    made.run("Birch", {"AP": HALF})
+    return made
+
+
+def refresh(field: Field) -> None:
+    with field.database.read() as session:
+        found = boards.due(session)
+    for one in found:
+        assert boards.refresh(field.database, one)
+
+
+def seen(app: Flask, address: str = BOARD) -> str:
+    answer = app.test_client().get(address)
+    assert answer.status_code == 200
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+
+
+def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said(app: Flask, field: Field) -> None:
+    refresh(field)
+    page = seen(app)
+    assert FINDS in page
+    assert RESTS in page
+    assert "a standard deviation of 0.192: the median over 1 pair of ranked systems" in page
+    assert "drawn 200 times from these queries (seed 1)" in page
+    assert re.search(r"from a difference of 5 \d+ % \S+ 10 \d+ % \S+ ", page)
+
+
+def test_a_disastrous_run_changes_neither_sentence(app: Flask, field: Field) -> None:
+    field.run("Everything", {"AP": [0.001 * number for number in range(20)]})
+    refresh(field)
+    page = seen(app)
+    assert FINDS in page
+    assert RESTS in page
+
+
+def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field: Field) -> None:
+    refresh(field)
+    assert "What these queries can tell" in seen(app)
+    field.change(details=Opening.NEVER)
+    page = seen(app)
+    assert "Alder has the highest AP" in page
+    for told in ("What these queries can tell", "rests on", "is found with probability", "Pairs in the other order"):
+        assert told not in page
+
+
+def test_it_opens_with_the_details(app: Flask, field: Field) -> None:
+    refresh(field)
+    field.change(closes_at=NOW + dt.timedelta(days=10_000), details=Opening.CLOSED)
+    assert "rests on" not in seen(app)
+    field.change(details=Opening.ALWAYS)
+    assert RESTS in seen(app)
+
+
+@pytest.mark.parametrize("asked", ["?tag=law", "?show=all"])
+def test_other_views_than_the_one_worked_out_make_no_claim(app: Flask, field: Field, asked: str) -> None:
+    field.run("Birch", {"AP": HALF})
+    refresh(field)
+    assert RESTS in seen(app)
+    assert "What these queries can tell" not in seen(app, BOARD + asked)
+
+
+def test_a_lead_that_no_removal_ends_is_said_to_be_one(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 20)
+    field.run("Alder", {"AP": [0.9 + number / 1000 for number in range(20)]})
+    field.run("Birch", {"AP": HALF})
+    refresh(field)
+    page = seen(app)
+    assert "Alder would be first whichever queries were left out." in page
+    assert "rests on" not in page
+
+
+def test_a_shared_first_place_rests_on_nothing_and_equal_systems_tell_nothing(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 20)
+    field.run("Alder", {"AP": HALF})
+    field.run("Birch", {"AP": HALF})
+    refresh(field)
+    page = seen(app)
+    assert "Which differences these queries can find can't be said: the systems differ on no query" in page
+    assert "rests on" not in page
+
+
+def test_where_the_others_would_catch_up_the_place_is_said_to_be_shared(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 6)
+    field.run("Alder", {"AP": [1.0, 0.5, 0.5, 0.5, 0.5, 0.25]})
+    field.run("Birch", {"AP": [0.5, 0.5, 0.5, 0.5, 0.25, 0.5]})
+    refresh(field)
+    assert "The lead of Alder rests on 1 of 6 queries: without q1 it would share the first place with Birch." in seen(
+        app
+    )
+
+
+def test_many_queries_are_counted_and_not_named(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 20)
+    field.run("Alder", {"AP": [0.6] * 10 + [0.5] * 9 + [0.45]})
+    field.run("Birch", {"AP": HALF})
+    refresh(field)
+    # 1.0 − 0.05 is left, and each query takes .1: with ten removed it is −.05.
+    assert "The lead of Alder rests on 10 of 20 queries: without them Birch would lead." in seen(app)
+
+
+def test_four_queries_are_too_few_to_say_what_they_find(app: Flask, database: Database) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation()
+    field.run("Alder", {"AP": [0.5, 0.6, 0.7, 0.8]})
+    field.run("Birch", {"AP": [0.4, 0.7, 0.5, 0.6]})
+    refresh(field)
+    assert "Which differences these queries can find can't be said: fewer than 5 queries." in seen(app)
