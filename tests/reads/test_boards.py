@@ -323,6 +323,7 @@ def test_rank_ranges_and_the_leading_group_come_from_what_the_worker_computed(fi
     figures = {
         "ranks": {str(scorings[0]): [1, 2], str(scorings[1]): [1, 2], str(scorings[2]): [3, 3]},
         "leaders": scorings[:2],
+        "queries": None,
         "confidence": 0.95,
         "resamples": 10_000,
         "permutations": 10_000,
@@ -473,6 +474,7 @@ def keep_statistics(field: Field, ranks: dict[int, list[int]], leaders: list[int
     figures = {
         "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
         "leaders": [field.scoring(run) for run in leaders],
+        "queries": None,
         "confidence": 0.95, "resamples": 10_000, "permutations": 10_000, "seed": 1,
     }  # fmt: skip
     with field.database.write() as session:
