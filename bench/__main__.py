@@ -11,15 +11,18 @@ from statistics import median, median_low
 
 from bench.loads import Load, judged_deeper, make_loads, shortened
 from bench.measuring import ROOT, Cost, measure
+from bench.searching import SEARCHERS
 
 SHARED = Path(os.environ.get("LEADERBOARD_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 MAKER = SHARED / "data" / "synth" / "make_msmarco.py"
 MIB, GB = 1 << 20, 1e9
-PACKAGES = ("numpy", "pytrec_eval-terrier", "ir_measures")
+PACKAGES = ("numpy", "pytrec_eval-terrier", "ir_measures", "bm25s", "PyStemmer")
 PACKAGES_OF_OURS = ("leaderboard", "bench")
 LINES = (10_000, 100_000, 1_000_000)
 JUDGED_EACH = (1000, 100, 10)
 IMPORTS_EACH = 5
+SEARCHED, ASKED = 100_000, 200
+SAME_IN_32_BITS = 1e-5  # bm25s adds up numbers of 32 bits
 
 
 def main() -> None:
@@ -28,12 +31,14 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs of each process, the median counts (5)")
     parser.add_argument("--queries", type=int, default=6980, help="queries of the load (6980)")
     parser.add_argument("--depth", type=int, default=1000, help="lines of each query (1000)")
+    parser.add_argument("--documents", type=int, default=SEARCHED, help=f"documents that are searched ({SEARCHED})")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        bench(arguments.folder or Path(temporary), arguments.repeat, arguments.queries, arguments.depth)
+        folder = arguments.folder or Path(temporary)
+        bench(folder, arguments.repeat, arguments.queries, arguments.depth, arguments.documents)
 
 
-def bench(folder: Path, repeat: int, queries: int, depth: int) -> None:
+def bench(folder: Path, repeat: int, queries: int, depth: int, documents: int) -> None:
     """Prints all tables. The load is made below `folder`."""
     for package in PACKAGES_OF_OURS:
         compile_dir(ROOT / package, quiet=1)  # as pip does with what it installs
@@ -45,6 +50,7 @@ def bench(folder: Path, repeat: int, queries: int, depth: int) -> None:
     whole_processes([loads["sorted"], loads["shuffled"], loads["blanks"]], repeat)
     short_and_imports(loads["short"], repeat)
     growth(loads["sorted"], queries * depth, repeat)
+    searching(folder.resolve(), repeat, documents)
 
 
 def whole_processes(loads: list[Load], repeat: int) -> None:
@@ -101,6 +107,27 @@ def growth(load: Load, lines: int, repeat: int) -> None:
     for each in [*grown, Load(f"{lines:,} lines", load.run, load.judgments), *deeper]:
         cost = contest(each, ("ours",), repeat)["ours"]
         print(f"| {each.name} | {cost.wall:.2f} s | {cost.processor:.2f} s | {cost.memory / MIB:,.0f} MiB |")
+
+
+def searching(folder: Path, repeat: int, documents: int) -> None:
+    """A collection indexed and searched with BM25, against bm25s: wall time, processor time and peak memory."""
+    made = f"from pathlib import Path; from bench.searching import make_collection as make; make(Path({str(folder)!r})"
+    measure(["-c", f"{made}, {documents}, {ASKED})"])
+    costs: dict[str, list[Cost]] = {name: [] for name in SEARCHERS}
+    for _ in range(repeat):
+        for name, taken in costs.items():
+            taken.append(measure(["-m", "bench.searching", name, str(folder)]))
+    best = [float(cost.output.split()[-1]) for taken in costs.values() for cost in taken]
+    if max(best) - min(best) > SAME_IN_32_BITS * max(best):
+        raise RuntimeError(f"the searchers disagree on the mean of the best scores: {best}")
+    ours, theirs = (median_low(taken) for taken in costs.values())
+    print("\n| searched | ours | bm25s | ratio | of processor time | our memory | bm25s's |")
+    print("|---|---|---|---|---|---|---|")
+    print(
+        f"| {documents:,} documents, {ASKED} queries | {ours.wall:.2f} s | {theirs.wall:.2f} s "
+        f"| {ours.wall / theirs.wall:.3f} | {ours.processor / theirs.processor:.3f} "
+        f"| {ours.memory / MIB:,.0f} MiB | {theirs.memory / MIB:,.0f} MiB |"
+    )
 
 
 if __name__ == "__main__":

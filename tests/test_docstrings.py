@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.shared import REPOSITORY
 
-WITH_EXAMPLES = ("formats", "metrics", "scoring", "statistics")
+WITH_EXAMPLES = ("baselines", "formats", "metrics", "scoring", "statistics")
 
 
 def _modules(room: str) -> list[str]:

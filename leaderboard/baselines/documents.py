@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from html import unescape
-from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +67,9 @@ def document_files(paths: Sequence[Path]) -> list[DocumentFile]:
 
     A file in a folder may be one document, called as the file is without .gz and .txt, or hold many in JSON lines or
     SGML. Raises BadInput for a folder without files.
+
+    >>> document_files([Path("docs.jsonl.gz")])[0].name
+    'docs.jsonl.gz'
     """
     found: list[DocumentFile] = []
     for path in paths:
@@ -87,7 +89,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def read_documents(
-    file: DocumentFile, source: Path | FileIO | None = None, *, encoding: str = UTF_8
+    file: DocumentFile, source: Path | ByteSource | None = None, *, encoding: str = UTF_8
 ) -> Iterator[Document]:
     """The documents of one file, as it is read.
 
@@ -99,6 +101,10 @@ def read_documents(
     encoding  of the text, by Python's name; LookupError for one that it does not know
 
     Raises FileRejected at the end with every problem's line, or at once where the file is of no such format.
+
+    >>> import io
+    >>> list(read_documents(DocumentFile(Path("docs.tsv")), io.BytesIO(b"d1\\tharbour fees\\n")))
+    [Document(id='d1', text='harbour fees\\n', line=1)]
     """
     problems = Problems(file.name, LIMITS)
     with open_plain(source or file.path, LIMITS, file.name) as plain, _in_utf8(plain, encoding, file.name) as text:
@@ -281,27 +287,27 @@ def _read_sgml(text: CappedReader, problems: Problems, file: DocumentFile) -> It
 
 def _sgml_pieces(text: CappedReader, name: str) -> Iterator[tuple[int, bytes]]:
     """Each <DOC> with its line, up to its </DOC>; up to the next <DOC> or the end where that is missing."""
-    held, line, at_end = b"", 1, False
+    held, at, line, at_end = b"", 0, 1, False
     while True:
-        start = BYTE_START.search(held)
-        first = start.start() if start else max(len(held) - len(b"<doc "), 0)
-        line += held.count(b"\n", 0, first)
-        held = held[first:]
+        start = BYTE_START.search(held, at)
+        first = start.start() if start else max(len(held) - len(b"<doc "), at)
+        line += held.count(b"\n", at, first)
+        at = first
         if start:
-            ends = [found.start() for found in (BYTE_END.search(held), BYTE_START.search(held, 1)) if found]
+            ends = [found.start() for found in (BYTE_END.search(held, at), BYTE_START.search(held, at + 1)) if found]
             if ends or at_end:
                 end = min(ends, default=len(held))
-                yield line, held[:end]
-                line += held.count(b"\n", 0, end)
-                held = held[end:] if end else held[1:]
+                yield line, held[at:end]
+                line += held.count(b"\n", at, end)
+                at = end
                 continue
         if at_end:
             return
-        if len(held) > LIMITS.line_bytes:
+        if len(held) - at > LIMITS.line_bytes:
             raise rejection(name, f"this <DOC> is longer than {LIMITS.line_bytes:,} bytes, the most allowed", line)
         piece = text.read(MIB)
         at_end = not piece
-        held += piece
+        held, at = held[at:] + piece, 0
 
 
 def _of_sgml(content: str, line: int) -> Document:

@@ -44,7 +44,11 @@ def _languages() -> Mapping[str, tuple[str | None, str | None]]:
 
 
 def language_names() -> tuple[str, ...]:
-    """The languages that have stems, stop words or both, by their English names."""
+    """The languages that have stems, stop words or both, by their English names.
+
+    >>> "swedish" in language_names()
+    True
+    """
     return tuple(_languages())
 
 
@@ -65,10 +69,8 @@ def language_of(name: str) -> str:
         return named
     near = get_close_matches(wanted, _languages(), 1)
     meant = f"did you mean {near[0]}? " if near else ""
-    raise BadInput(
-        f"no language is called {name!r}; {meant}There are none (neither stems nor stop words), "
-        f"{', '.join(_languages())}"
-    )
+    known = f"`none` takes words as they are, and there are {', '.join(_languages())}"
+    raise BadInput(f"no language is called {name!r}; {meant}{known}")
 
 
 class _Separators(dict[int, int | str | None]):

@@ -25,6 +25,10 @@ def best_first(query: str, score: Floats, ids_of: Callable[[Ints], Texts], depth
 
     score   float64[n], finite
     ids_of  gives the ids of some of the n documents, by their places: of those that may be among the best
+
+    >>> ids = np.array([b"a", b"b", b"c"], "S8")
+    >>> best_first("q", np.array([1.0, 2.0, 2.0]), ids.__getitem__, depth=2).document.tolist()
+    [b'c', b'b']
     """
     place = np.arange(len(score))
     if len(score) > depth:
@@ -35,7 +39,11 @@ def best_first(query: str, score: Floats, ids_of: Callable[[Ints], Texts], depth
 
 
 def as_run(lists: Sequence[RankedList]) -> Run:
-    """The lists as a run without decisions; one without documents is no part of it."""
+    """The lists as a run without decisions; one without documents is no part of it.
+
+    >>> as_run([RankedList("q", np.array([b"a"], "S8"), np.array([1.5])), RankedList("r", *np.empty((2, 0)))]).queries
+    ('q',)
+    """
     lists = [each for each in lists if len(each.score)]
     return Run(
         queries=tuple(each.query for each in lists),

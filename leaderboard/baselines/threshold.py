@@ -31,6 +31,15 @@ def tune(lists: Sequence[RankedList], judged: JudgedQueries, setting: Setting, l
     level    the lowest relevant grade
 
     Raises BadInput where none of the queries has a value.
+
+    >>> import io
+    >>> import numpy as np
+    >>> from leaderboard.formats import read_judgments
+    >>> from leaderboard.scoring import prepare
+    >>> judged = prepare(read_judgments(io.BytesIO(b"q 0 a 1")))
+    >>> lists = [RankedList("q", np.array([b"a", b"b"], "S8"), np.array([2.5, 1.0]))]
+    >>> tune(lists, judged, Setting(documents=10, beta=20.0))
+    Tuned(theta=2.5, qwv=1.0, queries=1)
     """
     thresholds = sweep(join(as_run(lists), judged, setting).ranking, level)
     best = thresholds.best
@@ -41,7 +50,10 @@ def tune(lists: Sequence[RankedList], judged: JudgedQueries, setting: Setting, l
 
 
 def require_other_queries(run: Sequence[QueryRow], tuning: Sequence[QueryRow]) -> None:
-    """Raises BadInput where a query that θ is tuned on is one of the run's, by its id or its text."""
+    """Raises BadInput where a query that θ is tuned on is one of the run's, by its id or its text.
+
+    >>> require_other_queries([QueryRow("q1", "fees", ())], [QueryRow("t1", "ships", ())])
+    """
     ids, texts = {row.id for row in run}, {_key(row.text) for row in run}
     same = [row.id for row in tuning if row.id in ids or _key(row.text) in texts]
     if same:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,14 +10,14 @@ import click
 
 from leaderboard.cli.offline import BETA, LEVEL_OPTION, NO_RELEVANT, setting_of
 from leaderboard.cli.options import ANY_NUMBER, FILE, WAIT, Number, Place, PlaceType, Whole, given_on_line, together
-from leaderboard.cli.run_file import OUT, TAG, Written, require_no_input, write_run
+from leaderboard.cli.run_file import OUT, TAG, Written, require_place, write_run
 from leaderboard.cli.tables import aligned, named
 
 if TYPE_CHECKING:
     from leaderboard.baselines import Analyser, DocumentFile, RankedList, Tuned, Weighting, Weights
     from leaderboard.formats import QueryRow
     from leaderboard.metrics import Setting
-    from leaderboard.scoring import Judging
+    from leaderboard.scoring import JudgedQueries, Judging
 
 __all__ = ["baseline"]
 
@@ -77,7 +78,15 @@ SHARED = together(
     click.option("--system", help="What the baseline is called on the board (default: what it is)."),
     WAIT,
 )
-OF_CAMPAIGN = ("beta", "cost", "value", "prior", "no_relevant", "level", "judging")  # stated there
+OF_CAMPAIGN = {  # what states it with --submit, by the names of the arguments
+    "beta": "--beta",
+    "cost": "--cost",
+    "value": "--value",
+    "prior": "--prior",
+    "no_relevant": "--no-relevant",
+    "level": "--relevance",
+    "judging": "--judging",
+}
 
 
 @click.group()
@@ -99,7 +108,7 @@ def baseline() -> None:
 )
 @click.pass_context
 def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: Any, **options: Any) -> int:
-    """BM25: the sum over the query's terms of idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)).
+    """BM25, with either idf.
 
     \b
     leaderboard baseline bm25 --documents docs.jsonl.gz --queries queries.tsv --out bm25.txt
@@ -109,6 +118,7 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
     leaderboard baseline bm25 --documents docs.jsonl --queries queries.tsv --out bm25.txt \\
         --submit harbour/2026-text --team organisers
 
+    A document's score is the sum over the query's terms of idf · f (k1 + 1) / (f + k1 (1 − b + b · |D| / avgdl)).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
     from leaderboard.baselines import BM25
@@ -120,11 +130,12 @@ def bm25(context: click.Context, /, k1: float, b: float, k3: float | None, idf: 
 @SHARED
 @click.pass_context
 def tfidf(context: click.Context, /, **options: Any) -> int:
-    """tf-idf: the sum over the query's terms of n / |D| · log2(N / df).
+    """tf-idf, by the share of a document's terms.
 
     \b
     leaderboard baseline tfidf --documents docs.tsv --queries queries.tsv --out tfidf.txt
 
+    A document's score is the sum over the query's terms of n / |D| · log2(N / df).
     Listed is every document with a term of the query, by score and then by id, both falling.
     """
     from leaderboard.baselines import TfIdf
@@ -133,11 +144,10 @@ def tfidf(context: click.Context, /, **options: Any) -> int:
 
 
 class _Tuning(NamedTuple):
-    """The queries that θ is tuned on, with their judgments."""
+    """The queries that θ is tuned on, with their judgments, and what their value depends on."""
 
     queries: "Sequence[QueryRow]"
-    judgments: Path
-    judging: "Judging"
+    judged: "JudgedQueries"
     level: int
     setting: "Setting"
 
@@ -179,10 +189,11 @@ def _baseline(
         click.echo(_explained(weights, row, document), nl=False)
         return 0
     out = out or Path()  # _require_sense saw to it
-    require_no_input(out, [query_file, *(each for each in (tuning_judgments, tuning_queries) if each is not None)])
-    require_no_input(out, [file.path for file in files])
+    other = [each for each in (tuning_judgments, tuning_queries) if each is not None]
+    require_place(out, [query_file, *other, *(file.path for file in files)])
+    expected = None
     if place is not None:
-        of_campaign = _of_evaluation(place, team or "", system or weighting.name)
+        of_campaign, expected = _of_evaluation(place, team or "", system or weighting.name)
     tuning = None
     if tuning_judgments is not None and tuning_queries is not None:
         tuning = _tuning(tuning_judgments, tuning_queries, rows, **of_campaign)
@@ -193,6 +204,8 @@ def _baseline(
     tag = tag or short
     written = write_run(out, _answers(weights, rows, depth, "Answering"), tag, theta)
     _report(out, weights, written, tuned)
+    if expected not in (None, weights.index.documents):
+        click.echo(f"the collection of {place} has {expected:,} documents, and these are others", err=True)
     if place is None:
         return 0
     from leaderboard.cli.submissions import send_baseline
@@ -228,7 +241,7 @@ def _require_sense(
         raise click.UsageError("--team, --system and --wait go with --submit")
     if place is not None and team is None:
         raise click.UsageError("--submit needs --team: the slug of the team that submits the baseline")
-    of_campaign = [f"--{name.replace('_', '-')}" for name in OF_CAMPAIGN if name in chosen]
+    of_campaign = [option for name, option in OF_CAMPAIGN.items() if name in chosen]
     if of_campaign and place is not None:
         raise click.UsageError(f"leave out {', '.join(of_campaign)}: with --submit the campaign states it")
     if of_campaign and tuning_judgments is None:
@@ -272,7 +285,10 @@ def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Itera
     builder = IndexBuilder(analyser, queries)
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
-            builder.add_all(read_documents(file, opened(file.path), encoding=encoding), file)
+            source = opened(file.path)
+            builder.add_all(read_documents(file, source, encoding=encoding), file)
+            if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
+                source.close()
     return builder.index()
 
 
@@ -295,31 +311,31 @@ def _tuning(
     **given: Any,
 ) -> _Tuning:
     from leaderboard.baselines import require_other_queries
+    from leaderboard.errors import BadInput
+    from leaderboard.formats import read_judgments
+    from leaderboard.scoring import prepare
 
     setting = setting_of(**given)
     if setting.beta is None:
-        raise click.UsageError("--tune-threshold needs --beta B (or --cost, --value and --prior), or --submit")
+        raise click.UsageError("--tune-threshold needs β: --beta B, or --cost, --value and --prior, or a campaign's")
     queries = _read_queries(query_file)
     require_other_queries(run, queries)
-    return _Tuning(queries, judgments, judging, level, setting)
+    read = read_judgments(judgments, name=str(judgments))
+    judged = prepare(read, [row.id for row in queries], judging=judging)
+    if not judged.queries:
+        raise BadInput(f"{judgments}: none of the queries to tune the threshold on has judgments")
+    if judged.left_out:
+        click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
+    return _Tuning(queries, judged, level, setting)
 
 
 def _tuned(weights: "Weights", tuning: _Tuning, depth: int) -> "Tuned":
     from dataclasses import replace
 
     from leaderboard.baselines import tune
-    from leaderboard.errors import BadInput
-    from leaderboard.formats import read_judgments
-    from leaderboard.scoring import prepare
 
-    judgments = read_judgments(tuning.judgments, name=str(tuning.judgments))
-    judged = prepare(judgments, [row.id for row in tuning.queries], judging=tuning.judging)
-    if not judged.queries:
-        raise BadInput(f"{tuning.judgments}: none of the queries to tune the threshold on has judgments")
-    if judged.left_out:
-        click.echo(f"not judged, left out of the tuning: {named(judged.left_out)}", err=True)
     lists = list(_answers(weights, tuning.queries, depth, "Tuning"))
-    return tune(lists, judged, replace(tuning.setting, documents=weights.index.documents), tuning.level)
+    return tune(lists, tuning.judged, replace(tuning.setting, documents=weights.index.documents), tuning.level)
 
 
 def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | None") -> None:
@@ -327,18 +343,21 @@ def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | Non
     click.echo(
         f"{weights.weighting.name}; {index.analyser.described}\n"
         f"{index.documents:,} documents, {index.mean_length:.1f} terms each on average\n"
-        f"{out}: {written.queries:,} queries, {written.lines:,} lines"
+        f"{out}: {written}"
     )
     if tuned is not None:
         theta = "none: returning nothing is best" if math.isinf(tuned.theta) else repr(tuned.theta)
-        click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on the {tuned.queries:,} queries it was tuned on)")
+        click.echo(f"θ = {theta} (value {tuned.qwv:.4f} on what it was tuned on, queries: {tuned.queries:,})")
     if written.empty:
         plural = "query" if len(written.empty) == 1 else "queries"
         click.echo(f"{len(written.empty):,} {plural} without a document: {named(written.empty)}", err=True)
 
 
-def _of_evaluation(place: Place, team: str, system: str) -> dict[str, Any]:
-    """What campaign and evaluation state. Raises what `submit` would: before the documents are read, not after."""
+def _of_evaluation(place: Place, team: str, system: str) -> tuple[dict[str, Any], int | None]:
+    """What campaign and evaluation state, and how many documents there are, None where that isn't said.
+
+    Raises what `submit` would: before the documents are read, not after.
+    """
     import datetime as dt
 
     from leaderboard.access import CONSOLE
@@ -351,12 +370,13 @@ def _of_evaluation(place: Place, team: str, system: str) -> dict[str, Any]:
         evaluation, found = find_evaluation(session, *place), find_team(session, team)
         find_baseline(session, found, system)
         admit(session, CONSOLE, evaluation, found, dt.datetime.now(dt.UTC))
-        return {
+        stated = {
             "beta": evaluation.campaign.beta,
             "no_relevant": evaluation.campaign.no_relevant.value,
             "level": evaluation.relevance_level,
             "judging": evaluation.judging.value,
         }
+        return stated, evaluation.documents
 
 
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")

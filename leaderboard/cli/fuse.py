@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaderboard.cli.options import FILE, Number, Whole, together
-from leaderboard.cli.run_file import OUT, TAG, require_no_input, write_run
+from leaderboard.cli.run_file import OUT, TAG, require_place, write_run
 from leaderboard.cli.tables import named
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _fuse(
 
     if len(paths) < 2:
         raise click.UsageError("name two runs or more: one alone is fused with nothing")
-    require_no_input(out, paths)
+    require_place(out, paths)
     with progress_bar(paths) as opened:
         runs = [read_run(opened(path), name=str(path)) for path in paths]
     queries = dict.fromkeys(query for run in runs for query in run.queries)
@@ -86,7 +86,7 @@ def _fuse(
             click.echo(f"{path}: {len(lacking):,} {plural} of other runs not in it: {named(lacking)}", err=True)
     with counting_bar(len(queries), "Fusing") as tell:
         written = write_run(out, _told(method(runs), tell), tag)
-    click.echo(f"{out}: {tag}, {written.queries:,} queries, {written.lines:,} lines, fused of {len(paths)} runs")
+    click.echo(f"{out}: {tag}, {written}, fused of {len(paths)} runs")
 
 
 def _told(lists: "Iterator[RankedList]", tell: Callable[[int], None]) -> Any:

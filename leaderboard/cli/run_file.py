@@ -18,7 +18,7 @@ from leaderboard.formats.harmless import LONGEST_TAG
 if TYPE_CHECKING:
     from leaderboard.baselines import RankedList
 
-__all__ = ["OUT", "TAG", "Written", "require_no_input", "write_run"]
+__all__ = ["OUT", "TAG", "Written", "require_place", "write_run"]
 
 NO_TAG = re.compile(r"\s|[^\x21-\U0010ffff]")
 
@@ -45,9 +45,15 @@ class Written(NamedTuple):
     lines: int
     empty: tuple[str, ...]
 
+    def __str__(self) -> str:
+        queries = "query" if self.queries == 1 else "queries"
+        return f"{self.queries:,} {queries}, {self.lines:,} {'line' if self.lines == 1 else 'lines'}"
 
-def require_no_input(out: Path, inputs: Iterable[Path]) -> None:
-    """Raises UsageError where the file to write is one of those that are read."""
+
+def require_place(out: Path, inputs: Iterable[Path]) -> None:
+    """Raises UsageError where the file to write has no folder, or is one of those that are read."""
+    if not out.parent.is_dir():
+        raise click.UsageError(f"--out {out}: there is no folder {out.parent}")
     for path in inputs:
         if out.resolve() == path.resolve():
             raise click.UsageError(f"--out {out} is one of the files that are read; name another")
@@ -82,10 +88,7 @@ def write_run(out: Path, lists: "Iterable[RankedList]", tag: str, theta: float |
 @contextmanager
 def _whole(out: Path) -> Iterator[io.TextIOWrapper]:
     """A text to write to, which becomes the file when the block ends without an exception, and else leaves nothing."""
-    try:
-        number, name = mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.")
-    except FileNotFoundError:
-        raise click.UsageError(f"--out {out}: there is no folder {out.parent}") from None
+    number, name = mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.")
     beside = Path(name)
     try:
         with os.fdopen(number, "wb") as plain, _compressed(plain, out) as raw:

@@ -3,7 +3,10 @@
 import datetime as dt
 import gzip
 import hashlib
+import io
 import json
+import resource
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.cli import progress_bar
 from leaderboard.cli import run as leaderboard
 from leaderboard.db import Database
 from leaderboard.models import Submission, System
@@ -103,6 +107,25 @@ def test_the_shares_of_a_score_are_explained(called: Called) -> None:
     )
 
 
+def test_a_bar_over_a_folder_keeps_no_file_open(called: Called, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("texts").mkdir()
+    for number in range(90):
+        Path("texts", f"{number}.txt").write_text("harbour")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_now = len(list(Path("/dev/fd").iterdir()))
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(progress_bar, "LONG_BYTES", 1)
+    monkeypatch.setattr(sys, "stderr", screen)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + 40, hard))
+    try:
+        status, out, _ = called("bm25", "--documents", "texts", "--queries", "queries.tsv", "--out", "run.txt")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (status, out.splitlines()[-1]) == (0, "run.txt: 1 query, 90 lines")
+    assert "Reading" in screen.getvalue()
+
+
 def test_a_threshold_tuned_on_other_queries_makes_decisions(called: Called) -> None:
     Path("other.tsv").write_text("t1\tfees\nt2\tweather\nt3\tnot judged\n")
     Path("other.qrels").write_text("t1 0 d2 1\nt1 0 d1 0\nt2 0 d4 1\nq1 0 d1 1\n")
@@ -110,7 +133,7 @@ def test_a_threshold_tuned_on_other_queries_makes_decisions(called: Called) -> N
     status, out, err = called("tfidf", *FILES, "--out", "run.tsv", *tuning)
     assert (status, err) == (0, "not judged, left out of the tuning: t3\n1 query without a document: q2\n")
     # t1: d2 4/4 · 1, d1 1/4; t2: d4 1/3 · 2 = 2/3. At 2/3 both relevant ones are returned and nothing else.
-    assert out.splitlines()[-1] == "θ = 0.6666666666666666 (value 1.0000 on the 2 queries it was tuned on)"
+    assert out.splitlines()[-1] == "θ = 0.6666666666666666 (value 1.0000 on what it was tuned on, queries: 2)"
     assert [line.split("\t")[:3] for line in Path("run.tsv").read_text().splitlines()] == [
         ["q1", "d2", "Y"], ["q1", "d3", "N"], ["q1", "d1", "N"], ["q3", "d3", "N"], ["q3", "d4", "N"],
     ]  # fmt: skip
@@ -142,6 +165,7 @@ def test_returning_nothing_may_be_best(called: Called) -> None:
         (["--explain", "q9", "d1"], "queries.tsv: there is no query 'q9'; it has q1, q2, q3"),
         (["--explain", "q1", "d1", "--out", "r"], "leaderboard baseline bm25: --explain only prints"),
         (["--out", "r", "--beta", "3"], "leaderboard baseline bm25: --beta: only --tune-threshold needs it"),
+        (["--out", "r", "-l", "2"], "leaderboard baseline bm25: --relevance: only --tune-threshold needs it"),
         (["--out", "r", "--team", "x"], "leaderboard baseline bm25: --team, --system and --wait go with --submit"),
         (["--out", "r", "--submit", "a/b"], "leaderboard baseline bm25: --submit needs --team"),
         (["--out", "r", "--tune-threshold", "q.qrels"], "leaderboard baseline bm25: --tune-threshold QRELS goes with"),
@@ -151,7 +175,7 @@ def test_returning_nothing_may_be_best(called: Called) -> None:
         ),
         (
             ["--out", "r", "--tune-threshold", "q.qrels", "--tune-queries", "other.tsv"],
-            "leaderboard baseline bm25: --tune-threshold needs --beta B",
+            "leaderboard baseline bm25: --tune-threshold needs β: --beta B,",
         ),
         (
             ["--out", "r", "--tune-threshold", "q.qrels", "--tune-queries", "other.tsv", "--beta", "2"],
@@ -223,5 +247,11 @@ def test_a_system_that_is_no_baseline_is_not_taken_for_one(
     assert done.status == 2
     assert done.err == "Organisers has a system 'BM25' that is no baseline; give another name: --system\n"
     assert (tmp_path / "run").read_text() == "q1 Q0 d1 1 1 x\n"  # found before anything was written
+    (tmp_path / "docs.jsonl").write_text('{"id": "d1", "text": "harbour"}\n')
+    done = command("baseline", "bm25", *files, *SUBMIT, "--wait", "0")
+    assert done.status == 0
+    assert done.err == (
+        "1 query without a document: q3\nthe collection of harbour/2026 has 4 documents, and these are others\n"
+    )
     done = command("baseline", "bm25", *files, *SUBMIT, "--beta", "3")
     assert done.err.startswith("leaderboard baseline bm25: leave out --beta: with --submit the campaign states it")

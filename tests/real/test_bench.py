@@ -8,12 +8,12 @@ from bench.__main__ import bench
 from bench.contenders import CONTENDERS
 from bench.loads import make_loads
 
-QUERIES, DEPTH = 12, 40
+QUERIES, DEPTH, DOCUMENTS = 12, 40, 300
 
 
 def test_every_table_is_printed(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (shared_data / "synth" / "make_msmarco.py").exists()
-    bench(tmp_path, repeat=1, queries=QUERIES, depth=DEPTH)
+    bench(tmp_path, repeat=1, queries=QUERIES, depth=DEPTH, documents=DOCUMENTS)
     printed = capsys.readouterr().out
     for case in (
         "as written (sorted)",
@@ -23,6 +23,7 @@ def test_every_table_is_printed(shared_data: Path, tmp_path: Path, capsys: pytes
     ):
         assert f"| {case} |" in printed
     assert "lines, warm process |" in printed
+    assert "| 300 documents, 200 queries |" in printed  # the searchers agreed, or an error says that they don't
 
 
 @pytest.mark.parametrize("form", ["sorted", "shuffled", "blanks"])
