@@ -1,28 +1,38 @@
-"""Runs every trial one after the other; the exit status is 1 when one of them failed."""
+"""Runs every trial one after the other; the exit status is 1 when one of them failed.
 
+python -m trials                            # all
+python -m trials statistics --campaigns 20  # one, with its own arguments; the name with _ where it has a space
+"""
+
+import importlib
 import sys
 
-from trials import big_run, closed_judgments, hostile, kill_storm, readers, siege
-
-TRIALS = {
-    "kill storm": kill_storm.main,
-    "readers": readers.main,
-    "siege": siege.main,
-    "big run": big_run.main,
-    "closed judgments": closed_judgments.main,
-    "hostile files": hostile.main,
-}
+TRIALS = ("kill storm", "readers", "siege", "big run", "closed judgments", "hostile files", "statistics")
+MODULES = {"hostile files": "trials.hostile"}
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
+    if arguments:
+        name = arguments[0].replace("_", " ")
+        if name not in TRIALS:
+            print(f"there is no trial {name}; there are: {', '.join(TRIALS)}", file=sys.stderr)
+            return 2
+        return trial(name, arguments[1:])
     failed = []
-    for name, trial in TRIALS.items():
+    for name in TRIALS:
         print(f"== {name}", flush=True)
-        if trial([]) != 0:
+        if trial(name, []) != 0:
             failed.append(name)
     print(f"failed: {', '.join(failed)}" if failed else "all trials passed")
     return 1 if failed else 0
 
 
+def trial(name: str, arguments: list[str]) -> int:
+    """The exit status of one. Imported only now: each takes libraries of its own."""
+    module = importlib.import_module(MODULES.get(name, f"trials.{name.replace(' ', '_')}"))
+    status: int = module.main(arguments)
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -16,10 +16,11 @@ from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import current_sets, select_scored_runs
 from leaderboard.metrics.measure import Family
 from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
-from leaderboard.rules.disclosure import LEAST_FOR_INTERVAL, Rounding
+from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.rules.states import SetState
+from leaderboard.statistics import LEAST_QUERIES
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "system_label"]
 
@@ -179,7 +180,7 @@ def _figures(
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}
     for scoring_id, measure, mean, low, high, count in session.execute(statement):
-        ends = (low, high) if count >= LEAST_FOR_INTERVAL else (None, None)
+        ends = (low, high) if count >= LEAST_QUERIES else (None, None)
         figures.setdefault(scoring_id, {})[measure] = Figure(mean, *ends, count)
     return figures
 

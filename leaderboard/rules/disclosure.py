@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
-__all__ = ["LEAST_FOR_INTERVAL", "Rounded", "Rounding", "decimals_for"]
+from leaderboard.statistics import LEAST_QUERIES
 
-LEAST_FOR_INTERVAL = 5  # queries: resamples of fewer have single queries' values as their ends
+__all__ = ["Rounded", "Rounding", "decimals_for"]
+
 SHARES = ("share", "false alarms", "correlation")  # units whose values lie between −1 and 1
 
 
@@ -67,12 +68,12 @@ class Rounding:
         return None if value is None else self._round(value, unit, ROUND_HALF_EVEN)
 
     def interval(self, low: float | None, high: float | None, unit: str) -> tuple[Rounded | None, Rounded | None]:
-        """The ends of an interval, rounded outward; none over fewer than LEAST_FOR_INTERVAL queries.
+        """The ends of an interval, rounded outward; none over fewer than LEAST_QUERIES queries.
 
         >>> Rounding(50).interval(0.3871, 0.4401, "share")
         (0.38, 0.45)
         """
-        if low is None or high is None or self.queries < LEAST_FOR_INTERVAL:
+        if low is None or high is None or self.queries < LEAST_QUERIES:
             return None, None
         return self._round(low, unit, ROUND_FLOOR), self._round(high, unit, ROUND_CEILING)
 

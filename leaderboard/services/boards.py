@@ -86,6 +86,7 @@ class _Work:
 
     queries        ids of the queries, in the order of the values
     columns        scoring -> the measure's columns, for every run of the lineup that has values
+    limits         the lowest and the highest figure possible
     ends           scoring -> the ends of the interval that is kept now
     resamples      to draw, at least LEAST_RESAMPLES
     compare_pairs  whether to look for the leaders too, and to count how often sets of queries disagree
@@ -96,6 +97,7 @@ class _Work:
     lineup: Lineup
     queries: list[str]
     columns: dict[int, Columns]
+    limits: tuple[float, float]
     ends: dict[int, KeptEnds]
     resamples: int
     compare_pairs: bool
@@ -289,6 +291,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 lineup=lineup,
                 queries=order,
                 columns={run: own for run, own in columns.items() if own is not None},
+                limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
                 ends=ends,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
@@ -330,11 +333,14 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns},
         aggregation,
         direction=work.measure.direction,
+        limits=work.limits,
         resamples=work.resamples,
         compare_pairs=work.compare_pairs,
     )
     unranked = [run for run in work.lineup.others if run in work.columns]
-    own = statistics.intervals([work.columns[run] for run in unranked], aggregation, resamples=work.resamples)
+    own = statistics.intervals(
+        [work.columns[run] for run in unranked], aggregation, limits=work.limits, resamples=work.resamples
+    )
     intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unranked, own, strict=True))
     ends = {
         run: (interval.low, interval.high)

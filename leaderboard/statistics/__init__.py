@@ -5,11 +5,10 @@
 
 Columns are those of `Evaluated.columns`: float64[Q] over the queries in one order for all systems, NaN where a query
 has no value. Whatever is drawn at random starts from a seed that stands in the result. What can't be said is None, and
-`reason` says why. scipy is imported only when two systems are compared (docs/decisions/0007-scipy.md).
+`reason` says why. scipy.stats is imported only when two systems are compared (docs/decisions/0007-scipy.md).
 """
 
 from leaderboard.statistics.board import BoardStatistics, SystemStatistics, board_statistics
-from leaderboard.statistics.bootstrap import Interval, difference_interval, intervals
 from leaderboard.statistics.comparison import (
     Comparison,
     ComparisonTable,
@@ -21,6 +20,7 @@ from leaderboard.statistics.comparison import (
 from leaderboard.statistics.contributions import contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
 from leaderboard.statistics.fragility import Fragility, fragility
+from leaderboard.statistics.intervals import LEAST_QUERIES, NO_LIMITS, Interval, difference_interval, intervals
 from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
@@ -31,6 +31,8 @@ from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
 
 __all__ = [
     "CONFIDENCE",
+    "LEAST_QUERIES",
+    "NO_LIMITS",
     "POWER",
     "RESAMPLES",
     "SEED",

@@ -7,9 +7,10 @@ import numpy as np
 
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
-from leaderboard.statistics.bootstrap import Interval, intervals_from, resampled
 from leaderboard.statistics.contributions import contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.draws import resampled
+from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
 from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
 
@@ -42,6 +43,7 @@ def board_statistics(
     aggregation: Aggregation = MEAN,
     *,
     direction: Direction = "higher",
+    limits: tuple[float, float] = NO_LIMITS,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -50,9 +52,9 @@ def board_statistics(
     """Interval and rank range of every system, and those that can't be told apart from the first at `confidence`.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
-    value; aggregation and direction are the measure's own. Resamples and permutations both start from `seed`. Without
-    `compare_pairs` the test of all pairs, by far the longest part on a large board, is left out, and so are leaders.
-    Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    value; aggregation and direction are the measure's own, limits as `intervals` takes them. Resamples and permutations
+    both start from `seed`. Without `compare_pairs` the test of all pairs, by far the longest part on a large board, is
+    left out, and so are leaders. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
 
     >>> import numpy as np
     >>> found = board_statistics({"a": (np.array([0.5, 1.0]),), "b": (np.array([0.25, 0.5]),)})
@@ -66,12 +68,12 @@ def board_statistics(
     columns = list(systems.values())
     drawn = resampled(columns, aggregation, resamples=resamples, seed=seed)
     means = np.array([aggregation.combine(each, None) for each in columns])
-    intervals = intervals_from(drawn, columns, aggregation, confidence=confidence, seed=seed)
+    own = intervals(columns, aggregation, limits=limits, confidence=confidence, resamples=resamples, seed=seed)
     if direction == "none" or not systems:
-        unranked = {name: SystemStatistics(own, None) for name, own in zip(systems, intervals, strict=True)}
+        unranked = {name: SystemStatistics(each, None) for name, each in zip(systems, own, strict=True)}
         return BoardStatistics(unranked, (), None, confidence, resamples, seed)
     ranges = rank_ranges(means, drawn, direction, confidence=confidence)
-    ranked = dict(zip(systems, map(SystemStatistics, intervals, ranges), strict=True))
+    ranked = dict(zip(systems, map(SystemStatistics, own, ranges), strict=True))
     if not compare_pairs:
         return BoardStatistics(ranked, (), None, confidence, resamples, seed)
     values = np.stack([contributions(each, aggregation) for each in columns], axis=1)

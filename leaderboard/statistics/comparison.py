@@ -12,9 +12,9 @@ import numpy as np
 from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
-from leaderboard.statistics.bootstrap import Interval, difference_interval
 from leaderboard.statistics.contributions import common, contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.intervals import Interval, difference_interval
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 
 __all__ = ["Comparison", "ComparisonTable", "CorrectedTest", "benjamini_hochberg", "compare", "holm"]
@@ -34,7 +34,7 @@ class CorrectedTest:
 class Comparison:
     """One system against the baseline, on the queries where both have a value.
 
-    difference  of their means, system − baseline, with its bootstrap interval
+    difference  of their means, system − baseline, with its interval
     tests       randomisation, t and Wilcoxon, in this order
     effects     d_z, dominance, and queries better, worse and tied
     """

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Bools, Floats, Ints
-from leaderboard.statistics.bootstrap import draws
 from leaderboard.statistics.defaults import CELLS, CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
+from leaderboard.statistics.draws import draws
 from leaderboard.statistics.ranks import TIE, competition_ranks
 
 __all__ = ["FEWEST_DIFFERENCES", "FEWEST_QUERIES", "RankSet", "RankSets", "draws_that_fit", "rank_sets"]

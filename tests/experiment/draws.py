@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 from leaderboard import scoring
 from leaderboard.formats import Judgments, Run, read_judgments, read_run
 from leaderboard.metrics import Setting, parse_all
-from leaderboard.rules.disclosure import LEAST_FOR_INTERVAL, Rounding
+from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Judging
+from leaderboard.statistics import LEAST_QUERIES
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, DOCUMENTS, EVALUATIONS, RUNS, Plan
 
 __all__ = ["FIRST", "Drawn", "Grades", "draw_years", "judgments_of", "means"]
@@ -88,7 +89,7 @@ def _judgments(name: str, revision: int) -> st.SearchStrategy[Grades]:
     plan, first = EVALUATIONS[name], FIRST[name][revision]
     if plan.closed == "everything":
         return _freely(plan.queries)
-    if len(plan.seen) >= LEAST_FOR_INTERVAL:
+    if len(plan.seen) >= LEAST_QUERIES:
         return _alike(plan, first)
     return _nudged(name, first)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.rules.disclosure import LEAST_FOR_INTERVAL
+from leaderboard.statistics import LEAST_QUERIES
 from tests.experiment.answers import Difference, Key, said
 from tests.experiment.draws import FIRST, Drawn, draw_years, means
 from tests.experiment.installation import Installation, installed
@@ -89,7 +89,7 @@ def test_judgments_drawn_for_evaluations_that_show_means_leave_those_means_as_th
                 if plan.closed == "everything":
                     continue
                 assert means(name, drawn) == means(name, first), (name, drawn)
-                if len(plan.seen) >= LEAST_FOR_INTERVAL:  # intervals too are shown
+                if len(plan.seen) >= LEAST_QUERIES:  # intervals too are shown
                     assert means(name, drawn, rounded=False) == means(name, first, rounded=False), (name, drawn)
                 changed += drawn != first
     assert changed > DRAWS

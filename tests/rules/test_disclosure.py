@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.rules.disclosure import LEAST_FOR_INTERVAL, Rounding, decimals_for
+from leaderboard.rules.disclosure import Rounding, decimals_for
+from leaderboard.statistics import LEAST_QUERIES
 
 
 @given(st.integers(1, 10**7))
@@ -44,7 +45,7 @@ def test_a_mean_over_fifty_queries_is_rounded_by_its_unit(value: float, unit: st
 ENDS = st.integers(-20_000_000, 20_000_000)  # millionths
 
 
-@given(ENDS, ENDS, st.integers(LEAST_FOR_INTERVAL, 10**4))
+@given(ENDS, ENDS, st.integers(LEAST_QUERIES, 10**4))
 def test_an_interval_is_rounded_outward(one: int, other: int, queries: int) -> None:
     low, high = min(one, other) / 1e6, max(one, other) / 1e6
     lower, upper = Rounding(queries).interval(low, high, "share")

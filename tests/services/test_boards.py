@@ -21,8 +21,12 @@ from tests.support.field import DAY, NAN, NOW, Field
 
 HALF = [1.0] * 10 + [0.0] * 10  # of twenty queries
 OTHER_HALF = HALF[::-1]
-# A query drawn from HALF is worth 1 with probability 1/2, so a resampled mean is a binomial over 20.
-LOW, HIGH = stats.binom.ppf([0.025, 0.975], 20, 0.5) / 20
+# A query drawn from HALF is worth 1 with probability 1/2. A draw with 6 ones (or 14) has the mean .3, which is .2 away,
+# and the standard error √(.21/19): 1.902 of its own standard errors. Draws as far away or farther have probability .115,
+# draws farther than that .041: so 19 of 20 draws are within 1.902 standard errors, and the sample's is √(.25/19).
+AWAY = 0.2 / np.sqrt(0.21 / 19) * np.sqrt(0.25 / 19)
+LOW, HIGH = 0.5 - AWAY, 0.5 + AWAY
+ENDS = pytest.approx((LOW, HIGH))
 
 
 @pytest.fixture
@@ -75,13 +79,21 @@ def ranges(field: Field, **asked: str) -> list[tuple[str, int | None, tuple[int,
     return [(row.entry.system.name, row.rank, row.rank_range) for row in read(field, **asked).rows]
 
 
-def test_an_interval_leaves_out_a_fortieth_of_the_resamples_on_either_side(field: Field) -> None:
+def test_an_interval_is_a_bootstrap_t_and_equal_values_have_none(field: Field) -> None:
+    assert stats.binom.cdf(5, 20, 0.5) * 2 < 0.05 < stats.binom.cdf(6, 20, 0.5) * 2
     run = field.run("Alder", {"AP": HALF, "P@5": [0.25] * 20})
     refresh(field)
-    assert interval(field, run) == (LOW, HIGH)
-    assert interval(field, run, "P@5") == (0.25, 0.25)
+    assert interval(field, run) == ENDS
+    assert interval(field, run, "P@5") == (None, None)
     (row,) = read(field).rows
-    assert (row.ranked_by.low, row.ranked_by.high) == (LOW, HIGH)
+    assert (row.ranked_by.low, row.ranked_by.high) == ENDS
+
+
+def test_no_interval_reaches_beyond_the_values_that_the_measure_can_have(field: Field) -> None:
+    run = field.run("Alder", {"AP": [1.0] * 19 + [0.0], "P@5": [0.0] * 19 + [0.5]})
+    refresh(field)
+    assert interval(field, run)[1] == 1.0
+    assert interval(field, run, "P@5")[0] == 0.0
 
 
 def test_systems_that_are_far_apart_keep_their_ranks_and_the_first_leads_alone(field: Field) -> None:
@@ -122,7 +134,7 @@ def test_baselines_late_and_contrastive_runs_have_intervals_and_leave_the_ranks_
     refresh(field)
     assert ranges(field)[:2] == [("Alder", 1, (1, 1)), ("Birch", 2, (2, 2))]
     assert [row.rank_range for row in read(field).rows[2:] + read(field).baselines] == [None, None]
-    assert [interval(field, run) for run in apart] == [(LOW, HIGH)] * 3
+    assert [interval(field, run) for run in apart] == [ENDS] * 3
     assert read(field).leaders == ("Alder",)
     assert len(figures(field)["ranks"]) == 2
 
@@ -152,7 +164,7 @@ def test_where_the_best_run_counts_each_measure_has_its_own(database: Database) 
 
 def test_under_pfa_only_the_interval_of_aqwv_is_of_its_parts(database: Database) -> None:
     """Ten queries have relevant documents and all twenty false alarms: P_miss never varies, and the mean of P_fa is
-    .01 and another .01 for each query drawn from the second half. The values alone, all .55, would not vary."""
+    .01 and another .01 for each query drawn from the second half. The values alone, all .55, would have no interval."""
     field = of_twenty(database, ("AQWV", "AP"), beta=20.0, no_relevant=NoRelevant.PFA_ONLY)
     assert field.current_set().settings.kept == ("Pmiss", "Pfa")
     values = {
@@ -164,8 +176,8 @@ def test_under_pfa_only_the_interval_of_aqwv_is_of_its_parts(database: Database)
     run = field.run("Alder", values, means={"AQWV": 0.45})
     refresh(field)
     low, high = interval(field, run, "AQWV")
-    assert low == pytest.approx(1 - 0.25 - 20 * (0.01 + 0.01 * HIGH), abs=1e-12)
-    assert high == pytest.approx(1 - 0.25 - 20 * (0.01 + 0.01 * LOW), abs=1e-12)
+    assert low == pytest.approx(1 - 0.25 - 20 * (0.01 + 0.01 * HIGH))
+    assert high == pytest.approx(1 - 0.25 - 20 * (0.01 + 0.01 * LOW))
     assert [column.name for column in read(field).columns] == ["AQWV", "AP"]
 
 
@@ -174,16 +186,16 @@ def test_under_the_other_policies_the_values_of_aqwv_suffice(database: Database)
     assert field.current_set().settings.kept == ()
     run = field.run("Alder", {"AQWV": HALF})
     refresh(field)
-    assert interval(field, run, "AQWV") == pytest.approx((LOW, HIGH))
+    assert interval(field, run, "AQWV") == ENDS
 
 
 def test_a_measure_of_the_whole_run_and_one_without_a_better_end_have_no_ranks(database: Database) -> None:
     field = of_twenty(database, ("AQWV", "MQWV", "NumRet"), beta=20.0)
-    run = field.run("Alder", {"AQWV": HALF, "MQWV": [NAN] * 20, "NumRet": [10.0] * 20}, means={"MQWV": 0.9})
+    run = field.run("Alder", {"AQWV": HALF, "MQWV": [NAN] * 20, "NumRet": [10.0 + each for each in HALF]}, means={"MQWV": 0.9})
     refresh(field)
     assert interval(field, run, "MQWV") == (None, None)
     assert (figures(field, "MQWV")["ranks"], figures(field, "MQWV")["leaders"]) == ({}, [])
-    assert interval(field, run, "NumRet") == (200.0, 200.0)
+    assert interval(field, run, "NumRet") == pytest.approx((200.0 + 20 * LOW, 200.0 + 20 * HIGH))
     assert figures(field, "NumRet")["ranks"] == {}
 
 
@@ -198,11 +210,13 @@ def test_hidden_queries_have_intervals_and_ranks_of_their_own(field: Field) -> N
     with field.database.write() as session:
         evaluation = session.get_one(Evaluation, field.evaluations["2026"])
         set_split(session, CONSOLE, evaluation, [f"q{n}" for n in range(11, 21)], Split.HIDDEN)
-    run = field.run("Alder", {"AP": [1.0] * 10 + [NAN] * 10}, hidden={"AP": HALF})
+    shown = [0.9, 1.0] * 5 + [NAN] * 10
+    run = field.run("Alder", {"AP": shown}, hidden={"AP": HALF})
     other = field.run("Birch", {"AP": [0.75] * 10 + [NAN] * 10}, hidden={"AP": [0.75] * 20})
     refresh(field)
-    assert interval(field, run, subset=Subset.SHOWN) == (1.0, 1.0)
-    assert interval(field, run, subset=Subset.ALL) == (LOW, HIGH)
+    low, high = interval(field, run, subset=Subset.SHOWN)
+    assert 0.9 < low < 0.95 < high < 1.0
+    assert interval(field, run, subset=Subset.ALL) == ENDS
     first, second = str(field.scoring(run)), str(field.scoring(other))
     assert figures(field, subset=Subset.SHOWN)["ranks"] == {first: [1, 1], second: [2, 2]}
     # HALF is above .75 where sixteen of the twenty drawn are of its first ten: less than one time in forty.
@@ -213,7 +227,7 @@ def test_hidden_queries_have_intervals_and_ranks_of_their_own(field: Field) -> N
 def test_without_hidden_queries_both_subsets_hold_the_same(field: Field) -> None:
     run = field.run("Alder", {"AP": HALF})
     refresh(field)
-    assert interval(field, run, subset=Subset.SHOWN) == interval(field, run, subset=Subset.ALL) == (LOW, HIGH)
+    assert interval(field, run, subset=Subset.SHOWN) == interval(field, run, subset=Subset.ALL) == ENDS
     assert figures(field, subset=Subset.SHOWN) == figures(field, subset=Subset.ALL)
 
 

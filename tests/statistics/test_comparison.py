@@ -100,7 +100,8 @@ def test_degenerate_rows_have_answers_or_reasons():
     twin, elsewhere = compare(systems, "base").rows
     assert [each.test.p for each in twin.tests] == [1.0, 1.0, 1.0]
     assert [each.holm for each in twin.tests] == [1.0, 1.0, 1.0]
-    assert (twin.difference.low, twin.difference.high) == (0.0, 0.0)
+    assert (twin.difference.estimate, twin.difference.low) == (0.0, None)
+    assert twin.difference.reason == "an interval needs at least 5 queries; there are 2"
     assert [each.test.p for each in elsewhere.tests] == [None, None, None]
     assert [each.holm for each in elsewhere.tests] == [None, None, None]
     assert elsewhere.difference.reason == "no query has a value for both systems"

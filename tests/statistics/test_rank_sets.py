@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from leaderboard.errors import BadInput
 from leaderboard.statistics import RankSet, rank_sets
-from leaderboard.statistics.bootstrap import draws
+from leaderboard.statistics.draws import draws
 from leaderboard.statistics.rank_sets import draws_that_fit
 
 NAN = np.nan

@@ -1,0 +1,331 @@
+"""Confidence intervals of a system's mean, and of the difference between two systems' means.
+
+The interval is the symmetric bootstrap-t: estimate ± c · (standard error). Student's t would take its factor c from a
+table that is right for normal values; here queries are drawn again with replacement, and c is what the distance between
+the mean of the draw and the mean of the sample, divided by the standard error *of the draw*, exceeds in one draw of
+twenty. Where values are skewed (most are 0 and a few are not, or a few are far below the others) c is larger than
+Student's, and the interval covers the truth about as often as it says, which percentiles of resampled means do not at
+10 to 25 queries. Where values are nearly all equal, or of two kinds only, many draws have hardly any spread and c has
+no bound: so it is at most 1.2 times Student's for plain means, and 1.5 times for figures with long tails (AQWV, the
+geometric mean). docs/statistics.md has the simulations that these choices rest on.
+
+A figure is written as a sum of means (of P_miss and of β · P_fa for AQWV), each over the queries that have a term of
+that kind, so that its standard error counts each mean with its own number of queries. The geometric mean's interval is
+that of the mean logarithm, taken to the exponent.
+
+Sources: P. Hall, On Symmetric Bootstrap Confidence Intervals, JRSS B 50(1), 1988; B. Efron and R. J. Tibshirani, An
+Introduction to the Bootstrap, 1993, chapter 12; B. L. Welch, The Generalization of "Student's" Problem When Several
+Different Population Variances Are Involved, Biometrika 34, 1947 (degrees of freedom of a sum of means).
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.metrics.aggregation import (
+    GEOMETRIC_FLOOR,
+    GEOMETRIC_MEAN,
+    MEAN,
+    SUM,
+    VALUE_OF_MEANS,
+    Aggregation,
+    Columns,
+)
+from leaderboard.metrics.ranking import Bools, Floats
+from leaderboard.statistics.contributions import common, has_value
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
+from leaderboard.statistics.draws import draws
+from leaderboard.statistics.paired import NO_PAIRS
+
+__all__ = ["LEAST_QUERIES", "NO_LIMITS", "Interval", "difference_interval", "intervals"]
+
+LEAST_QUERIES = 5  # fewer say next to nothing of their own spread: simulated, 95 % intervals cover far less
+WIDEST, WIDEST_LONG_TAILS = 1.2, 1.5  # times Student's t: more makes intervals wider and covers hardly more
+ROUNDING = 1e-12
+NO_LIMITS = (-math.inf, math.inf)
+NO_VALUE = "no query has a value"
+EQUAL = "all queries have the same value, which says nothing of how others vary"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean, or a difference of two means, with its confidence interval.
+
+    estimate         None when undefined
+    low, high        None where there is no interval; `reason` then says why
+    confidence       0.95 for a 95 % interval
+    queries          that the estimate is over
+    resamples, seed  as drawn
+    """
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    queries: int
+    resamples: int
+    seed: int
+    reason: str | None = None
+
+
+def intervals(
+    systems: Sequence[Columns],
+    aggregation: Aggregation = MEAN,
+    *,
+    limits: tuple[float, float] = NO_LIMITS,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> tuple[Interval, ...]:
+    """The confidence interval of each system's mean, in their order, all from the same draws of queries.
+
+    systems: each one's columns, float64[Q] with NaN where undefined, as `Evaluated.columns` has them, all over the same
+    queries in the same order; aggregation: the measure's own (`measure.family.aggregation`); limits: the lowest and the
+    highest mean possible, beyond which no interval reaches. There is none for a measure of the whole run, for fewer
+    than LEAST_QUERIES queries in any of the means that make up the figure, and where all queries have the same value.
+    Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+
+    >>> import numpy as np
+    >>> ours, bm25 = np.array([0.0, 0.25, 0.5, 0.5, 1.0]), np.array([0.5, 0.25, 0.5, np.nan, np.nan])
+    >>> found, none = intervals([(ours,), (bm25,)], limits=(0.0, 1.0))
+    >>> found.estimate, round(found.low, 2), round(found.high, 2)
+    (0.45, 0.0, 0.92)
+    >>> none.low, none.reason
+    (None, 'an interval needs at least 5 queries; there are 3')
+    """
+    if not aggregation.has_interval:
+        return tuple(
+            Interval(None, None, None, confidence, _queries(columns), resamples, seed, aggregation.name)
+            for columns in systems
+        )
+    if not systems:
+        return ()
+    estimates = [float(aggregation.combine(columns, None)) for columns in systems]
+    terms = _stacked([_terms(columns, aggregation) for columns in systems])
+    halves = _half_widths(terms, aggregation, confidence=confidence, resamples=resamples, seed=seed)
+    ends = _in_proportion if aggregation is GEOMETRIC_MEAN else _on_either_side
+    return tuple(
+        _interval(estimate, half, ends, limits, _queries(columns), confidence, resamples, seed)
+        for estimate, half, columns in zip(estimates, halves, systems, strict=True)
+    )
+
+
+def difference_interval(
+    first: Columns,
+    second: Columns,
+    aggregation: Aggregation = MEAN,
+    *,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Interval:
+    """The confidence interval of first − second over their common queries: of the mean difference, where means differ
+    by that. For geometric means the delta method gives what each query adds to the difference.
+
+    first, second: columns as `intervals` takes them. Raises as it does, and has no interval where it has none.
+
+    >>> import numpy as np
+    >>> ours, bm25 = (np.array([0.5, 0.75, 1.0, 0.5, 0.75, 0.5]),), (np.array([0.25, 0.5, 0.5, 0.5, 0.5, np.nan]),)
+    >>> found = difference_interval(ours, bm25)
+    >>> round(found.estimate, 2), round(found.low, 2), round(found.high, 2), found.queries
+    (0.25, -0.08, 0.58, 5)
+    """
+    if not aggregation.has_interval:
+        return Interval(None, None, None, confidence, 0, resamples, seed, aggregation.name)
+    pair = common(first, second)
+    mine, theirs = (float(aggregation.combine(columns, None)) for columns in pair)
+    terms = [_terms(columns, aggregation) for columns in pair]
+    if aggregation is GEOMETRIC_MEAN:  # the difference moves with each mean logarithm as the mean itself is large
+        terms = [(mine * terms[0][0],), (theirs * terms[1][0],)]
+    differences = tuple(own - other for own, other in zip(*terms, strict=True))
+    (half,) = _half_widths(_stacked([differences]), aggregation, confidence=confidence, resamples=resamples, seed=seed)
+    return _interval(
+        mine - theirs, half, _on_either_side, NO_LIMITS, _queries(pair[0]), confidence, resamples, seed, NO_PAIRS
+    )
+
+
+def _queries(columns: Columns) -> int:
+    """How many queries have a value."""
+    return int(has_value(columns).sum()) if columns else 0
+
+
+def _terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
+    """float64[Q] each, NaN where a query has none: the figure (its logarithm, for a geometric mean) is a constant and
+    the sum of their means, each over the queries that have the term."""
+    if aggregation is GEOMETRIC_MEAN:
+        return (np.log(np.maximum(columns[0], GEOMETRIC_FLOOR)),)
+    if aggregation is SUM:
+        return (columns[0] * np.count_nonzero(~np.isnan(columns[0])),)
+    if aggregation is VALUE_OF_MEANS:
+        return tuple(-column for column in columns)
+    return (aggregation.values(columns),)
+
+
+def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
+    """The terms of S systems, float64[Q, S] each, without the queries on which no system has any."""
+    terms = tuple(np.stack(of_systems, axis=1) for of_systems in zip(*systems, strict=True))
+    there = ~np.all([np.isnan(term).all(axis=1) for term in terms], axis=0)
+    return tuple(term[there] for term in terms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """Half of an interval's width; NaN where there is none, and why."""
+
+    width: float
+    reason: str | None = None
+
+
+def _half_widths(
+    terms: tuple[Floats, ...], aggregation: Aggregation, *, confidence: float, resamples: int, seed: int
+) -> list[_Half]:
+    """Half the width of each system's interval, from its terms, float64[Q, S] each."""
+    check_resamples(resamples)
+    alpha = significance(confidence)
+    fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
+    scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
+    error, freedom = _standard_errors(terms)
+    usable = (fewest >= LEAST_QUERIES) & (error > ROUNDING * scale)
+    width = np.full(len(fewest), np.nan)
+    if usable.any():
+        own = tuple(term[:, usable] for term in terms)
+        widest = WIDEST_LONG_TAILS if aggregation in (VALUE_OF_MEANS, GEOMETRIC_MEAN) else WIDEST
+        most = widest * _students_t(freedom[usable], alpha)
+        width[usable] = np.minimum(_bootstrap_t(own, alpha, resamples, seed), most) * error[usable]
+    return [
+        _Half(float(each), None if each > 0 else EQUAL if queries >= LEAST_QUERIES else _too_few(int(queries)))
+        for each, queries in zip(width, fewest, strict=True)
+    ]
+
+
+def _too_few(queries: int) -> str:
+    return f"an interval needs at least {LEAST_QUERIES} queries; there are {queries}" if queries else NO_VALUE
+
+
+def _standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+    """(standard error of the sum of the terms' means, its degrees of freedom), float64[S] both.
+
+    Terms of one query go together, so the variance of the sum has their covariance in it. The degrees of freedom are
+    Welch's: those of each mean, weighed by its share of the variance.
+    """
+    parts = [_Part.of(term) for term in terms]
+    one_each = np.ones((1, len(terms[0])))
+    _, variance = _means_and_variances(parts, one_each)
+    own = [_means_and_variances([part], one_each)[1][0] for part in parts]
+    below = sum((each**2 / np.maximum(part.queries - 1, 1) for each, part in zip(own, parts, strict=True)), start=0.0)
+    most = np.count_nonzero(~np.all(np.isnan(terms), axis=0), axis=0) - 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = sum(own, start=0.0) ** 2 / below
+    freedom = np.where(np.isfinite(freedom), np.clip(freedom, 1, np.maximum(most, 1)), np.maximum(most, 1))
+    return np.sqrt(variance[0]), freedom
+
+
+def _students_t(freedom: Floats, alpha: float) -> Floats:
+    """The two-sided critical value of Student's t."""
+    from scipy.special import stdtrit  # here, because most commands start without scipy
+
+    found: Floats = stdtrit(freedom, 1.0 - alpha / 2)
+    return found
+
+
+def _bootstrap_t(terms: tuple[Floats, ...], alpha: float, resamples: int, seed: int) -> Floats:
+    """float64[S]: what |mean of the draw − mean| / standard error of the draw exceeds with probability alpha.
+
+    +inf where so many draws have no spread.
+    """
+    parts = [_Part.of(term) for term in terms]
+    distance = np.empty((terms[0].shape[1], resamples))
+    start = 0
+    for weights in draws(len(terms[0]), resamples, seed, terms[0].shape[1]):
+        away, variance = _means_and_variances(parts, weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance[:, start : start + len(weights)] = (np.abs(away) / np.sqrt(variance)).T
+        start += len(weights)
+    distance[np.isnan(distance)] = np.inf  # no spread, or a mean over one query at most
+    place = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
+    quantile: Floats = np.partition(distance, place, axis=1)[:, place]
+    return quantile
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One of the terms of S systems.
+
+    values   float64[Q, S], less their mean; 0 where there is none
+    squares  of them
+    defined  bool[Q, S], or bool[Q, 1] where it is the same for all
+    queries  int64[S] or int64[1]: how many are defined
+    """
+
+    values: Floats
+    squares: Floats
+    defined: Floats
+    queries: Floats
+
+    @classmethod
+    def of(cls, term: Floats) -> "_Part":
+        there: Bools = ~np.isnan(term)
+        if (there == there[:, :1]).all():
+            there = there[:, :1]
+        count = np.count_nonzero(there, axis=0)
+        filled = np.where(there, term, 0.0)
+        values = np.where(there, filled - filled.sum(axis=0) / np.maximum(count, 1), 0.0)
+        return cls(values, values**2, there.astype(np.float64), count.astype(np.float64))
+
+
+def _means_and_variances(parts: Sequence[_Part], weights: Floats) -> tuple[Floats, Floats]:
+    """(sum of the parts' means less what it is over the sample, its squared standard error), float64[B, S] both, when
+    query q is there weights[b, q] times. NaN where a mean is over no query, or an error over fewer than two."""
+    away: Floats = np.zeros((1, 1))
+    variance: Floats = np.zeros((1, 1))
+    means, counts = [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for part in parts:
+            count = weights @ part.defined
+            mean = weights @ part.values / count
+            away = away + mean
+            variance = variance + np.maximum(weights @ part.squares / count - mean**2, 0.0) / (count - 1)
+            means.append(mean)
+            counts.append(count)
+        if len(parts) == 2:
+            (one, other), (mean, beside), (count, counted) = parts, means, counts
+            both = one.defined * other.defined
+            together = (
+                weights @ (one.values * other.values)
+                - mean * (weights @ (other.values * one.defined))
+                - beside * (weights @ (one.values * other.defined))
+                + mean * beside * (weights @ both)
+            )
+            variance = variance + 2 * together / np.sqrt(count * (count - 1) * counted * (counted - 1))
+    return away, np.where(variance > 0, variance, np.where(np.isnan(variance), np.nan, 0.0))
+
+
+def _on_either_side(estimate: float, half: float) -> tuple[float, float]:
+    return estimate - half, estimate + half
+
+
+def _in_proportion(estimate: float, half: float) -> tuple[float, float]:
+    """As far from the estimate on the scale of logarithms; `half` is on that scale."""
+    return estimate * math.exp(-half), estimate * math.exp(half)
+
+
+def _interval(
+    estimate: float,
+    half: _Half,
+    ends: Callable[[float, float], tuple[float, float]],
+    limits: tuple[float, float],
+    queries: int,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    undefined: str = NO_VALUE,
+) -> Interval:
+    if math.isnan(estimate):
+        return Interval(None, None, None, confidence, queries, resamples, seed, undefined)
+    if half.reason is not None:
+        return Interval(estimate, None, None, confidence, queries, resamples, seed, half.reason)
+    low, high = ends(estimate, half.width)
+    low, high = max(low, min(limits[0], estimate)), min(high, max(limits[1], estimate))
+    return Interval(estimate, low, high, confidence, queries, resamples, seed)
