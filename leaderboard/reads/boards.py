@@ -31,6 +31,7 @@ from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
 from leaderboard.rules.states import UNFINISHED, SetState, State
+from leaderboard.statistics import LEAST_QUERIES
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -148,6 +149,12 @@ class BoardPage:
             for place, column in enumerate(self.columns)
         }
         return {name: (min(own), max(own)) for name, own in counts.items() if own}
+
+    @property
+    def least_for_intervals(self) -> int | None:
+        """How many queries an interval needs, where the figures that rank are over fewer; else None."""
+        most = self.queries_in_means.get(self.ranked_by.name, (0, 0))[1] if self.ranked_by else 0
+        return LEAST_QUERIES if 0 < most < LEAST_QUERIES else None
 
     @property
     def beaten(self) -> int:

@@ -21,9 +21,9 @@ from tests.support.field import DAY, NAN, NOW, Field
 
 HALF = [1.0] * 10 + [0.0] * 10  # of twenty queries
 OTHER_HALF = HALF[::-1]
-# A query drawn from HALF is worth 1 with probability 1/2. A draw with 6 ones (or 14) has the mean .3, which is .2 away,
-# and the standard error √(.21/19): 1.902 of its own standard errors. Draws as far away or farther have probability .115,
-# draws farther than that .041: so 19 of 20 draws are within 1.902 standard errors, and the sample's is √(.25/19).
+# A query drawn from HALF is worth 1 with probability 1/2. A draw with 6 ones (or 14) has the mean .3, .2 off, and the
+# standard error √(.21/19): it is off by 1.902 of its own standard errors. Draws off as far or farther have probability
+# .115, those off farther .041: so 19 of 20 are off by 1.902 standard errors at most, and the sample's is √(.25/19).
 AWAY = 0.2 / np.sqrt(0.21 / 19) * np.sqrt(0.25 / 19)
 LOW, HIGH = 0.5 - AWAY, 0.5 + AWAY
 ENDS = pytest.approx((LOW, HIGH))
@@ -191,7 +191,8 @@ def test_under_the_other_policies_the_values_of_aqwv_suffice(database: Database)
 
 def test_a_measure_of_the_whole_run_and_one_without_a_better_end_have_no_ranks(database: Database) -> None:
     field = of_twenty(database, ("AQWV", "MQWV", "NumRet"), beta=20.0)
-    run = field.run("Alder", {"AQWV": HALF, "MQWV": [NAN] * 20, "NumRet": [10.0 + each for each in HALF]}, means={"MQWV": 0.9})
+    values = {"AQWV": HALF, "MQWV": [NAN] * 20, "NumRet": [10.0 + each for each in HALF]}
+    run = field.run("Alder", values, means={"MQWV": 0.9})
     refresh(field)
     assert interval(field, run, "MQWV") == (None, None)
     assert (figures(field, "MQWV")["ranks"], figures(field, "MQWV")["leaders"]) == ({}, [])
