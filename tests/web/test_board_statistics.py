@@ -57,7 +57,7 @@ def test_the_first_that_can_not_be_told_apart_are_named_and_shaded(app: Flask, f
     assert re.search(r"1 1–2 Alder .* 1 1–2 Birch .* 3 Cedar", page)
     assert app.test_client().get(BOARD).text.count('<tr class="group ') == 2
     assert "Shaded: not significantly different from the first" in page
-    assert "10,000 resamples of the queries (seed 1)." in page
+    assert "10,000 resamples of the queries (seed 1)" in page
 
 
 def test_a_first_that_can_be_told_apart_from_all_is_said_to_be(app: Flask, field: Field) -> None:
@@ -100,7 +100,7 @@ def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: D
     assert "significant" not in page
     assert "leads" not in page
     assert drawn(app) == []
-    assert "confidence interval" not in page
+    assert "Thin line" not in page
 
 
 def test_below_five_queries_a_board_says_why_it_has_no_intervals(app: Flask, database: Database) -> None:
