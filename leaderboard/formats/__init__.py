@@ -9,7 +9,13 @@ files   runs, judgments, queries; problems and guessing say what is wrong with o
 
 from leaderboard.formats.checks import GRADE_LIMIT
 from leaderboard.formats.ids import Ids, Keys, Texts, keys, pair_keys, rising_words
-from leaderboard.formats.judgments import Judgments, read_judgments
+from leaderboard.formats.judgments import (
+    Judgments,
+    SubtopicJudgments,
+    of_any_subtopic,
+    read_judgments,
+    read_subtopic_judgments,
+)
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
@@ -27,12 +33,15 @@ __all__ = [
     "Run",
     "RunFormat",
     "RunLine",
+    "SubtopicJudgments",
     "Texts",
     "keys",
+    "of_any_subtopic",
     "open_plain",
     "pair_keys",
     "read_judgments",
     "read_queries",
     "read_run",
+    "read_subtopic_judgments",
     "rising_words",
 ]

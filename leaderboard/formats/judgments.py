@@ -1,4 +1,4 @@
-"""Judgments: TREC's four columns, query, iteration, document, grade."""
+"""Judgments: TREC's four columns, query, iteration, document, grade; with a subtopic in the place of the iteration."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,13 +12,16 @@ from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
-__all__ = ["Judgments", "read_judgments"]
+__all__ = ["Judgments", "SubtopicJudgments", "of_any_subtopic", "read_judgments", "read_subtopic_judgments"]
 
 GRADE = Column("grade", "grade")
 
 QRELS = Schema((QUERY, Column("iteration"), DOCUMENT, GRADE))
 BY_NAME = (Schema((QUERY, DOCUMENT, GRADE)),)
 FORMATS: Schemas = {"columns": (QRELS,), "csv": BY_NAME, "json": BY_NAME}
+
+OF_SUBTOPICS = (Schema((QUERY, Column("subtopic", "id"), DOCUMENT, GRADE)),)
+SUBTOPIC_FORMATS: Schemas = {"columns": OF_SUBTOPICS, "csv": OF_SUBTOPICS, "json": OF_SUBTOPICS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +78,74 @@ def read_judgments(
         return Judgments(rows.queries, query, rows.document, grade)
     kept = np.delete(np.arange(len(rows)), later)
     return Judgments(rows.queries, query[kept], Ids([rows.document.take(kept)]), grade[kept], len(later))
+
+
+@dataclass(frozen=True, slots=True)
+class SubtopicJudgments:
+    """Documents judged for one aspect of a query each, in the order of the file.
+
+    queries, subtopics  ids in the order of their first appearance
+    query, subtopic     uint32[J], index into these
+    document            J ids; no query has one twice for the same subtopic
+    grade               int64[J]: >= 1 relevant to the subtopic
+    """
+
+    queries: tuple[str, ...]
+    subtopics: tuple[str, ...]
+    query: NDArray[np.uint32]
+    subtopic: NDArray[np.uint32]
+    document: Ids
+    grade: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+
+def read_subtopic_judgments(
+    source: Path | ByteSource,
+    *,
+    queries: Collection[str] | None = None,
+    name: str | None = None,
+    limits: Limits | None = None,
+) -> SubtopicJudgments:
+    """Reads judgments of subtopics, plain or gzipped, as `read_judgments` reads others.
+
+    They are the columns of TREC's diversity tasks (query subtopic document grade), or CSV with a header or JSON lines
+    with the columns query, subtopic, document and grade. Raises FileRejected likewise.
+
+    >>> import io
+    >>> judged = read_subtopic_judgments(io.BytesIO(b"q1 1 d7 1\\nq1 2 d7 0\\n"))
+    >>> judged.subtopics, judged.document.to_list(), judged.grade.tolist()
+    (('1', '2'), ['d7', 'd7'], [1, 0])
+    """
+    rows = read_rows(source, SUBTOPIC_FORMATS, "judgments", queries=queries, name=name, limits=limits)
+    query, subtopic, grade = rows.column("query"), rows.column("subtopic"), rows.column("grade")
+    _, aspect = np.unique(np.stack((query, subtopic)), axis=1, return_inverse=True)
+    later, first = repeated_rows(aspect.astype(np.uint32), rows.column("key"), rows.document)
+    other = grade[later] != grade[first]
+    rows.add_repeats(later[other], first[other], "is judged again for the same subtopic with another grade")
+    rows.problems.raise_if_any()
+    kept = np.delete(np.arange(len(rows)), later)
+    document = Ids([rows.document.take(kept)])
+    return SubtopicJudgments(rows.queries, rows.subtopics, query[kept], subtopic[kept], document, grade[kept])
+
+
+def of_any_subtopic(judged: SubtopicJudgments) -> Judgments:
+    """Judgments of whole queries that follow from those of subtopics: each document has its highest grade.
+
+    >>> import io
+    >>> judged = of_any_subtopic(read_subtopic_judgments(io.BytesIO(b"q1 1 d7 1\\nq1 2 d7 2\\nq1 1 d3 0\\n")))
+    >>> judged.document.to_list(), judged.grade.tolist()
+    (['d7', 'd3'], [2, 0])
+    """
+    highest: dict[tuple[int, str], int] = {}
+    for query, document, grade in zip(
+        judged.query.tolist(), judged.document.to_list(), judged.grade.tolist(), strict=True
+    ):
+        highest[query, document] = max(grade, highest.get((query, document), grade))
+    return Judgments(
+        queries=judged.queries,
+        query=np.array([query for query, _ in highest], np.uint32),
+        document=Ids.of([document for _, document in highest]),
+        grade=np.array(list(highest.values()), np.int64),
+    )

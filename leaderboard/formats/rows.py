@@ -89,6 +89,7 @@ class Rows:
         self.end = b""
         self._file_bytes = file_bytes
         self._numbering = Numbering()
+        self._subtopics = Numbering()
         self._unknown = np.empty(0, np.bool_)  # which of the queries are not the evaluation's
         self._columns: dict[str, Growing] = {}  # all but the documents
         self._documents: list[Texts] = []
@@ -103,13 +104,19 @@ class Rows:
     def queries(self) -> tuple[str, ...]:
         return tuple(self._numbering.ids)
 
+    @property
+    def subtopics(self) -> tuple[str, ...]:
+        """Of a file of judgments of subtopics, in the order of their first appearance."""
+        return tuple(self._subtopics.ids)
+
     @cached_property
     def document(self) -> Ids:
         """The document ids, once all rows are there."""
         return Ids(self._documents)
 
     def column(self, name: str) -> NDArray[Any]:
-        """Any other column, in the order of the file; "query" is uint32, the index into `queries`."""
+        """Any other column, in the order of the file; "query" and "subtopic" are uint32, indices into `queries` and
+        `subtopics`."""
         return self._columns[name].values
 
     def add(self, table: Table) -> None:
@@ -131,6 +138,8 @@ class Rows:
         else:
             columns["query"] = self._numbering.encode(columns["query"])
             self._check_queries(table, columns["query"])
+        if "subtopic" in columns:
+            columns["subtopic"] = self._subtopics.encode(columns["subtopic"])
         if not self._columns:
             room = int(ROOM * len(table) * self._file_bytes / table.text_bytes) if table.text_bytes else 0
             self._columns = {name: Growing(values.dtype, room) for name, values in columns.items()}
@@ -202,7 +211,7 @@ class Growing:
 
 
 class Numbering:
-    """Query ids in the order of their first appearance, and each row's index among them."""
+    """Ids of queries, or of subtopics, in the order of their first appearance, and each row's index among them."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []

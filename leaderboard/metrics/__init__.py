@@ -10,7 +10,7 @@ from leaderboard.metrics.families.sweep import Oracle, Sweep, oracles, sweep
 from leaderboard.metrics.measure import Evaluated, Family, Measure
 from leaderboard.metrics.names import explain, parse, parse_agreements, parse_all
 from leaderboard.metrics.parameters import GRADE_LIMIT
-from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting
+from leaderboard.metrics.ranking import Bools, Floats, Ints, NoRelevant, Ranking, Setting, Subtopics
 from leaderboard.metrics.reference import Reference
 from leaderboard.metrics.registry import families, groups
 from leaderboard.metrics.trec_names import ALL_TREC, BUNDLES, NEW_IN_10, Printed, requested
@@ -35,6 +35,7 @@ __all__ = [
     "Ranking",
     "Reference",
     "Setting",
+    "Subtopics",
     "Sweep",
     "explain",
     "families",

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 Direction = Literal["higher", "lower", "none"]
-Need = Literal["documents", "beta", "scores", "known"]
+Need = Literal["documents", "beta", "scores", "known", "subtopics"]
 Range = tuple[float, float]
 
 RATIO: Range = (0.0, 1.0)
@@ -70,6 +70,7 @@ NEEDED: Mapping[Need, str] = {
     "beta": "β (or the cost, the value and the prior that give it)",
     "scores": "the run's scores",
     "known": "the evaluation's list of documents known to the user",
+    "subtopics": "judgments of subtopics",
 }
 
 
@@ -366,6 +367,7 @@ class Measure(Named):
             "beta": ranking.setting.beta is not None,
             "scores": ranking.load_scores is not None,
             "known": ranking.known_start is not None,
+            "subtopics": ranking.subtopics is not None,
         }
         missing = [NEEDED[need] for need in NEEDED if need in self.needs and not has[need]]
         if missing:

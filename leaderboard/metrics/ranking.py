@@ -19,6 +19,7 @@ __all__ = [
     "Ranking",
     "Relevant",
     "Setting",
+    "Subtopics",
     "graded_lists",
 ]
 
@@ -101,6 +102,53 @@ class Relevant:
 
 
 @dataclass(frozen=True, eq=False)
+class Subtopics:
+    """The evaluation's judgments of subtopics, T of them: which documents are relevant to which aspect of a query.
+
+    query     int64[T]  0 .. Q-1, never falling
+    subtopic  int64[T]  a number of its own for each subtopic of a query
+    document  int64[T]  numbered by falling id within a query, never falling, no two queries' documents alike
+    grade     int64[T]  as judged
+    """
+
+    query: Ints
+    subtopic: Ints
+    document: Ints
+    grade: Ints
+    _kept: dict[object, Ints] = field(default_factory=dict, init=False, repr=False)
+
+    def ideal_rank(self, rel: int, alpha: float, depth: int | None) -> Ints:
+        """int64[T]: the rank of each judgment's document in the order that gains most at each rank, 0 below `depth`.
+
+        A document gains (1 − alpha)^n for each subtopic that it is relevant to, where n documents before it are too.
+        The best order is hard to find, so the document that gains most comes next, the highest id first (as in ndeval).
+        """
+        key = rel, alpha, depth
+        if key not in self._kept:
+            ranks = np.zeros(len(self.query), np.int64)
+            bounds = np.flatnonzero(np.diff(self.query, prepend=-1, append=-1))
+            for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+                ranks[start:end] = self._ideal_rank_of(slice(start, end), rel, alpha, depth)
+            self._kept[key] = ranks
+        return self._kept[key]
+
+    def _ideal_rank_of(self, rows: slice, rel: int, alpha: float, depth: int | None) -> Ints:
+        relevant = self.grade[rows] >= rel
+        _, document = np.unique(self.document[rows], return_inverse=True)
+        _, subtopic = np.unique(self.subtopic[rows], return_inverse=True)
+        about = np.zeros((document.max() + 1, subtopic.max() + 1), np.bool_)
+        about[document[relevant], subtopic[relevant]] = True
+        gain = np.ones(about.shape[1])
+        rank = np.zeros(len(about), np.int64)
+        for place in range(1, min(len(about), depth or len(about)) + 1):
+            offered = np.where(rank > 0, -1.0, np.where(about, gain, 0.0).sum(axis=1))
+            best = int(np.argmax(offered))  # the first of the best has the highest id
+            rank[best] = place
+            gain[about[best]] *= 1.0 - alpha
+        return rank[document]
+
+
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """One run's judged documents in rank order, and per query what else the measures ask for.
 
@@ -126,6 +174,9 @@ class Ranking:
     undefined_without_relevant   ranked and set measures have no value for a query without relevant documents (complete
                   judgments), instead of 0 (pooled ones, as in trec_eval)
 
+    subtopics     the evaluation's T judgments of subtopics, None when it has none
+    subtopic_rank int64[T]    the rank of each one's document, 0 where the list lacks it
+
     The three columns of known documents are None together when the evaluation lists none.
     """
 
@@ -144,6 +195,8 @@ class Ranking:
     known_grade: Ints | None = None
     is_known: Bools | None = None
     undefined_without_relevant: bool = False
+    subtopics: Subtopics | None = None
+    subtopic_rank: Ints | None = None
     _kept: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -191,6 +244,8 @@ class Ranking:
         load = self.load_scores and (lambda: self.scores[lines])
         # What holds for the evaluation as a whole must not shrink to this query's judgments.
         known = None if self.known_start is None else slice(*self.known_start[number : number + 2])
+        subtopics = self.subtopics
+        about = slice(0) if subtopics is None else slice(*np.searchsorted(subtopics.query, (number, number + 1)))
         return Ranking(
             retrieved=self.retrieved[number : number + 1],
             returned=self.returned[number : number + 1],
@@ -207,6 +262,14 @@ class Ranking:
             known_grade=None if known is None or self.known_grade is None else self.known_grade[known],
             is_known=None if self.is_known is None else self.is_known[hits],
             undefined_without_relevant=self.undefined_without_relevant,
+            subtopics=subtopics
+            and Subtopics(
+                query=np.zeros_like(subtopics.query[about]),
+                subtopic=subtopics.subtopic[about],
+                document=subtopics.document[about],
+                grade=subtopics.grade[about],
+            ),
+            subtopic_rank=None if self.subtopic_rank is None else self.subtopic_rank[about],
         )
 
     def relevant(self, rel: int = 1) -> Relevant:
@@ -221,7 +284,7 @@ class Ranking:
 
     def judged_only(self) -> "Ranking":
         """The ranking of the run that is left when all documents without a grade of 0 or more are taken out of its
-        lists (trec_eval's -J), made once.
+        lists (trec_eval's -J), made once. For measures of subtopics those without such a grade for a subtopic are.
         """
         return self.keep("judged only", self._judged_only)
 
@@ -239,7 +302,18 @@ class Ranking:
             is_returned=is_returned,
             load_scores=self.load_scores and (lambda: self.scores[line]),
             is_known=None if self.is_known is None else self.is_known[hits],
+            subtopic_rank=self._rank_among_subtopics(),
         )
+
+    def _rank_among_subtopics(self) -> Ints | None:
+        if self.subtopics is None or self.subtopic_rank is None:
+            return None
+        ranks = np.zeros_like(self.subtopic_rank)
+        listed = np.flatnonzero((self.subtopic_rank > 0) & (self.subtopics.grade >= 0))
+        query, rank = self.subtopics.query[listed], self.subtopic_rank[listed]
+        place, each = np.unique(np.stack((query, rank)), axis=1, return_inverse=True)
+        ranks[listed] = (np.arange(1, place.shape[1] + 1) - np.searchsorted(place[0], place[0]))[each]
+        return ranks
 
     def _relevant(self, rel: int) -> Relevant:
         hits = np.flatnonzero(self.grade >= rel)
@@ -258,12 +332,14 @@ def graded_lists(
     *lists: Sequence[int | None],
     missed: Sequence[int] = (),
     returned: int | None = None,
+    about: Sequence[str] = (),
     setting: Setting | None = None,
 ) -> Ranking:
     """A small ranking for an example: one list for each query, the grade at each rank, None for an unjudged document.
 
     missed: grades of further judged documents of every query, which no list has; returned: how many documents at the
-    top of each list count as returned (None: all). Scores fall by 1 from rank to rank, down to 1.
+    top of each list count as returned (None: all); about: the subtopics, a letter each, that the document at each rank
+    of the first list is relevant to. Scores fall by 1 from rank to rank, down to 1.
 
     >>> ranking = graded_lists([1, None, 0, 2], missed=[1])
     >>> ranking.relevant(1).rank, ranking.relevant(1).judged
@@ -274,6 +350,9 @@ def graded_lists(
     hits = [(q, rank, g) for q, each in enumerate(lists) for rank, g in enumerate(each, 1) if g is not None]
     query, rank, grade = np.array(hits, dtype=np.int64).reshape(-1, 3).T
     judged = [sorted([*(g for g in each if g is not None), *missed], reverse=True) for each in lists]
+    letters = [(rank, ord(letter)) for rank, each in enumerate(about, 1) for letter in each]
+    subtopic_rank, subtopic = np.array(letters, dtype=np.int64).reshape(-1, 2).T
+    zeros = np.zeros_like(subtopic)
     return Ranking(
         retrieved=lengths,
         returned=counted,
@@ -286,4 +365,6 @@ def graded_lists(
         judged_grade=np.array([g for each in judged for g in each], dtype=np.int64),
         setting=setting or Setting(),
         load_scores=lambda: np.concatenate([np.arange(n, 0, -1, dtype=np.float64) for n in lengths]),
+        subtopics=Subtopics(zeros, subtopic, subtopic_rank, zeros + 1) if about else None,
+        subtopic_rank=subtopic_rank if about else None,
     )

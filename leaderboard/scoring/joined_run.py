@@ -7,7 +7,7 @@ import numpy as np
 
 from leaderboard.formats import Run
 from leaderboard.metrics import Bools, Floats, Ints, Ranking, Setting
-from leaderboard.scoring.judged_queries import JudgedQueries
+from leaderboard.scoring.judged_queries import JudgedQueries, JudgmentIndex
 from leaderboard.scoring.order import Order, order, places_in
 from leaderboard.scoring.returned import require_threshold, returned, returned_by
 
@@ -68,9 +68,7 @@ def join(
     places = order(run, setting.compat)
     numbers = np.array([judged.number.get(query, -1) for query in run.queries], np.int64)
     lists = _Lists(run, places, numbers, len(judged.queries), threshold, setting.compat, depth)
-    hits = _find(run, judged, numbers, places)
-    if depth is not None:
-        hits = hits.where(hits.rank <= depth)
+    hits = _find(run, judged.index, numbers, places, depth)
     ranking = Ranking(
         retrieved=lists.retrieved,
         returned=lists.returned,
@@ -87,6 +85,8 @@ def join(
         known_grade=judged.known_grade,
         is_known=None if judged.known_start is None else judged.known[hits.place],
         undefined_without_relevant=judged.undefined_without_relevant,
+        subtopics=judged.subtopics,
+        subtopic_rank=_subtopic_rank(run, judged, numbers, places, depth),
     )
     return JoinedRun(
         ranking.judged_only() if judged_only else ranking,
@@ -114,14 +114,27 @@ class _Hits:
         return _Hits(self.number[chosen], self.rank[chosen], self.line[chosen], self.place[chosen])
 
 
-def _find(run: Run, judged: JudgedQueries, numbers: Ints, places: Order) -> _Hits:
-    """The hits of a run; numbers: the place of each of its queries among those that count, -1 for the others."""
-    line = judged.index.may_hold(run.key)
+def _find(run: Run, index: JudgmentIndex, numbers: Ints, places: Order, depth: int | None) -> _Hits:
+    """The hits of a run down to `depth`; numbers: the place of each of its queries among those that count, -1 for the
+    others.
+    """
+    line = index.may_hold(run.key)
     number = numbers[run.query[line]]
-    place = judged.index.find(number, run.key[line], run.document.take(line))
+    place = index.find(number, run.key[line], run.document.take(line))
     line, number, place = (column[place >= 0] for column in (line, number, place))
     rank = places.rank(line)
-    return _Hits(number, rank, line, place).where(np.lexsort((rank, number)))
+    hits = _Hits(number, rank, line, place).where(np.lexsort((rank, number)))
+    return hits if depth is None else hits.where(hits.rank <= depth)
+
+
+def _subtopic_rank(run: Run, judged: JudgedQueries, numbers: Ints, places: Order, depth: int | None) -> Ints | None:
+    """int64[T]: the rank of the document of each judgment of a subtopic, 0 where the run lacks it."""
+    if judged.subtopics is None or judged.subtopic_index is None:
+        return None
+    hits = _find(run, judged.subtopic_index, numbers, places, depth)
+    rank = np.zeros(int(judged.subtopics.document.max(initial=-1)) + 1, np.int64)
+    rank[hits.place] = hits.rank
+    return rank[judged.subtopics.document]
 
 
 class _Lists:

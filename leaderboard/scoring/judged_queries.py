@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from leaderboard.formats import Judgments, Keys, Texts, keys, pair_keys
-from leaderboard.metrics import Bools, Ints, query_order
+from leaderboard.formats import Judgments, Keys, SubtopicJudgments, Texts, keys, pair_keys
+from leaderboard.metrics import Bools, Ints, Subtopics, query_order
 
 __all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
 
@@ -81,7 +81,9 @@ class JudgedQueries:
     index        finds a document's judgment: its place in `grade` and `known`
     grade        int64[J]
     known        bool[J], whether the document is known to the user
-    judged_start, judged_grade, known_start, known_grade, undefined_without_relevant   as in `metrics.Ranking`
+    subtopic_index  finds a document that is judged for a subtopic: its number in `subtopics`; None together with it
+    judged_start, judged_grade, known_start, known_grade, undefined_without_relevant, subtopics   as in
+                 `metrics.Ranking`
     """
 
     queries: tuple[str, ...]
@@ -94,6 +96,8 @@ class JudgedQueries:
     known_start: Ints | None
     known_grade: Ints | None
     undefined_without_relevant: bool
+    subtopics: Subtopics | None = None
+    subtopic_index: JudgmentIndex | None = None
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -107,6 +111,7 @@ def prepare(
     *,
     judging: Judging = "pooled",
     known: Judgments | None = None,
+    subtopics: SubtopicJudgments | None = None,
     zero_without_relevant: bool = False,
 ) -> JudgedQueries:
     """Makes an evaluation's judgments ready for any number of runs.
@@ -119,6 +124,7 @@ def prepare(
     judging: "pooled": a query without judgments is left out. "complete": every query counts, and a document that is
         not listed is not relevant.
     known: the documents known to the user, for Coverage and Novelty; their grades don't matter.
+    subtopics: documents judged for one aspect of a query each, for the measures of diversity.
     zero_without_relevant: what a query without relevant documents gets from ranked and set measures under complete
         judgments: False, no value, so that it is left out of their means; True, 0, as trec_eval has it. Under pooled
         judgments it gets 0 either way.
@@ -140,17 +146,18 @@ def prepare(
     counted = asked if judging == "complete" else tuple(query for query in asked if query in judged)
     left_out = () if judging == "complete" else tuple(query for query in asked if query not in judged)
     place = {query: place for place, query in enumerate(counted)}
-    number, document, grade = _of_queries(judgments, place)
+    number, document, grade, _ = _of_queries(judgments, place)
     index = JudgmentIndex(number, document)
     is_known = np.zeros(len(grade), np.bool_)
     known_start = known_grade = None
     if known is not None:
-        known_number, known_document, _ = _of_queries(known, place)
+        known_number, known_document, _, _ = _of_queries(known, place)
         at = index.find(known_number, keys(known_document), known_document)
         is_known[at[at >= 0]] = True
         grades = np.where(at >= 0, grade[at], 0) if len(grade) else np.zeros(len(at), np.int64)
         known_start, known_grade = _falling(known_number, grades, len(counted))
     judged_start, judged_grade = _falling(number, grade, len(counted))
+    of_subtopics, subtopic_index = (None, None) if subtopics is None else _by_document(subtopics, place)
     return JudgedQueries(
         queries=counted,
         left_out=left_out,
@@ -162,14 +169,30 @@ def prepare(
         known_start=known_start,
         known_grade=known_grade,
         undefined_without_relevant=judging == "complete" and not zero_without_relevant,
+        subtopics=of_subtopics,
+        subtopic_index=subtopic_index,
     )
 
 
-def _of_queries(judgments: Judgments, place: dict[str, int]) -> tuple[Ints, Texts, Ints]:
-    """The judgments on these queries: each one's query, document and grade."""
+def _of_queries(judgments: Judgments | SubtopicJudgments, place: dict[str, int]) -> tuple[Ints, Texts, Ints, Ints]:
+    """The judgments on these queries: each one's query, document and grade, and its place in `judgments`."""
     number = np.array([place.get(query, -1) for query in judgments.queries], np.int64)[judgments.query]
     rows = np.flatnonzero(number >= 0)
-    return number[rows], judgments.document.take(rows), judgments.grade[rows]
+    return number[rows], judgments.document.take(rows), judgments.grade[rows], rows
+
+
+def _by_document(judged: SubtopicJudgments, place: dict[str, int]) -> tuple[Subtopics, JudgmentIndex]:
+    """The judgments of subtopics on these queries, and where a document is found among them."""
+    number, document, grade, rows = _of_queries(judged, place)
+    subtopic = judged.subtopic[rows].astype(np.int64)
+    by_id = np.argsort(document, kind="stable")[::-1]
+    order = by_id[np.argsort(number[by_id], kind="stable")]
+    number, document, grade, subtopic = number[order], document[order], grade[order], subtopic[order]
+    opens = np.ones(len(order), np.bool_)
+    opens[1:] = (number[1:] != number[:-1]) | (document[1:] != document[:-1])
+    first = np.flatnonzero(opens)
+    found = Subtopics(query=number, subtopic=subtopic, document=np.cumsum(opens) - 1, grade=grade)
+    return found, JudgmentIndex(number[first], document[first])
 
 
 def _falling(number: Ints, grade: Ints, queries: int) -> tuple[Ints, Ints]:

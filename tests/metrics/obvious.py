@@ -469,6 +469,104 @@ def compat(query: Query, setting: Setting, p: float, normalize: str) -> float:
     return ratio(overlap(found, best), whole)
 
 
+# Subtopics
+
+
+def about(query: Query, rel: int) -> dict[int, set[str]]:
+    """By subtopic, the documents that are relevant to it; without subtopics that have none."""
+    found: dict[int, set[str]] = {}
+    for (subtopic, document), grade in query.aspects.items():
+        if grade >= rel:
+            found.setdefault(subtopic, set()).add(document)
+    return found
+
+
+def novel(query: Query, rel: int, alpha: float, documents: Sequence[str]) -> list[float]:
+    """What each document of a list gains."""
+    relevant = about(query, rel).values()
+    return [
+        sum((1 - alpha) ** len(each & set(documents[:place])) for each in relevant if document in each)
+        for place, document in enumerate(documents)
+    ]
+
+
+def best_order(query: Query, rel: int, alpha: float) -> list[str]:
+    chosen: list[str] = []
+    left = sorted(set().union(*about(query, rel).values()), key=str.encode, reverse=True)
+    while left:
+        chosen.append(max(left, key=lambda document: novel(query, rel, alpha, [*chosen, document])[-1]))
+        left.remove(chosen[-1])
+    return chosen
+
+
+def added_up(gains: Sequence[float], discount: str, beta: float = 0.5) -> float:
+    by = {"log": lambda i: 1 / math.log2(i + 1), "rank": lambda i: 1 / i, "patience": lambda i: beta ** (i - 1)}
+    return sum(gain * by[discount](rank) for rank, gain in enumerate(gains, 1))
+
+
+def diversity(
+    query: Query, rel: int, alpha: float, discount: str, cutoff: int | None, norm: str, beta: float = 0.5
+) -> float:
+    if not query.aspects:
+        return NAN
+    listed = [line.document for line in query.ranked]
+    gains = added_up(novel(query, rel, alpha, listed)[:cutoff], discount, beta)
+    if norm == "found":
+        return ratio(gains, added_up(novel(query, rel, alpha, best_order(query, rel, alpha))[:cutoff], discount, beta))
+    if norm == "imaginable":
+        gains = gains / added_up([(1 - alpha) ** i for i in range(cutoff or 0)], discount, beta)
+    return ratio(gains, len(about(query, rel)))
+
+
+def alpha_dcg(query: Query, setting: Setting, rel: int, alpha: float, cutoff: int) -> float:
+    return diversity(query, rel, alpha, "log", cutoff, "imaginable")
+
+
+def alpha_ndcg(query: Query, setting: Setting, rel: int, alpha: float, cutoff: int) -> float:
+    return diversity(query, rel, alpha, "log", cutoff, "found")
+
+
+def err_ia(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
+    return diversity(query, rel, 0.5, "rank", cutoff, "imaginable")
+
+
+def nerr_ia(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
+    return diversity(query, rel, 0.5, "rank", cutoff, "found")
+
+
+def nrbp(query: Query, setting: Setting, rel: int, alpha: float, beta: float) -> float:
+    return (1 - (1 - alpha) * beta) * diversity(query, rel, alpha, "patience", None, "none", beta)
+
+
+def nnrbp(query: Query, setting: Setting, rel: int, alpha: float, beta: float) -> float:
+    return diversity(query, rel, alpha, "patience", None, "found", beta)
+
+
+def over_subtopics(query: Query, rel: int, of_one: Callable[[list[bool], set[str]], float]) -> float:
+    """The mean over subtopics of a figure of (relevant at each rank, all relevant documents)."""
+    if not query.aspects:
+        return NAN
+    relevant = about(query, rel).values()
+    found = [of_one([line.document in each for line in query.ranked], each) for each in relevant]
+    return ratio(sum(found), len(found))
+
+
+def ap_ia(query: Query, setting: Setting, rel: int) -> float:
+    return over_subtopics(
+        query,
+        rel,
+        lambda hits, each: sum(sum(hits[: i + 1]) / (i + 1) for i, hit in enumerate(hits) if hit) / len(each),
+    )
+
+
+def p_ia(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
+    return over_subtopics(query, rel, lambda hits, _: sum(hits[:cutoff]) / cutoff)
+
+
+def st_recall(query: Query, setting: Setting, rel: int, cutoff: int) -> float:
+    return over_subtopics(query, rel, lambda hits, _: float(any(hits[:cutoff])))
+
+
 def one(query: Query, setting: Setting) -> float:
     return 1
 
@@ -517,6 +615,15 @@ OBVIOUS: dict[str, Value] = {
     "NERR10": nerr10,
     "NERR11": nerr11,
     "Compat": compat,
+    "alpha_nDCG": alpha_ndcg,
+    "alpha_DCG": alpha_dcg,
+    "ERR_IA": err_ia,
+    "nERR_IA": nerr_ia,
+    "NRBP": nrbp,
+    "nNRBP": nnrbp,
+    "AP_IA": ap_ia,
+    "P_IA": p_ia,
+    "StRecall": st_recall,
     "nDCGRel": ndcg_rel,
     "RnDCG": rndcg,
     "G": g,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from leaderboard.metrics import Ranking, Setting
+from leaderboard.metrics import Ranking, Setting, Subtopics
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,22 @@ class Line:
 
 @dataclass(frozen=True)
 class Query:
-    """lines in any order; judged: document -> grade; known: documents known to the user."""
+    """lines in any order; judged: document -> grade; known: documents known to the user; subtopics: (subtopic,
+    document) -> grade, one subtopic for each grade from 1 on unless given.
+    """
 
     lines: Sequence[Line] = ()
     judged: Mapping[str, int] = field(default_factory=dict)
     known: Sequence[str] | None = None
+    subtopics: Mapping[tuple[int, str], int] | None = None
+
+    @property
+    def aspects(self) -> Mapping[tuple[int, str], int]:
+        if self.subtopics is not None:
+            return self.subtopics
+        return {
+            (s, document): grade - s for document, grade in self.judged.items() for s in range(max(1, min(grade, 3)))
+        }
 
     @property
     def ranked(self) -> list[Line]:
@@ -64,6 +75,13 @@ def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = T
         judged_start.append(len(judged_grade))
         known_grade.extend(each.judged.get(document, 0) for document in each.known or ())
         known_start.append(len(known_grade))
+    aspects = [
+        (number, subtopic, document, grade)
+        for number, each in enumerate(queries)
+        for (subtopic, document), grade in sorted(each.aspects.items(), key=lambda item: item[0][1], reverse=True)
+    ]
+    documents = {pair: place for place, pair in enumerate(dict.fromkeys((q, d) for q, _, d, _ in aspects))}
+    places = {(q, line.document): rank for q, each in enumerate(queries) for rank, line in enumerate(each.ranked, 1)}
     has_known = any(each.known is not None for each in queries)
     all_scores = np.array([line.score for each in queries for line in each.ranked], dtype=np.float64)
     return Ranking(
@@ -81,6 +99,13 @@ def ranking_of(*queries: Query, setting: Setting | None = None, scores: bool = T
         known_start=_ints(known_start) if has_known else None,
         known_grade=_ints(known_grade) if has_known else None,
         is_known=np.array(is_known, dtype=bool) if has_known else None,
+        subtopics=Subtopics(
+            query=_ints([q for q, _, _, _ in aspects]),
+            subtopic=_ints([s for _, s, _, _ in aspects]),
+            document=_ints([documents[q, d] for q, _, d, _ in aspects]),
+            grade=_ints([grade for _, _, _, grade in aspects]),
+        ),
+        subtopic_rank=_ints([places.get((q, d), 0) for q, _, d, _ in aspects]),
     )
 
 

@@ -25,6 +25,21 @@ NAMES = (
     *("SetRelP(judged_only=True)", "SetP(relative=True)", "SetP(relative=True, rel=2)", "SetRelP(relative=False)"),
     *("NumRet(rel=2)", "NumRet", "BPref", "RPrec"),
 )
+OF_SUBTOPICS = (
+    *("alpha_nDCG@2", "alpha_nDCG@20", "alpha_nDCG(alpha=0.25, rel=2)@10", "alpha_DCG@2", "alpha_DCG(alpha=0.25)@20"),
+    *("ERR_IA@3", "ERR_IA(rel=2)@20", "nERR_IA@1", "nERR_IA@10", "NRBP", "NRBP(alpha=0.25, beta=0.75)", "nNRBP"),
+    *(
+        "nNRBP(rel=2)",
+        "AP_IA",
+        "MAP_IA",
+        "AP_IA(rel=2)",
+        "P_IA@1",
+        "P_IA@20",
+        "StRecall@3",
+        "StRecall(rel=2)@20",
+        "α_nDCG@5",
+    ),
+)
 LENGTHS = (1300, 30, 12, 12, 5, 1)  # cwl_eval's reader gives up after a thousand documents
 
 
@@ -53,3 +68,32 @@ def test_values_equal_those_of_ir_measures(name: str) -> None:
     values = parse(name).evaluate(ranking_of(*queries)).values
     assert len(expected) == len(queries)
     assert {q: pytest.approx(value, abs=1e-12) for q, value in expected.items()} == dict(enumerate(values.tolist()))
+
+
+@pytest.mark.parametrize("name", OF_SUBTOPICS)
+def test_values_of_subtopics_equal_those_of_ir_measures(name: str) -> None:
+    chance = random.Random(2)
+    queries = []
+    for length in LENGTHS:
+        plain = drawn(chance, length)
+        documents = [line.document for line in plain.lines] + ["e1", "e2", "e3"]
+        pairs = [(subtopic, document) for subtopic in range(4) for document in documents]
+        judged = {pair: chance.choice([0, 0, 1, 2]) for pair in chance.sample(pairs, len(pairs) // 4 + 1)}
+        queries.append(Query(plain.lines, plain.judged, subtopics=judged | {(9, "e1"): 2}))
+    theirs = ir_measures.iter_calc(
+        [ir_measures.parse_measure(name)],
+        [
+            ir_measures.Qrel(str(q), document, grade, str(subtopic))
+            for q, query in enumerate(queries)
+            for (subtopic, document), grade in query.aspects.items()
+        ],
+        [
+            ir_measures.ScoredDoc(str(q), one.document, one.score)
+            for q, query in enumerate(queries)
+            for one in query.lines
+        ],
+    )
+    expected = {int(each.query_id): pytest.approx(each.value, abs=1e-12) for each in theirs}
+    values = parse(name).evaluate(ranking_of(*queries)).values
+    assert len(expected) == len(queries)
+    assert expected == dict(enumerate(values.tolist()))
