@@ -1,6 +1,6 @@
 import pytest
 
-from leaderboard.formats import read_judgments
+from leaderboard.formats import of_any_subtopic, read_judgments, read_subtopic_judgments
 from tests.formats.files import problems_of, text
 
 
@@ -46,3 +46,35 @@ def test_an_unknown_query_is_told_where_an_evaluation_has_a_list() -> None:
     assert problems_of(read_judgments, text("q 0 d 1", "r 0 d 1"), queries=("q",)) == [
         (2, "query r is not in this evaluation")
     ]
+
+
+def test_judgments_of_subtopics_hold_the_second_column_too() -> None:
+    judged = read_subtopic_judgments(text("q2 a d1 1", "q1 1 d1 0", "q2 b d1 -2", "q2 a d1 1"))
+    assert (judged.queries, judged.subtopics) == (("q2", "q1"), ("a", "1", "b"))
+    assert (judged.query.tolist(), judged.subtopic.tolist()) == ([0, 1, 0], [0, 1, 2])
+    assert (judged.document.to_list(), judged.grade.tolist()) == (["d1", "d1", "d1"], [1, 0, -2])
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("query,subtopic,document,grade", "q1,7,d1,2"),
+        ('{"query": "q1", "subtopic": "7", "document": "d1", "grade": 2}',),
+    ],
+    ids=["csv", "json"],
+)
+def test_judgments_of_subtopics_are_read_by_their_columns_names(lines: tuple[str, ...]) -> None:
+    judged = read_subtopic_judgments(text(*lines))
+    assert (judged.queries, judged.subtopics, judged.grade.tolist()) == (("q1",), ("7",), [2])
+
+
+def test_a_document_judged_twice_differently_for_one_subtopic_is_told_and_for_two_is_not() -> None:
+    assert problems_of(read_subtopic_judgments, text("q 1 d 1", "q 2 d 0", "q 1 d 2")) == [
+        (3, "document d is judged again for the same subtopic with another grade for query q (first on line 1)")
+    ]
+
+
+def test_a_document_has_its_highest_grade_of_any_subtopic() -> None:
+    whole = of_any_subtopic(read_subtopic_judgments(text("q 1 d 0", "q 2 d 2", "r 1 d 1", "q 1 e -1")))
+    assert (whole.queries, whole.query.tolist()) == (("q", "r"), [0, 1, 0])
+    assert (whole.document.to_list(), whole.grade.tolist()) == (["d", "d", "e"], [2, 1, -1])

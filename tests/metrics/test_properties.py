@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.metrics import Measure, Setting, families, parse, parse_all
+from leaderboard.metrics import Measure, Ranking, Setting, families, parse, parse_all
 from tests.metrics.obvious import (
     OBVIOUS,
     UNDEFINED_WHERE_NOTHING_IS_FOUND,
@@ -30,8 +30,8 @@ MEASURES = parse_all(
     nDCG nDCG@2 nDCG(gain=exp) nDCG(discount=jk)@3 DCG DCG(gain=exp)@3 IDCG IDCG(gain=exp, discount=jk)@2
     NCG NCG(gain=exp)@2 CG CG@2
     ERR(gmax=3) ERR@2 ERR(max=data) ADR ADR(rel=2) nDCGRel RnDCG RnDCG(rel=2) G binG binG(rel=2)
-    SDCG@3 SDCG(min_rel=1, max_rel=2)@20 BPM@3 BPM(T=0.5, max_rel=2)@20 INSQ(T=0.5, min_rel=1) INST INST(T=2, max_rel=2)
-    NERR8@3 NERR8(min_rel=1)@20 NERR9@3 NERR9(max_rel=2)@20 NERR10(p=0.5, max_rel=2) NERR11 NERR11(T=3, min_rel=1)
+    SDCG@3 SDCG(min_rel=1, max_rel=2)@20 BPM@3 BPM(T=0.5, max_rel=2)@20 INSQ(T=0.5, min_rel=1) INST(T=2, max_rel=2)
+    NERR8@3 NERR8(min_rel=1)@20 NERR9@3 NERR9(max_rel=2)@20 NERR10(p=0.5, max_rel=2) NERR11(T=3, min_rel=1)
     alpha_nDCG@3 alpha_nDCG(rel=2, alpha=0.3)@20 alpha_DCG@3 alpha_DCG(alpha=0.8)@20 ERR_IA@3 ERR_IA(rel=2)@20 nERR_IA@3
     nERR_IA@20 NRBP NRBP(alpha=0.2, beta=0.8) nNRBP nNRBP(rel=2, alpha=0.2, beta=0.8) AP_IA AP_IA(rel=2) P_IA@3 P_IA@20
     StRecall@1 StRecall(rel=2)@20 alpha_nDCG(judged_only=True)@3 AP_IA(judged_only=True) P_IA(judged_only=True)@3
@@ -141,9 +141,9 @@ def test_values_and_figures_are_in_range(queries, setting):
             assert low - 1e-9 <= evaluated.mean <= high + 1e-9, str(measure)
 
 
-def goodness(measure: Measure, query: Query, setting: Setting) -> float:
+def goodness(measure: Measure, ranking: Ranking) -> float:
     """The figure, turned so that higher is better."""
-    mean = measure.evaluate(ranking_of(query, setting=setting)).mean
+    mean = measure.evaluate(ranking).mean
     return -mean if measure.direction == "lower" else mean
 
 
@@ -163,8 +163,9 @@ def untied(query: Query) -> Query:
 @given(some_query(least=2), some_setting)
 def test_a_perfect_order_is_best(query, setting):
     plain = untied(query)
+    ideal, given = (ranking_of(each, setting=setting) for each in (ordered(plain), plain))
     for measure in MEASURES:
-        best, found = goodness(measure, ordered(plain), setting), goodness(measure, plain, setting)
+        best, found = goodness(measure, ideal), goodness(measure, given)
         assert math.isnan(found) or best >= found - 1e-9, str(measure)
 
 
@@ -187,10 +188,10 @@ def test_a_better_document_moved_up_never_lowers_it(query, setting, data):
         return
     first, second = lines[place], lines[place + 1]
     lines[place : place + 2] = [replace(second, score=first.score), replace(first, score=second.score)]
-    better = replace(plain, lines=lines)
+    given, better = (ranking_of(each, setting=setting) for each in (plain, replace(plain, lines=lines)))
     for measure in MEASURES:
         if not {measure.family.name, str(measure)} & set(NOT_MONOTONE):
-            before, after = goodness(measure, plain, setting), goodness(measure, better, setting)
+            before, after = goodness(measure, given), goodness(measure, better)
             assert math.isnan(before) or after >= before - 1e-9, str(measure)
 
 
@@ -237,12 +238,12 @@ def test_documents_below_the_cutoff_do_not_matter(query, other, setting):
     last = ranked[-1].score
     new = [line for line in other.lines if line.document not in {each.document for each in ranked}]
     below = [replace(line, score=last - 1 - place) for place, line in enumerate(new)]
-    longer = replace(query, lines=[*ranked, *below])
+    rankings = [ranking_of(each, setting=setting) for each in (query, replace(query, lines=[*ranked, *below]))]
     for measure in MEASURES:
         if measure.arguments.get("judged_only") == "True":
             continue  # its cutoff is one of the judged documents
         if isinstance(measure.cutoff, int) and measure.cutoff <= len(ranked):
-            before, after = (measure.evaluate(ranking_of(each, setting=setting)).values[0] for each in (query, longer))
+            before, after = (measure.evaluate(ranking).values[0] for ranking in rankings)
             assert before == after or (math.isnan(before) and math.isnan(after)), str(measure)
 
 

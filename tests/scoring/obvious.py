@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from leaderboard.formats import Judgments, Run, read_judgments, read_run
+from leaderboard.formats import Judgments, Run, SubtopicJudgments, read_judgments, read_run, read_subtopic_judgments
 
-__all__ = ["QUERIES", "SCORES", "Line", "judgments_of", "lists", "pairs", "ranked", "run_of"]
+__all__ = ["QUERIES", "SCORES", "Line", "judgments_of", "lists", "pairs", "ranked", "run_of", "subtopics_of"]
 
 
 class Line(NamedTuple):
@@ -49,6 +49,12 @@ def judgments_of(grades: Mapping[tuple[str, str], int]) -> Judgments:
     """The judgments that a file of (query, document) -> grade gives."""
     texts = [f"{query} 0 {document} {grade}" for (query, document), grade in grades.items()]
     return read_judgments(io.BytesIO("\n".join(texts).encode()))
+
+
+def subtopics_of(grades: Mapping[tuple[str, str, str], int]) -> SubtopicJudgments:
+    """The judgments of subtopics that a file of (query, subtopic, document) -> grade gives."""
+    texts = [f"{query} {subtopic} {document} {grade}" for (query, subtopic, document), grade in grades.items()]
+    return read_subtopic_judgments(io.BytesIO("\n".join(texts).encode()))
 
 
 def ranked(lines: Sequence[Line], query: str, compat: int = 10) -> list[Line]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaderboard.metrics import Setting
 from leaderboard.scoring import join, prepare
-from tests.scoring.obvious import QUERIES, SCORES, Line, judgments_of, lists, pairs, ranked, run_of
+from tests.scoring.obvious import QUERIES, SCORES, Line, judgments_of, lists, pairs, ranked, run_of, subtopics_of
 
 grades = st.dictionaries(pairs, st.integers(-1, 3), min_size=1)
 compats: Any = st.sampled_from([9, 10])
@@ -180,6 +180,39 @@ def test_documents_known_to_the_user_go_with_their_grades() -> None:
         (2, True),
         (4, False),
     ]
+
+
+aspects = st.dictionaries(st.tuples(pairs, st.sampled_from(["1", "2"])), st.integers(-1, 2), min_size=1)
+
+
+@settings(deadline=None, max_examples=50)
+@given(lines=lists, grades=grades, aspects=aspects, depth=st.none() | st.integers(0, 6))
+def test_judgments_of_subtopics_go_with_the_ranks_of_their_documents(
+    lines: tuple[Line, ...],
+    grades: dict[tuple[str, str], int],
+    aspects: dict[tuple[tuple[str, str], str], int],
+    depth: int | None,
+) -> None:
+    about = subtopics_of({(query, subtopic, document): g for ((query, document), subtopic), g in aspects.items()})
+    judged = prepare(judgments_of(grades), subtopics=about)
+    ranking = join(run_of(lines), judged, depth=depth).ranking
+    subtopics, rank = ranking.subtopics, ranking.subtopic_rank
+    assert subtopics is not None
+    assert rank is not None
+    expected = []
+    for number, query in enumerate(judged.queries):
+        listed = [line.document for line in ranked(lines, query)[:depth]]
+        own = [(document, s, g) for ((q, document), s), g in aspects.items() if q == query]
+        expected += [
+            (number, s, g, listed.index(document) + 1 if document in listed else 0)
+            for document, s, g in sorted(own, key=lambda each: each[0].encode(), reverse=True)
+        ]
+    names = [about.subtopics[place] for place in subtopics.subtopic]
+    found = list(zip(subtopics.query.tolist(), names, subtopics.grade.tolist(), rank.tolist(), strict=True))
+    assert sorted(found) == sorted(expected)
+    assert [each[0] for each in found] == [each[0] for each in expected]
+    opens = set(zip(subtopics.query.tolist(), subtopics.document.tolist(), strict=True))
+    assert len(opens) == len({pair for pair, _ in aspects if pair[0] in judged.queries})
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

@@ -7,7 +7,7 @@ import pytest
 from leaderboard.cli.trec_output import read_request, trec_lines
 from leaderboard.metrics import Measure, Setting, groups, parse, parse_all
 from leaderboard.scoring import Judging, Scored, prepare, score
-from tests.scoring.obvious import Line, judgments_of, run_of
+from tests.scoring.obvious import Line, judgments_of, run_of, subtopics_of
 
 SETTING = Setting(documents=100, beta=20.0)
 RIGHT = [Line("q1", "a", 2.0), Line("q1", "b", 1.0)]  # everything relevant of q1, and nothing for q2
@@ -17,7 +17,8 @@ EXAMPLE = {"IPrec": 0.5}
 
 
 def scored(*names: str, judging: Judging = "complete", lines: list[Line] = RIGHT, **options: bool) -> Scored:
-    judged = prepare(judgments_of(GRADES), ["q1", "q2"], judging=judging, known=judgments_of(GRADES), **options)
+    also = {"known": judgments_of(GRADES), "subtopics": subtopics_of({(q, "s", d): g for (q, d), g in GRADES.items()})}
+    judged = prepare(judgments_of(GRADES), ["q1", "q2"], judging=judging, **also, **options)
     return score(run_of(lines), judged, parse_all(" ".join(names)), SETTING)
 
 
