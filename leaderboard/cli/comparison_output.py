@@ -8,7 +8,7 @@ from leaderboard.cli import tables
 from leaderboard.cli.score_output import ScoredRun
 from leaderboard.cli.tables import UNDEFINED, aligned, defined
 from leaderboard.metrics import Measure
-from leaderboard.statistics import CONFIDENCE, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
+from leaderboard.statistics import CONFIDENCE, POWER, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
 __all__ = ["FORMATS"]
 
@@ -19,6 +19,7 @@ TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxo
 COLUMNS = (
     "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
     "d_z", "dominance", "better", "worse", "tied",
+    "detectable", "queries_needed",
     *(f"{test}_{p}" for test in TESTS for p in ("p", "holm", "bh")),
     "confidence", "resamples", "seed", "reason",
 )  # fmt: skip
@@ -30,6 +31,8 @@ HEAD = (
     "better",
     "worse",
     "tied",
+    "finds",
+    "needs",
     "test",
     "p",
     "Holm",
@@ -111,6 +114,13 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
     for row in table.rows:
         if row.effects.left_out:
             yield f"{row.name}: {row.effects.left_out} queries left out, on which one of the two has no value"
+    yield (
+        f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these queries; "
+        "needs: queries for one as large as the one seen"
+    )
+    if table.swaps:
+        rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
+        yield f"pairs of runs that two sets without a query in common order differently: {rates}"
     yield f"{table.resamples:,} resamples, seed {table.seed}; Holm and Benjamini–Hochberg (BH) over {count}"
 
 
@@ -127,6 +137,8 @@ def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
         str(effects.better),
         str(effects.worse),
         str(effects.tied),
+        _figure(row.detectable.difference if row.detectable else None),
+        UNDEFINED if row.needed is None else f"{row.needed:,}",
     ]
     for place, each in enumerate(row.tests):
         p = [_probability(value) for value in (each.test.p, each.holm, each.benjamini_hochberg)]
@@ -145,8 +157,15 @@ def _record(row: Comparison) -> dict[str, Any]:
         for each in row.tests
         for column, p in (("p", each.test.p), ("holm", each.holm), ("bh", each.benjamini_hochberg))
     }
-    estimate, queries = row.difference.estimate, row.effects.queries
-    return {**asdict(row.difference), **asdict(row.effects), **tests, "difference": estimate, "queries": queries}
+    return {
+        **asdict(row.difference),
+        **asdict(row.effects),
+        **tests,
+        "difference": row.difference.estimate,
+        "queries": row.effects.queries,
+        "detectable": row.detectable.difference if row.detectable else None,
+        "queries_needed": row.needed,
+    }
 
 
 def _figure(value: float | None, digits: int = DIGITS) -> str:

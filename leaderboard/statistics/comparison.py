@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics.contributions import common, contributions
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
 from leaderboard.statistics.intervals import Interval, difference_interval
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
+from leaderboard.statistics.power import Detectable, detectable, detectable_by_pairs, queries_needed
+from leaderboard.statistics.swaps import SwapRate, swap_rates
 
 __all__ = ["Comparison", "ComparisonTable", "CorrectedTest", "benjamini_hochberg", "compare", "holm"]
 
@@ -37,18 +39,25 @@ class Comparison:
     difference  of their means, system − baseline, with its interval
     tests       randomisation, t and Wilcoxon, in this order
     effects     d_z, dominance, and queries better, worse and tied
+    detectable  the smallest difference that these queries find of this pair; None under a geometric mean, where the
+                tests are on logarithms
+    needed      queries that find a difference as large as the one seen, to plan with: it says nothing of whether this
+                one is there; None for a difference of 0, and where it would be more than a million
     """
 
     name: str
     difference: Interval
     tests: tuple[CorrectedTest, ...]
     effects: Effects
+    detectable: Detectable | None
+    needed: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonTable:
     """rows: one for each system other than the baseline, in the order given; none for a measure of the whole run, and
-    `reason` says so. Everything drawn was drawn from `seed`."""
+    `reason` says so. swaps: how often smaller sets of queries would order two of all the systems differently, empty
+    under a geometric mean. Everything drawn was drawn from `seed`."""
 
     baseline: str
     rows: tuple[Comparison, ...]
@@ -56,6 +65,7 @@ class ComparisonTable:
     resamples: int
     seed: int
     reason: str | None = None
+    swaps: tuple[SwapRate, ...] = ()
 
 
 def compare(
@@ -90,6 +100,8 @@ def compare(
     differences: list[Interval] = []
     tests: list[tuple[PairedTest, ...]] = []
     effects: list[Effects] = []
+    found: list[Detectable | None] = []
+    needed: list[int | None] = []
     for name in names:
         pair = common(systems[name], systems[baseline])
         own, other = (contributions(columns, aggregation) for columns in pair)
@@ -99,9 +111,12 @@ def compare(
         drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))
         effects.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
+        found.append(None if aggregation is GEOMETRIC_MEAN else detectable(own - other))
+        needed.append(queries_needed(effects[-1].d_z) if effects[-1].d_z else None)
     corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
-    rows = tuple(map(Comparison, names, differences, corrected, effects))
-    return ComparisonTable(baseline, rows, confidence, resamples, seed)
+    rows = tuple(map(Comparison, names, differences, corrected, effects, found, needed))
+    swaps = () if aggregation is GEOMETRIC_MEAN else _swaps(systems, aggregation, seed)
+    return ComparisonTable(baseline, rows, confidence, resamples, seed, swaps=swaps)
 
 
 def holm(p: Sequence[float | None]) -> tuple[float | None, ...]:
@@ -133,6 +148,12 @@ def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
 
     given = [value for value in p if value is not None]
     return _in_place_of(p, stats.false_discovery_control(given).tolist() if given else [])
+
+
+def _swaps(systems: Mapping[str, Columns], aggregation: Aggregation, seed: int) -> tuple[SwapRate, ...]:
+    values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
+    deviation = detectable_by_pairs(values).deviation
+    return swap_rates(values, deviation, seed=seed) if deviation else ()
 
 
 def _in_place_of(p: Sequence[float | None], corrected: Sequence[float]) -> tuple[float | None, ...]:

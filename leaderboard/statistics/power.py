@@ -64,12 +64,12 @@ def power(effect: float, queries: int, *, significance: float = SIGNIFICANCE) ->
         raise BadInput(f"a t test needs at least 2 queries; this asks for {queries}")
     if not 0 < significance < 1:
         raise BadInput(f"a significance level lies between 0 and 1, like 0.05; this one is {significance}")
-    from scipy import stats  # here, because importing it takes longer than most commands run
+    from scipy import special  # here, because importing it takes longer than most commands run
 
     freedom, noncentrality = queries - 1, math.sqrt(queries) * abs(effect)
-    critical = stats.t.isf(significance / 2, freedom)
-    found = stats.nct.sf(critical, freedom, noncentrality) + stats.nct.cdf(-critical, freedom, noncentrality)
-    return min(1.0, float(found))
+    critical = -special.stdtrit(freedom, significance / 2)
+    missed = special.nctdtr(freedom, noncentrality, critical) - special.nctdtr(freedom, noncentrality, -critical)
+    return min(1.0, max(0.0, float(1.0 - missed)))
 
 
 def queries_needed(effect: float, *, wanted: float = POWER, significance: float = SIGNIFICANCE) -> int | None:
@@ -191,9 +191,9 @@ def _of_pairs(values: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _found_by_t(counts: Floats, means: Floats, deviations: Floats) -> Bools:
     """bool[S, S]: whether a paired t test finds the pair at SIGNIFICANCE."""
-    from scipy import stats  # here, because importing it takes longer than most commands run
+    from scipy import special  # here, because importing it takes longer than most commands run
 
-    critical = stats.t.isf(SIGNIFICANCE / 2, np.maximum(1.0, counts - 1))
+    critical = -special.stdtrit(np.maximum(1.0, counts - 1), SIGNIFICANCE / 2)
     found: Bools = np.abs(means) * np.sqrt(counts) > critical * deviations
     return found
 

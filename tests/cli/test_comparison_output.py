@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,13 @@ def sign_flips(difference: np.ndarray) -> float:
     seen = abs(difference.mean())
     means = [abs(np.mean(difference * signs)) for signs in itertools.product((-1, 1), repeat=len(difference))]
     return float(np.mean([mean >= seen - 1e-12 for mean in means]))
+
+
+def power_of_t(effect: float, queries: int) -> float:
+    """Of the two-sided paired t test at .05, by scipy's noncentral t distribution."""
+    critical = stats.t.isf(0.025, queries - 1)
+    distribution = stats.nct(queries - 1, np.sqrt(queries) * effect)
+    return float(distribution.sf(critical) + distribution.cdf(-critical))
 
 
 def rows_of(out: str) -> list[dict[str, str]]:
@@ -106,16 +114,48 @@ def test_the_table_shows_the_figures_and_where_the_draws_come_from(scored: Score
     status, out, _ = scored("a", "b", "--measures", "P@1", "--compare", "a", "--seed", "42")
     # P@1 of a is 1 on the first query only, of b on the first two.
     assert status == 0
-    head, names, first, *others, last = out.splitlines()
+    head, names, first, *others, explained, last = out.splitlines()
     assert head == "P@1 against a (0.1250)"
     assert names.split() == [
-        "run", "P@1", "difference", "95", "%", "interval", "d_z", "dominance", "better", "worse", "tied", "test", "p",
-        "Holm", "BH",
+        "run", "P@1", "difference", "95", "%", "interval", "d_z", "dominance", "better", "worse", "tied", "finds",
+        "needs", "test", "p", "Holm", "BH",
     ]  # fmt: skip
     assert first.split()[:3] == ["b", "0.2500", "+0.1250"]
-    assert first.split()[-8:] == ["+0.12", "1", "0", "7", "randomisation", "1.0000", "1.0000", "1.0000"]
+    # One difference of 1 on 8 queries: d_z is 1/√8; statsmodels' solve_power gives .4087 and 64.7 for .8 at .05.
+    assert first.split()[-10:] == [
+        "+0.12", "1", "0", "7", "0.4087", "65", "randomisation", "1.0000", "1.0000", "1.0000",
+    ]  # fmt: skip
+    assert explained.startswith("finds: the smallest difference that a paired t test at .05 finds with probability 0.8")
     assert [line.split()[:-3] for line in others] == [["paired", "t"], ["Wilcoxon"]]
     assert last == "10,000 resamples, seed 42; Holm and Benjamini–Hochberg (BH) over 1 run"
+
+
+def test_each_pair_has_the_smallest_difference_that_is_found_and_the_queries_needed(scored: Scored) -> None:
+    arguments = ("a", "b", "c", "--measures", "AP GMAP", "--compare", "a", "--format")
+    rows = rows_of(scored(*arguments, "csv")[1])
+    for row in rows[:2]:
+        deviation = (AP[row["run"]] - AP["a"]).std(ddof=1)
+        assert power_of_t(float(row["detectable"]) / deviation, 8) == pytest.approx(0.8)
+        seen, needed = abs(float(row["difference"])) / deviation, int(row["queries_needed"])
+        assert power_of_t(seen, needed) >= 0.8 > power_of_t(seen, needed - 1)
+    assert [row["detectable"] for row in rows[2:]] == ["", ""]  # a geometric mean is tested on logarithms
+    assert all(int(row["queries_needed"]) > 2 for row in rows[2:])
+    [row, _] = json.loads(scored(*arguments, "json")[1])["measures"]["AP"]["rows"]
+    assert row["needed"] == int(rows[0]["queries_needed"])
+    assert row["detectable"]["difference"] == float(rows[0]["detectable"])
+
+
+def test_how_often_smaller_sets_of_queries_disagree_is_said_where_two_sets_fit(scored: Scored) -> None:
+    draw = np.random.default_rng(1)
+    Path("qrels").write_text("".join(f"q{query} 0 right 1\n" for query in range(24)))
+    for name in "abc":
+        Path(name).write_text(run_of([int(rank) for rank in draw.integers(1, 6, 24)]))
+    _, out, _ = scored("a", "b", "c", "--measures", "AP", "--compare", "a")
+    said = "pairs of runs that two sets without a query in common order differently: "
+    [line] = [line for line in out.splitlines() if line.startswith(said)]
+    assert re.fullmatch(r"\d+ % with 5 queries each, \d+ % with 10 queries each", line.removeprefix(said))
+    swaps = json.loads(scored("a", "b", "c", "--measures", "AP", "--compare", "a", "--format", "json")[1])
+    assert [rate["size"] for rate in swaps["measures"]["AP"]["swaps"]] == [5, 10]
 
 
 def test_the_seed_decides_the_interval(scored: Scored) -> None:
@@ -149,7 +189,7 @@ def test_two_runs_that_are_alike_differ_by_nothing(scored: Scored) -> None:
     _, out, _ = scored("a", "twin", "--measures", "AP", "--compare", "a")
     first = out.splitlines()[2].split()
     assert first == [
-        "twin", f"{AP['a'].mean():.4f}", "0.0000", "–", "0.00", "0.00", "0", "0", "8",
+        "twin", f"{AP['a'].mean():.4f}", "0.0000", "–", "0.00", "0.00", "0", "0", "8", "–", "–",
         "randomisation", "1.0000", "1.0000", "1.0000",
     ]  # fmt: skip
 
