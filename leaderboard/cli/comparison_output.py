@@ -115,8 +115,8 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
         if row.effects.left_out:
             yield f"{row.name}: {row.effects.left_out} queries left out, on which one of the two has no value"
     yield (
-        f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these queries; "
-        "needs: queries for one as large as the one seen"
+        f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these "
+        "queries; needs: queries for one as large as the one seen"
     )
     if table.swaps:
         rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
