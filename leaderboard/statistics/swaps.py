@@ -21,7 +21,7 @@ from leaderboard.statistics.ranks import TIE
 __all__ = ["SwapRate", "swap_rates"]
 
 DRAWS = 200  # of two sets, for every size
-SIZES = (5, 10, 25, 50, 100, 250, 500, 1000, 2500)  # of each set, as far as two of them fit
+SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000)  # of each set, as far as two of them fit
 AT_MOST = 0.05  # the swap rate of a difference that can be relied on, as in the sources
 BINS = 40  # of differences, each a tenth of a standard error wide: the last one is open
 PER_ERROR = 10
