@@ -18,9 +18,9 @@ from leaderboard.statistics.comparison import (
     holm,
 )
 from leaderboard.statistics.contributions import contributions
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED
 from leaderboard.statistics.fragility import Fragility, fragility
-from leaderboard.statistics.intervals import LEAST_QUERIES, NO_LIMITS, Interval, difference_interval, intervals
+from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals
 from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed

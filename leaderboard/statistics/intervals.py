@@ -35,13 +35,12 @@ from leaderboard.metrics.aggregation import (
 )
 from leaderboard.metrics.ranking import Bools, Floats
 from leaderboard.statistics.contributions import common, has_value
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, check_resamples, significance
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.paired import NO_PAIRS
 
-__all__ = ["LEAST_QUERIES", "NO_LIMITS", "Interval", "difference_interval", "intervals"]
+__all__ = ["NO_LIMITS", "Interval", "difference_interval", "intervals"]
 
-LEAST_QUERIES = 5  # fewer say next to nothing of their own spread: simulated, 95 % intervals cover far less
 WIDEST, WIDEST_LONG_TAILS = 1.2, 1.5  # times Student's t: more makes intervals wider and covers hardly more
 ROUNDING = 1e-12
 NO_LIMITS = (-math.inf, math.inf)

@@ -32,12 +32,19 @@ import numpy as np
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics.ranking import Floats
-from leaderboard.statistics.defaults import CELLS, CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
+from leaderboard.statistics.defaults import (
+    CELLS,
+    CONFIDENCE,
+    LEAST_QUERIES,
+    RESAMPLES,
+    SEED,
+    check_resamples,
+    significance,
+)
 
 __all__ = ["Cell", "Change", "Effect", "LinkedPart", "change", "linked_parts"]
 
 Cell = tuple[str, str]  # version, period
-LEAST_QUERIES = 5
 ROUNDING = 1e-12
 
 TOO_FEW = f"a period has fewer than {LEAST_QUERIES} queries on which all of its versions have a value"

@@ -15,12 +15,12 @@ import numpy as np
 
 from leaderboard.errors import BadInput
 from leaderboard.metrics.ranking import Bools, Floats
+from leaderboard.statistics.defaults import LEAST_QUERIES
 
 __all__ = ["POWER", "SIGNIFICANCE", "Detectable", "detectable", "detectable_by_pairs", "power", "queries_needed"]
 
 POWER = 0.8  # the field's convention (Cohen): a difference that is there is missed one time in five
 SIGNIFICANCE = 0.05
-LEAST_QUERIES = 5  # below these a standard deviation says too little of other queries
 MOST_QUERIES = 1_000_000  # no campaign has more: beyond them the answer is "none"
 NO_DIFFERENCE = 1e-6  # standard deviations of a pair's values: below that their differences are rounding
 
