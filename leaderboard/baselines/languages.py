@@ -147,6 +147,13 @@ class Analyser:
         return [term for word in self.words(text) if (term := self.term(word)) is not None]
 
     @property
+    def short(self) -> str:
+        """Its language, and what it leaves undone."""
+        language = "" if self.language == NO_LANGUAGE else self.language
+        lacks = ("" if self.stop_words else "no stop words", "" if self.is_stemming else "no stems")
+        return ", ".join(filter(None, (language, *lacks)))
+
+    @property
     def described(self) -> str:
         """What it does, in a few words."""
         stops = f"{len(self.stop_words):,} stop words" if self.stop_words else "no stop words"

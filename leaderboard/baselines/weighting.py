@@ -25,7 +25,12 @@ class Weighting(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, with its parameters."""
+        """What the field calls it."""
+        ...
+
+    @property
+    def parameters(self) -> str:
+        """What its figures depend on, as a person reads it; "" where that is nothing."""
         ...
 
     def idf(self, df: int, documents: int) -> float:
@@ -66,8 +71,12 @@ class BM25:
 
     @property
     def name(self) -> str:
-        k3 = "" if self.k3 is None else f", k3 = {self.k3:g}"
-        return f"BM25 (k1 = {self.k1:g}, b = {self.b:g}{k3}, idf = {self.inverse})"
+        return "BM25"
+
+    @property
+    def parameters(self) -> str:
+        k3 = "" if self.k3 is None else f"k3 = {self.k3:g}, "
+        return f"k1 = {self.k1:g}, b = {self.b:g}, {k3}idf = {self.inverse}"
 
     def idf(self, df: int, documents: int) -> float:
         odds = (documents - df + 0.5) / (df + 0.5)
@@ -93,6 +102,10 @@ class TfIdf:
     @property
     def name(self) -> str:
         return "tf-idf"
+
+    @property
+    def parameters(self) -> str:
+        return ""
 
     def idf(self, df: int, documents: int) -> float:
         return math.log2(documents / df)

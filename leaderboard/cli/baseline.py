@@ -191,9 +191,9 @@ def _baseline(
     out = out or Path()  # _require_sense saw to it
     other = [each for each in (tuning_judgments, tuning_queries) if each is not None]
     require_place(out, [query_file, *other, *(file.path for file in files)])
-    expected = None
-    if place is not None:
-        of_campaign, expected = _of_evaluation(place, team or "", system or weighting.name)
+    stated = None if place is None else _stated(place, team or "", system or weighting.name)
+    if stated is not None:
+        of_campaign = stated.of_campaign
     tuning = None
     if tuning_judgments is not None and tuning_queries is not None:
         tuning = _tuning(tuning_judgments, tuning_queries, rows, **of_campaign)
@@ -201,21 +201,22 @@ def _baseline(
     weights = Weights(_index(files, analyser, [row.text for row in asked], encoding), weighting)
     tuned = None if tuning is None else _tuned(weights, tuning, depth)
     theta = None if tuned is None else tuned.theta
-    tag = tag or short
-    written = write_run(out, _answers(weights, rows, depth, "Answering"), tag, theta)
+    written = write_run(out, _answers(weights, rows, depth, "Answering"), tag or short, theta)
     _report(out, weights, written, tuned)
-    if expected not in (None, weights.index.documents):
-        click.echo(f"the collection of {place} has {expected:,} documents, and these are others", err=True)
-    if place is None:
+    if place is None or stated is None:
         return 0
+    if stated.documents not in (None, weights.index.documents):
+        click.echo(f"the collection of {place} has {stated.documents:,} documents, and these are others", err=True)
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.rules.standings import SystemKind
+    from leaderboard.services.submissions import LONGEST_LABEL
     from leaderboard.services.systems import NewSystem
 
-    described = f"{weighting.name}; {analyser.described}. Made with `leaderboard baseline {short}`."
+    described = f"{weighting.name}, made with `leaderboard baseline {short}`: a run's label says with which parameters."
     new = NewSystem(system or weighting.name, SystemKind.BASELINE, described)
     finite = theta if theta is not None and math.isfinite(theta) else None
-    return send_baseline(place, out, team or "", new, label=tag, threshold=finite, wait=wait)
+    label = tag or ", ".join(filter(None, (weighting.parameters, analyser.short)))[:LONGEST_LABEL]
+    return send_baseline(place, out, team or "", new, label=label, stand=stated.stand, threshold=finite, wait=wait)
 
 
 def _require_sense(
@@ -338,10 +339,16 @@ def _tuned(weights: "Weights", tuning: _Tuning, depth: int) -> "Tuned":
     return tune(lists, tuning.judged, replace(tuning.setting, documents=weights.index.documents), tuning.level)
 
 
+def _what(weights: "Weights") -> str:
+    """The system and what it does with words, on one line."""
+    parameters = weights.weighting.parameters
+    return f"{weights.weighting.name}{f' ({parameters})' if parameters else ''}; {weights.index.analyser.described}"
+
+
 def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | None") -> None:
     index = weights.index
     click.echo(
-        f"{weights.weighting.name}; {index.analyser.described}\n"
+        f"{_what(weights)}\n"
         f"{index.documents:,} documents, {index.mean_length:.1f} terms each on average\n"
         f"{out}: {written}"
     )
@@ -353,30 +360,42 @@ def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | Non
         click.echo(f"{len(written.empty):,} {plural} without a document: {named(written.empty)}", err=True)
 
 
-def _of_evaluation(place: Place, team: str, system: str) -> tuple[dict[str, Any], int | None]:
-    """What campaign and evaluation state, and how many documents there are, None where that isn't said.
+class _Stated(NamedTuple):
+    """What campaign and evaluation state.
 
-    Raises what `submit` would: before the documents are read, not after.
+    of_campaign  the options of OF_CAMPAIGN
+    documents    how many the collection has, None where that isn't said
+    stand        whether somebody chooses the run that stands for its system: then this one shall
     """
+
+    of_campaign: dict[str, Any]
+    documents: int | None
+    stand: bool
+
+
+def _stated(place: Place, team: str, system: str) -> _Stated:
+    """Raises what `submit` would: before the documents are read, not after."""
     import datetime as dt
 
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
     from leaderboard.cli.submissions import find_baseline
     from leaderboard.lookup import find_evaluation, find_team
+    from leaderboard.rules.standings import RunChoice
     from leaderboard.services.submissions import admit
 
     with reading() as session:
         evaluation, found = find_evaluation(session, *place), find_team(session, team)
         find_baseline(session, found, system)
         admit(session, CONSOLE, evaluation, found, dt.datetime.now(dt.UTC))
-        stated = {
+        of_campaign = {
             "beta": evaluation.campaign.beta,
             "no_relevant": evaluation.campaign.no_relevant.value,
             "level": evaluation.relevance_level,
             "judging": evaluation.judging.value,
         }
-        return stated, evaluation.documents
+        stand = evaluation.campaign.run_choice is RunChoice.PRIMARY
+        return _Stated(of_campaign, evaluation.documents, stand)
 
 
 HEAD = ("term", "in query", "weight", "tf", "df", "idf", "tf part", "share")
@@ -395,7 +414,7 @@ def _explained(weights: "Weights", row: "QueryRow", document: str) -> str:
     else:
         score = f"score of {document} for {row.id}: {explained.score!r}, the sum of the shares (weight · idf · tf part)"
     return (
-        f"{weights.weighting.name}; {index.analyser.described}\n"
+        f"{_what(weights)}\n"
         f"{document} has {explained.length:,} terms, a document {index.mean_length:.1f} on average "
         f"({index.documents:,} documents): length part {explained.length_part:.6f}\n\n"
         f"{aligned([HEAD, *rows], {0})}\n{score}\n"

@@ -103,9 +103,8 @@ def send_baseline(
     team: str,
     new: NewSystem,
     *,
-    label: str,
-    threshold: float | None,
     wait: float,
+    **options: Any,
 ) -> int:
     """Submits a run as the team's baseline of this name, as `submit` does; it is made where there is none.
 
@@ -117,8 +116,7 @@ def send_baseline(
         team,
         lambda session, found: find_baseline(session, found, new.name) or new,
         wait=wait,
-        label=label,
-        threshold=threshold,
+        **options,
     )
 
 

@@ -22,7 +22,7 @@ from leaderboard.services.texts import LONGEST_REASON, checked_text, text_proble
 from leaderboard.services.turns import next_turns
 from leaderboard.store import Received
 
-__all__ = ["admit", "hold_place", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
+__all__ = ["LONGEST_LABEL", "admit", "hold_place", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000

@@ -224,16 +224,17 @@ def test_a_baseline_is_submitted_scored_and_pinned_to_the_board(
     out = ok("baseline", "tfidf", *files, *SUBMIT, "--system", "Term matching", *tuning, *waits)
     assert "θ = 1.0 (value 1.0000" in out
     assert "submission 1: run" in out
-    ok("worker", "--once")
     ok("baseline", "tfidf", *files, *SUBMIT, "--system", "Term matching", "--no-stems", *waits)  # the same system again
+    ok("worker", "--once")
     with closing(Database.connect(database_url)) as database, database.read() as session:
         [system] = session.scalars(sa.select(System))
         assert (system.name, system.kind) == ("Term matching", SystemKind.BASELINE)
-        assert system.description.startswith("tf-idf; english: 131 stop words, Snowball stems.")
         runs = session.scalars(sa.select(Submission).order_by(Submission.id)).all()
-        assert [(run.label, run.threshold) for run in runs] == [("tfidf", 1.0), ("tfidf", None)]
+        assert [(run.label, run.threshold) for run in runs] == [("english", 1.0), ("english, no stems", None)]
+
         page = board(session, CONSOLE, "harbour", "2026", dt.datetime.now(dt.UTC))
         assert [(row.entry.system.name, row.rank) for row in page.baselines] == [("Term matching", None)]
+        assert page.baselines[0].entry.submission_id == runs[1].id  # the later one stands
         assert page.rows == ()
 
 
@@ -248,7 +249,7 @@ def test_a_system_that_is_no_baseline_is_not_taken_for_one(
     assert done.err == "Organisers has a system 'BM25' that is no baseline; give another name: --system\n"
     assert (tmp_path / "run").read_text() == "q1 Q0 d1 1 1 x\n"  # found before anything was written
     (tmp_path / "docs.jsonl").write_text('{"id": "d1", "text": "harbour"}\n')
-    done = command("baseline", "bm25", *files, *SUBMIT, "--wait", "0")
+    done = command("baseline", "bm25", *files, *SUBMIT, "--system", "Terms", "--wait", "0")
     assert done.status == 0
     assert done.err == (
         "1 query without a document: q3\nthe collection of harbour/2026 has 4 documents, and these are others\n"
