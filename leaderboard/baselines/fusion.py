@@ -6,7 +6,9 @@ from typing import Literal
 import numpy as np
 
 from leaderboard.baselines.lists import RankedList, best_first
+from leaderboard.errors import BadInput
 from leaderboard.formats import Run
+from leaderboard.formats.harmless import shown
 from leaderboard.metrics import Floats
 from leaderboard.scoring import RankedLines, ranked_lines
 
@@ -40,6 +42,8 @@ def combsum(runs: Sequence[Run], *, normalise: Normalisation = "minmax", depth: 
 
     normalise  "minmax": the scores of each run and query are moved to 0 … 1 first, (s − min) / (max − min), and to 1
                where all are equal; "none": they are added as they are
+
+    Raises BadInput where scores that are added as they are become too large for a number.
 
     Source: E. A. Fox, J. A. Shaw: Combination of Multiple Searches, TREC-2, 1994; min-max: J. H. Lee: Analyses of
     Multiple Evidence Combination, SIGIR 1997.
@@ -88,6 +92,9 @@ def _fuse(runs: Sequence[Run], worth: Worth, depth: int) -> Iterator[RankedList]
         # The smallest first: so documents with the same shares from different runs tie, and the order of the runs on
         # the command line changes no digit.
         total = np.zeros(len(ids))
-        for row in np.sort(shares, axis=0):
-            total += row
+        with np.errstate(over="ignore"):
+            for row in np.sort(shares, axis=0):
+                total += row
+        if not np.isfinite(total).all():
+            raise BadInput(f"query {shown(query)}: scores add up to more than a number can hold; normalise them")
         yield best_first(query, total, ids.__getitem__, depth)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from leaderboard.formats.harmless import LONGEST_TAG
-
 if TYPE_CHECKING:
     from leaderboard.baselines import RankedList
 
@@ -29,6 +27,8 @@ class _Tag(click.ParamType[str]):
     name = "tag"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from leaderboard.formats.harmless import LONGEST_TAG
+
         text = str(value)
         if not text or NO_TAG.search(text) or not text.isprintable() or len(text) > LONGEST_TAG:
             self.fail(f"a run tag has 1 to {LONGEST_TAG} characters and no blank, found {text!r}", param, ctx)
@@ -51,9 +51,11 @@ class Written(NamedTuple):
 
 
 def require_place(out: Path, inputs: Iterable[Path]) -> None:
-    """Raises UsageError where the file to write has no folder, or is one of those that are read."""
+    """Raises UsageError where the file to write has no folder, is no file, or is one of those that are read."""
     if not out.parent.is_dir():
         raise click.UsageError(f"--out {out}: there is no folder {out.parent}")
+    if out.exists() and not out.is_file():
+        raise click.UsageError(f"--out {out} is no file that could be replaced")
     for path in inputs:
         if out.resolve() == path.resolve():
             raise click.UsageError(f"--out {out} is one of the files that are read; name another")
@@ -88,6 +90,7 @@ def write_run(out: Path, lists: "Iterable[RankedList]", tag: str, theta: float |
 @contextmanager
 def _whole(out: Path) -> Iterator[io.TextIOWrapper]:
     """A text to write to, which becomes the file when the block ends without an exception, and else leaves nothing."""
+    out = out.resolve()  # a link stays, and what it leads to is replaced
     number, name = mkstemp(dir=out.parent, prefix=f".{out.name[:100]}.")
     beside = Path(name)
     try:

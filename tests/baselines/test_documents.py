@@ -58,6 +58,15 @@ def test_sgml_is_read_as_it_comes(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_sgml_is_the_same_wherever_pieces_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    (tmp_path / "docs").write_text(SGML)
+    whole = list(read_documents(DocumentFile(tmp_path / "docs")))
+    monkeypatch.setattr("leaderboard.baselines.documents.MIB", size)
+    assert list(read_documents(DocumentFile(tmp_path / "docs"))) == whole
+    assert [each.line for each in whole] == [2, 9, 9, 12, 14]
+
+
 def test_a_long_sgml_file_is_read_in_pieces(tmp_path: Path) -> None:
     one = "<DOC>\n<DOCNO>d{}</DOCNO>\n" + "word " * 30_000 + "</DOC>\n"
     found = _read(tmp_path / "docs", "".join(one.format(number) for number in range(30)))

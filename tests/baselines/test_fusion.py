@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from leaderboard.baselines import RankedList, combsum, reciprocal_rank_fusion
+from leaderboard.errors import BadInput
 from leaderboard.formats import Run, read_run
 
 
@@ -61,6 +62,12 @@ def test_scores_can_be_added_as_they_are() -> None:
 def test_the_largest_numbers_are_moved_to_the_unit_interval_too() -> None:
     extreme = _run("q 0 a 1 1e308 x", "q 0 b 2 -1e308 x", "q 0 c 3 0 x")
     assert _listed(combsum([extreme])) == {"q": [("a", 1.0), ("c", 0.5), ("b", 0.0)]}
+
+
+def test_sums_that_are_too_large_for_a_number_are_refused() -> None:
+    run = _run("q 0 a 1 1e308 x")
+    with pytest.raises(BadInput, match="query q: scores add up to more than a number can hold"):
+        list(combsum([run, run], normalise="none"))
 
 
 def test_the_order_of_the_runs_changes_nothing_and_equal_shares_tie() -> None:

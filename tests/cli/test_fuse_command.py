@@ -42,12 +42,22 @@ def test_sums_of_scores(called: Called) -> None:
     assert Path("f.txt").read_text().splitlines()[:2] == ["q1 Q0 a 1 9.0 combsum-of-2", "q1 Q0 b 2 5.5 combsum-of-2"]
 
 
+def test_a_link_is_followed_and_the_file_has_the_usual_rights(called: Called) -> None:
+    Path("real.txt").write_text("old")
+    Path("link.txt").symlink_to("real.txt")
+    assert called("rrf", "a.txt", "b.csv", "--out", "link.txt")[0] == 0
+    assert Path("link.txt").is_symlink()
+    assert Path("real.txt").read_text().startswith("q1 Q0 b 1 ")
+    assert Path("real.txt").stat().st_mode == Path("a.txt").stat().st_mode
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["a.txt", "--out", "f"], "leaderboard fuse rrf: name two runs or more"),
         (["a.txt", "b.csv"], "leaderboard fuse rrf: --out is missing"),
         (["a.txt", "b.csv", "--out", "b.csv"], "leaderboard fuse rrf: --out b.csv is one of the files that are read"),
+        (["a.txt", "b.csv", "--out", "/dev/null"], "leaderboard fuse rrf: --out /dev/null is no file that could be"),
         (["a.txt", "b.csv", "--out", "f", "--k", "-1"], "leaderboard fuse rrf: --k: -1.0 is not in the range"),
         (["a.txt", "bad.txt", "--out", "f"], "bad.txt: line 1: "),
         (["a.txt", "empty.txt", "--out", "f"], "empty.txt: is empty"),
