@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 from scipy import stats
 
 from leaderboard.metrics import Bools, Floats
 from leaderboard.metrics.aggregation import MEAN
-from leaderboard.statistics import difference_interval, holm, intervals, tukey_hsd
+from leaderboard.statistics import difference_interval, holm, intervals, rank_sets, tukey_hsd
 from tests.support.shared import SHARED_VARIABLE, shared_data
 from trials.populations import BETAS, POLICIES, Population, clones, crossed, detection, real, recentred
 
@@ -69,6 +70,12 @@ class Chunk:
 
 
 Counts = dict[str, int]
+DIFFERENCE = "difference of "
+
+
+class Options(TypedDict):
+    resamples: int
+    seed: int
 
 
 @cache
@@ -88,31 +95,29 @@ def detection_names() -> list[str]:
 
 def coverage(chunk: Chunk) -> Counts:
     """Intervals given and those that hold the truth, of each system ("given 0 3": population 0, system 3)."""
-    difference = chunk.cell.measure.startswith("difference of ")
+    difference = chunk.cell.measure.startswith(DIFFERENCE)
     generator = chunk.generator
     found: Counts = defaultdict(int)
-    for place, population in enumerate(populations(chunk.cell.measure.removeprefix("difference of "))):
+    for place, population in enumerate(populations(chunk.cell.measure.removeprefix(DIFFERENCE))):
         truth = population.truth
-        for _ in range(chunk.campaigns):
-            drawn = population.draw(chunk.cell.queries, generator)
-            seed = int(generator.integers(2**31))
-            systems = [tuple(column[:, system] for column in drawn) for system in range(population.systems)]
-            if difference:  # of each system and the next
-                own = [
-                    difference_interval(first, second, population.aggregation, resamples=RESAMPLES, seed=seed)
-                    for first, second in pairwise(systems)
-                ]
-                true = truth[:-1] - truth[1:]
-            else:
-                own = list(intervals(systems, population.aggregation, resamples=RESAMPLES, seed=seed))
-                true = truth
-            for system, (interval, value) in enumerate(zip(own, true.tolist(), strict=True)):
-                if interval.low is None or interval.high is None:
-                    found[f"none {place} {system}"] += 1
-                    continue
-                found[f"given {place} {system}"] += 1
-                found[f"covered {place} {system}"] += interval.low - 1e-12 <= value <= interval.high + 1e-12
-    return found
+        drawn = [population.draw(chunk.cell.queries, generator) for _ in range(chunk.campaigns)]
+        runs = [tuple(column[:, run] for column in own) for own in drawn for run in range(population.systems)]
+        options: Options = {"resamples": RESAMPLES, "seed": int(generator.integers(2**31))}
+        if difference:  # of each run and the next; the last with the first of the next campaign, which is left out
+            own = [difference_interval(one, other, population.aggregation, **options) for one, other in pairwise(runs)]
+            truth = truth - np.roll(truth, -1)
+        else:  # all campaigns at once, as if they were systems of one board: the figures are the same
+            own = list(intervals(runs, population.aggregation, **options))
+        for number, interval in enumerate(own):
+            run = number % population.systems
+            if difference and run == population.systems - 1:
+                continue
+            if interval.low is None or interval.high is None:
+                found[f"none {place} {run}"] += 1
+                continue
+            found[f"given {place} {run}"] += 1
+            found[f"covered {place} {run}"] += interval.low - 1e-12 <= truth[run] <= interval.high + 1e-12
+    return {name: int(count) for name, count in found.items()}
 
 
 # A procedure takes the values, float64[Q, S], and says of every pair whether the first is significantly better.
@@ -158,7 +163,12 @@ def _better(values: Floats, apart: Bools) -> Bools:
     return found
 
 
+def by_rank_sets(values: Floats, seed: int) -> Bools:
+    return rank_sets(values, "higher", resamples=RESAMPLES, seed=seed).better
+
+
 PROCEDURES: dict[str, Procedure] = {
+    "rank sets": by_rank_sets,
     "Tukey": by_tukey,
     "Holm, t": by_holm_and_t,
     "Holm, sign flips": by_holm_and_sign_flips,
