@@ -128,7 +128,7 @@ class Score(Base):
 
 
 class Board(Base):
-    """What a board shows beyond means (intervals, rank ranges, groups), refreshed by the worker after a scoring."""
+    """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring."""
 
     __tablename__ = "board"
 

@@ -41,23 +41,21 @@ class BoardRow:
     """A run on the board.
 
     rank        None for baselines, late runs and undefined means
-    rank_range  the lowest and highest rank over resampled queries; None without statistics
-    leads       whether the run is not significantly different from the first; None without statistics
+    rank_set    the best and the worst rank that it may have at the board's confidence; None without statistics
     figures     one for each of the page's columns, in their order
     ranked_by   the figure of the measure that ranks
     """
 
     rank: int | None
-    rank_range: tuple[int, int] | None
-    leads: bool | None
+    rank_set: tuple[int, int] | None
     entry: Entry
     figures: tuple[Figure, ...]
     ranked_by: Figure
 
     @property
-    def has_rank_range(self) -> bool:
-        """Whether resamples give it more than one rank."""
-        return self.rank_range is not None and self.rank_range[0] < self.rank_range[1]
+    def may_be_best(self) -> bool | None:
+        """Whether rank 1 is in its set; None without statistics."""
+        return None if self.rank_set is None else self.rank_set[0] == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +68,22 @@ class Tag:
 class BoardStatistics:
     """What the worker computed for a board besides means and intervals.
 
-    ranks         scoring -> its lowest and highest rank over resampled queries
-    leaders       scorings that are not significantly different from the first at `confidence`, the first included
-    permutations  of the test of significance; 0 where it was not made
-    told          what the queries can tell of the ranked runs; None while details are closed
+    ranks           scoring -> the ends of its rank set at `confidence`, all sets right at once; empty where nothing is
+                    said of ranks
+    above_baselines  scorings that are significantly better than every baseline
+    resamples       that the intervals come from
+    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for
+    too_few_queries  whether that is why there are none
+    told            what the queries can tell of the ranked runs; None while details are closed
     """
 
     ranks: Mapping[int, tuple[int, int]]
-    leaders: frozenset[int]
+    above_baselines: frozenset[int]
     confidence: float
     resamples: int
-    permutations: int
+    rank_resamples: int
+    rank_queries: int
+    too_few_queries: bool
     seed: int
     told: ToldByQueries | None
 
@@ -104,7 +107,6 @@ class BoardPage:
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     parked   what organisers have to look at; empty for everybody else
     verified  for organisers only
-    leaders  names of the systems not significantly different from the first, itself included; empty without statistics
     """
 
     evaluation: EvaluationHeading
@@ -121,7 +123,6 @@ class BoardPage:
     rows: tuple[BoardRow, ...]
     baselines: tuple[BoardRow, ...]
     statistics: BoardStatistics | None
-    leaders: tuple[str, ...]
     waiting: int
     rescoring: int
     parked: tuple[ParkedRun, ...]
@@ -131,6 +132,11 @@ class BoardPage:
     def ranked(self) -> tuple[BoardRow, ...]:
         """The rows that have a rank, best first whatever the page is sorted by."""
         return tuple(sorted((row for row in self.rows if row.rank is not None), key=lambda row: row.rank or 0))
+
+    @property
+    def some_may_not_be_best(self) -> bool:
+        """Whether rank sets tell anybody apart from the best; where they do not, no row is picked out."""
+        return any(row.may_be_best is False for row in self.rows)
 
     @property
     def other_columns(self) -> tuple[Column, ...]:
@@ -251,7 +257,6 @@ def board(
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
         statistics=statistics,
-        leaders=tuple(row.entry.system.name for row in rows if row.leads),
         waiting=waiting,
         rescoring=rescoring,
         parked=_parked(session, evaluation) if actor.may_organise(evaluation.campaign_id) else (),
@@ -286,8 +291,7 @@ def _row(
 ) -> BoardRow:
     return BoardRow(
         rank=places.get(entry.submission_id),
-        rank_range=statistics.ranks.get(entry.scoring_id) if statistics else None,
-        leads=entry.scoring_id in statistics.leaders if statistics and statistics.leaders else None,
+        rank_set=statistics.ranks.get(entry.scoring_id) if statistics else None,
         entry=entry,
         figures=tuple(entry.figure(column.name) for column in columns),
         ranked_by=entry.figure(ranked_by.name),
@@ -325,7 +329,7 @@ def _statistics(
 ) -> BoardStatistics | None:
     """None until the worker has computed them.
 
-    Ranks and leaders are given only if they were computed over exactly the scorings `ranked`: they say nothing of
+    Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
     figures = session.scalar(
@@ -339,10 +343,12 @@ def _statistics(
     fits = ranks.keys() == set(ranked)
     return BoardStatistics(
         ranks=ranks if fits else {},
-        leaders=frozenset(figures["leaders"] if fits else ()),
+        above_baselines=frozenset(figures["above_baselines"] if fits else ()),
         confidence=figures["confidence"],
         resamples=figures["resamples"],
-        permutations=figures["permutations"] if fits else 0,
+        rank_resamples=figures["rank_resamples"],
+        rank_queries=figures["rank_queries"],
+        too_few_queries=figures["too_few_queries"],
         seed=figures["seed"],
         told=told_by_queries(figures["queries"]) if fits else None,
     )
@@ -358,22 +364,23 @@ def _as_rounded(
 ) -> BoardStatistics:
     """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
 
-    A rank range takes in every place that the shared rank stands for, and whoever shares the first rank leads. What
-    the queries can tell is left out: all of it is worked out from single queries' values.
+    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
+    What the queries can tell is left out: all of it is worked out from single queries' values.
 
-    hide  whether to leave both out: where nothing has an interval, because the queries are too few; and where the best
+    hide  whether to leave them out: where nothing has an interval, because the queries are too few; and where the best
           run stands and two read alike, since that they are given for the one that stands would say that it is better
     """
     if hide:
-        return replace(statistics, ranks={}, leaders=frozenset(), permutations=0, told=None)
+        return replace(
+            statistics, ranks={}, above_baselines=frozenset(), rank_queries=0, too_few_queries=False, told=None
+        )
     shared = Counter(places.values())
     rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
     ranks = {
         scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
         for scoring, (low, high) in statistics.ranks.items()
     }
-    first = {scoring for scoring, own in rank.items() if own == 1} if statistics.leaders else set()
-    return replace(statistics, ranks=ranks, leaders=statistics.leaders | first, told=None)
+    return replace(statistics, ranks=ranks, above_baselines=frozenset(), told=None)
 
 
 def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:

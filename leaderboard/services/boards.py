@@ -1,12 +1,12 @@
-"""What a board shows beyond means (intervals, rank ranges, the leaders, what the queries can tell), computed anew after
-every change.
+"""What a board shows beyond means (intervals, rank sets, what the queries can tell), computed anew after every change.
 
 This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
 the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
 remember which boards its change makes outdated.
 
-Rank ranges and leaders are computed among the runs that the board ranks (one a system by the campaign's rule, received
-in time, no baseline), so that a rank and its range are of the same runs. All other scored runs have an interval only.
+Rank sets are computed among the runs that the board ranks (one a system by the campaign's rule, received in time), so
+that a rank and its set are of the same runs; baselines that stand are compared with them and push no rank. All other
+scored runs have an interval only.
 """
 
 import datetime as dt
@@ -37,11 +37,11 @@ from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "due", "recomputed", "refresh"]
 
-FIGURES_VERSION = 1  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 2  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 LEAST_RESAMPLES = 1_000
-PAIRS_UP_TO = 5_000  # runs × queries: a larger board has its pairs compared under the primary measure only
+PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
 NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
@@ -62,14 +62,20 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Lineup:
-    """The scorings on a board: those ranked against each other, and the others, which have an interval only."""
+    """The scorings on a board: those ranked against each other, the baselines that they are compared with, and the
+    others, which have an interval only."""
 
     ranked: tuple[int, ...]
+    baselines: tuple[int, ...]
     others: tuple[int, ...]
 
     @property
+    def all(self) -> tuple[int, ...]:
+        return (*self.ranked, *self.baselines, *self.others)
+
+    @property
     def digest(self) -> str:
-        return hashlib.sha256(repr((self.ranked, self.others)).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr((self.ranked, self.baselines, self.others)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ class _Work:
     limits         the lowest and the highest figure possible
     ends           scoring -> the ends of the interval that is kept now
     resamples      to draw, at least LEAST_RESAMPLES
-    compare_pairs  whether to look for the leaders too, and to count how often sets of queries disagree
+    compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
 
     measure: Measure
@@ -188,7 +194,7 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                 stored = _ends(session, wanted, subset)
                 intervals = {
                     run: (stored[run], ends.get(run, NO_ENDS))
-                    for run in (*work.lineup.ranked, *work.lineup.others)
+                    for run in work.lineup.all
                     if run in stored and _differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = kept.get((wanted, subset), figures)
@@ -254,10 +260,9 @@ def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> di
 def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, float], direction: Direction) -> Lineup:
     standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
     ranked = {run.scoring_id for run in standing if is_ranked(run)}
-    return Lineup(
-        tuple(sorted(ranked)),
-        tuple(run.scoring_id for run in runs if run.scoring_id not in ranked and not run.withdrawn),
-    )
+    baselines = {run.scoring_id for run in standing if run.is_baseline}
+    others = [run.scoring_id for run in runs if run.scoring_id not in ranked | baselines and not run.withdrawn]
+    return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
 
 
 def _read(session: Session, wanted: Due) -> list[_Work]:
@@ -282,7 +287,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
             run: columns_from_values(
                 measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
             )
-            for run in (*lineup.ranked, *lineup.others)
+            for run in lineup.all
         }
         works.append(
             _Work(
@@ -295,7 +300,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 ends=ends,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
-                or len(lineup.ranked) * queries <= PAIRS_UP_TO,
+                or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
             )
         )
     return works
@@ -330,32 +335,39 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     """(scoring -> the ends of its interval, what the board keeps)."""
     aggregation = work.measure.family.aggregation
     found = statistics.board_statistics(
-        {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns},
+        {str(run): work.columns[run] for run in (*work.lineup.ranked, *work.lineup.baselines) if run in work.columns},
         aggregation,
         direction=work.measure.direction,
+        baselines=set(map(str, work.lineup.baselines)),
         limits=work.limits,
         resamples=work.resamples,
         compare_pairs=work.compare_pairs,
     )
-    unranked = [run for run in work.lineup.others if run in work.columns]
+    unpaired = [run for run in work.lineup.others if run in work.columns]
     own = statistics.intervals(
-        [work.columns[run] for run in unranked], aggregation, limits=work.limits, resamples=work.resamples
+        [work.columns[run] for run in unpaired], aggregation, limits=work.limits, resamples=work.resamples
     )
-    intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unranked, own, strict=True))
+    intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unpaired, own, strict=True))
     ends = {
         run: (interval.low, interval.high)
         for run, interval in intervals.items()
         if interval.low is not None and interval.high is not None
     }
-    ranges = {run: each.rank_range for run, each in found.systems.items() if each.rank_range is not None}
+    ranks = found.ranks
     return ends, {
         "over": work.lineup.digest,
         "confidence": found.confidence,
         "resamples": found.resamples,
-        "permutations": found.tukey.permutations if found.tukey else 0,
         "seed": found.seed,
-        "ranks": {run: [each.low, each.high] for run, each in ranges.items() if each.low is not None},
-        "leaders": [int(run) for run in found.leaders],
+        "ranks": {
+            run: [each.rank_set.low, each.rank_set.high]
+            for run, each in found.systems.items()
+            if each.rank_set is not None and each.rank_set.rank is not None
+        },
+        "rank_resamples": ranks.resamples if ranks else 0,
+        "rank_queries": ranks.queries if ranks else 0,
+        "too_few_queries": ranks is not None and ranks.reason is not None,
+        "above_baselines": [int(run) for run in found.above],
         "queries": _told_by_the_queries(work),
     }
 

@@ -25,9 +25,9 @@ from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, chan
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
-from leaderboard.statistics.ranks import RankRange, competition_ranks, rank_ranges
+from leaderboard.statistics.ranks import competition_ranks
 from leaderboard.statistics.swaps import SwapRate, swap_rates
-from leaderboard.statistics.tukey import Tukey, leaders, tukey_hsd
+from leaderboard.statistics.tukey import Tukey, tukey_hsd
 
 __all__ = [
     "CONFIDENCE",
@@ -48,7 +48,6 @@ __all__ = [
     "Interval",
     "LinkedPart",
     "PairedTest",
-    "RankRange",
     "RankSet",
     "RankSets",
     "SwapRate",
@@ -67,13 +66,11 @@ __all__ = [
     "fragility",
     "holm",
     "intervals",
-    "leaders",
     "linked_parts",
     "paired_t",
     "power",
     "queries_needed",
     "randomisation_test",
-    "rank_ranges",
     "rank_sets",
     "swap_rates",
     "tukey_hsd",

@@ -35,13 +35,13 @@ from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Bools, Floats, Ints
 from leaderboard.statistics.defaults import CELLS, CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
 from leaderboard.statistics.draws import draws
+from leaderboard.statistics.intervals import LEAST_QUERIES
 from leaderboard.statistics.ranks import TIE, competition_ranks
 
-__all__ = ["FEWEST_DIFFERENCES", "FEWEST_QUERIES", "RankSet", "RankSets", "draws_that_fit", "rank_sets"]
+__all__ = ["FEWEST_DIFFERENCES", "RankSet", "RankSets", "draws_that_fit", "rank_sets"]
 
 Counts = NDArray[np.uint16]
 
-FEWEST_QUERIES = 5
 FEWEST_DIFFERENCES = 6
 SPARSE = 40  # a pair that differs on more queries than this takes part always: no resample leaves all of them out
 
@@ -133,12 +133,12 @@ def rank_sets(
     values = values[np.count_nonzero(~np.isnan(values), axis=1) >= 2]
     queries = len(values)
     better = np.zeros((systems, systems), dtype=bool)
-    if queries < FEWEST_QUERIES:
-        reason = f"{queries} queries are too few: ranks of other queries like these are said from {FEWEST_QUERIES} on"
+    if queries < LEAST_QUERIES and np.count_nonzero(~np.isnan(means)) > 1:
+        reason = f"{queries} queries are too few: ranks of other queries like these are said from {LEAST_QUERIES} on"
         return RankSets((), better, (), 0.0, 0, queries, confidence, 0, seed, reason)
     pairs = _pairs(values)
     drawn = draws_that_fit(len(pairs.first), queries, resamples)
-    apart, critical, steps = _step_down(pairs, _weights(queries, drawn, seed), alpha)
+    apart, critical, steps = _step_down(pairs, drawn, seed, alpha)
     wins = pairs.difference[apart] > 0 if direction == "higher" else pairs.difference[apart] < 0
     first, second = pairs.first[apart], pairs.second[apart]
     better[np.where(wins, first, second), np.where(wins, second, first)] = True
@@ -154,7 +154,7 @@ def draws_that_fit(pairs: int, queries: int, resamples: int) -> int:
     >>> draws_that_fit(10_153, 50, 10_000), draws_that_fit(124_750, 50, 10_000)
     (10000, 4008)
     """
-    return min(resamples, max(LEAST, min(WORK // max(1, pairs * queries), DRAWN // queries)))
+    return min(resamples, max(LEAST, min(WORK // max(1, pairs * queries), DRAWN // max(1, queries))))
 
 
 def _weights(queries: int, resamples: int, seed: int) -> Counts:
@@ -259,15 +259,12 @@ def _pairs(values: Floats) -> _Pairs:
     )  # fmt: skip
 
 
-def _step_down(pairs: _Pairs, weights: Counts, alpha: float) -> tuple[Bools, float, int]:
-    """(bool[P], which pairs are told apart; the last critical value; in how many steps).
-
-    weights: uint16[B, Q], how often each query was drawn.
-    """
+def _step_down(pairs: _Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float, int]:
+    """(bool[P], which pairs are told apart; the last critical value; in how many steps)."""
     apart = np.zeros(len(pairs.first), dtype=bool)
     if not len(apart):
         return apart, 0.0, 0
-    t, largest = pairs.t, _LargestT(pairs, weights, alpha)
+    t, largest = pairs.t, _LargestT(pairs, _weights(len(pairs.values), resamples, seed), alpha)
     steps, new = 0, ~apart
     while new.any() and not apart.all():
         critical = largest.critical_value(~apart)

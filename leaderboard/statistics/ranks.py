@@ -1,29 +1,13 @@
-"""Ranks, ties, and the range of ranks that a system takes when other queries like these are drawn.
-
-Source for ranges: H. Goldstein and D. J. Spiegelhalter, League Tables and Their Limitations, JRSS A 159, 1996.
-"""
-
-from dataclasses import dataclass
+"""Ranks and ties."""
 
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Floats, Ints
-from leaderboard.statistics.defaults import CONFIDENCE, tails
 
-__all__ = ["RankRange", "competition_ranks", "rank_ranges"]
+__all__ = ["TIE", "competition_ranks"]
 
 TIE = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class RankRange:
-    """rank: 1 is best, tied systems share it. low, high: the best and the worst rank of the range, which leaves at
-    most half of 1 − confidence on either side; None for a system without a mean."""
-
-    rank: int
-    low: int | None
-    high: int | None
 
 
 def competition_ranks(means: Floats, direction: Direction) -> Ints:
@@ -63,29 +47,3 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
     ranks = np.empty(means.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, np.maximum.accumulate(np.where(opens, place, 0), axis=-1), axis=-1)
     return ranks
-
-
-def rank_ranges(
-    means: Floats, drawn: Floats, direction: Direction, *, confidence: float = CONFIDENCE
-) -> tuple[RankRange, ...]:
-    """The rank of each system and the range of its ranks in joint resamples, which always holds the rank itself.
-
-    means: float64[S], NaN where undefined; drawn: float64[B, S], the means over resampled queries (`resampled`);
-    direction: as `competition_ranks` takes it. Raises BadInput for a confidence outside (0, 1).
-
-    >>> import numpy as np
-    >>> drawn = np.array([[0.9, 0.5], [0.8, 0.6], [0.6, 0.7]])
-    >>> rank_ranges(np.array([0.8, 0.6]), drawn, "higher")
-    (RankRange(rank=1, low=1, high=2), RankRange(rank=2, low=1, high=2))
-    """
-    ends = tails(confidence)
-    ranks = competition_ranks(means, direction)
-    if not len(ranks):
-        return ()
-    low, high = np.quantile(competition_ranks(drawn, direction), ends, axis=0, method="inverted_cdf")
-    return tuple(
-        RankRange(int(rank), None, None)
-        if np.isnan(mean)
-        else RankRange(int(rank), int(min(best, rank)), int(max(worst, rank)))
-        for mean, rank, best, worst in zip(means, ranks, low, high, strict=True)
-    )

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.ranking import Floats, Ints
-from leaderboard.statistics.defaults import RESAMPLES, SEED, check_resamples, significance
+from leaderboard.metrics.ranking import Floats
+from leaderboard.statistics.defaults import RESAMPLES, SEED, check_resamples
 
-__all__ = ["Tukey", "leaders", "tukey_hsd"]
+__all__ = ["Tukey", "tukey_hsd"]
 
 WORK = 100_000_000  # values permuted at most, about a second: a larger board gets fewer permutations, never below LEAST
 LEAST = 1_000
@@ -72,22 +72,6 @@ def tukey_hsd(values: Floats, *, permutations: int = RESAMPLES, seed: int = SEED
     p[np.ix_(compared, compared)] = (1 + drawn - np.searchsorted(largest, apart)) / (1 + drawn)
     p[compared, compared] = 1.0
     return Tukey(p, queries, left_out, drawn, seed)
-
-
-def leaders(ranks: Ints, p: Floats, confidence: float) -> tuple[int, ...]:
-    """The places of the first system and of all that can't be told apart from it, best first.
-
-    ranks: int64[S], 1 is best; p: float64[S, S] of all pairs as `tukey_hsd` gives it. A pair is told apart when its p
-    is at most 1 − confidence. Equal ranks keep their order. Empty when no system was compared. Raises BadInput for a
-    confidence outside (0, 1).
-
-    >>> import numpy as np
-    >>> p = np.array([[1.0, 0.01, 0.2], [0.01, 1.0, 0.03], [0.2, 0.03, 1.0]])
-    >>> leaders(np.array([1, 3, 2]), p, 0.95)
-    (0, 2)
-    """
-    order = [int(place) for place in np.argsort(ranks, kind="stable") if not np.isnan(p[place, place])]
-    return tuple(place for place in order if p[order[0], place] > significance(confidence))
 
 
 def _largest_differences(block: Floats, permutations: int, seed: int) -> Floats:

@@ -19,9 +19,9 @@ ASKED = ("measure", "tag", "show", "sort")
 
 COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "rank": lambda row: row.rank,
-    "rank_low": lambda row: row.rank_range[0] if row.rank_range else None,
-    "rank_high": lambda row: row.rank_range[1] if row.rank_range else None,
-    "leads": lambda row: row.leads,
+    "rank_low": lambda row: row.rank_set[0] if row.rank_set else None,
+    "rank_high": lambda row: row.rank_set[1] if row.rank_set else None,
+    "may_be_best": lambda row: row.may_be_best,
     "system": lambda row: row.entry.system.name,
     "team": lambda row: row.entry.system.team,
     "kind": lambda row: row.entry.system.kind.value,
@@ -59,6 +59,8 @@ def board_file(campaign: str, evaluation: str) -> Table:
         and {
             "confidence": page.statistics.confidence,
             "resamples": page.statistics.resamples,
+            "rank_resamples": page.statistics.rank_resamples,
+            "rank_queries": page.statistics.rank_queries,
             "seed": page.statistics.seed,
         },
         "measures": [column_facts(column) for column in page.columns],

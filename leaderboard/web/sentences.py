@@ -12,7 +12,7 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
-from leaderboard.statistics import POWER
+from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER
 from leaderboard.web.formatting import counted, number, plain_figure, when
 
@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 NAMED = 3  # systems that share a place and are all named
-NAMED_WITHOUT_DIFFERENCE = 4  # systems that don't differ significantly from the first and are all named
+NAMED_AS_BEST = 4  # systems that may be the best and are all named
+WORDS = {2: "two", 3: "three", 4: "four"}
 
 
 def init_app(app: Flask) -> None:
@@ -191,29 +192,34 @@ def _best(page: BoardPage, column: Column) -> str:
 
 
 def _significance(page: BoardPage) -> list[str]:
-    """Which differences from the first the statistics of this very view call significant, or why nothing is said."""
-    first = _first(page)
-    if len(first) == len(page.ranked):
+    """Which systems may be the best for other queries like these, by the statistics of this very view, or why nothing
+    is said."""
+    if len(page.ranked) < 2:
         return []
-    if _queries(page) < 2:
-        return ["One query says nothing of other queries: another one may turn this order round."]
+    if _queries(page) < LEAST_QUERIES:
+        return [_too_few(_queries(page))]
     if page.tag:
-        return ["Whether the differences are significant is worked out over all queries only."]
+        return [f"Which {_noun(page)}s may be the best is worked out over all queries only."]
     statistics = page.statistics
     if statistics is None or not statistics.ranks:
-        return [f"Whether the differences between these {_noun(page)}s are significant has not been worked out."]
-    if not statistics.permutations:
-        return [f"Which differences in {page.ranked_by.name if page.ranked_by else ''} are significant was not tested."]
-    level = f"{number(statistics.confidence * 100)}\N{NO-BREAK SPACE}%"
-    others = [_name(page, row) for row in page.ranked if row.leads and row.rank != 1]
-    if not others:
-        if len(first) > 1:
-            return [f"They differ significantly from all others at {level} confidence."]
-        return [f"It differs significantly from all others at {level} confidence."]
-    them = "it" if len(first) == 1 else "them"
-    if len(others) <= NAMED_WITHOUT_DIFFERENCE:
-        return [f"Not significantly different from {them} at {level} confidence: {', '.join(others)}."]
-    return [f"{len(others)} others, shaded too, are not significantly different from {them} at {level} confidence."]
+        if statistics is not None and statistics.too_few_queries:
+            return [_too_few(_queries(page))]
+        return [f"Which of these {_noun(page)}s may be the best has not been worked out."]
+    level = f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence"
+    best = [_name(page, row) for row in page.ranked if row.may_be_best]
+    count = len(best)
+    if count == 1:
+        return [f"{level} the best {_noun(page)} is {best[0]}."]
+    if count == len(page.ranked):
+        return [f"{level} each of these {count} {_noun(page)}s may be the best."]
+    if count <= NAMED_AS_BEST:
+        return [f"{level} the best {_noun(page)} is among these {WORDS[count]}, shaded: {_all_of(best)}."]
+    return [f"{level} the best {_noun(page)} is among the {count} that are shaded."]
+
+
+def _too_few(queries: int) -> str:
+    them = "One query says" if queries == 1 else f"{queries} queries say"
+    return f"{them} nothing of other queries: others may turn this order round."
 
 
 def _baselines(page: BoardPage, column: Column) -> list[str]:
@@ -229,7 +235,20 @@ def _baselines(page: BoardPage, column: Column) -> list[str]:
         who = f"All {counted(ranked, _noun(page))} have"
     else:
         who = f"{page.beaten} of {counted(ranked, _noun(page))} {'has' if page.beaten == 1 else 'have'}"
-    return [f"{who} a {better} {column.name} than the best baseline."]
+    text = f"{who} a {better} {column.name} than the best baseline"
+    if page.beaten and page.statistics is not None and page.statistics.ranks and page.details_open and not page.tag:
+        text += f"; {_significantly(len(page.statistics.above_baselines), page.beaten)}"
+    return [f"{text}."]
+
+
+def _significantly(found: int, beaten: int) -> str:
+    """How many of those are significantly better than every baseline."""
+    if beaten == 1:
+        return f"the difference is {'' if found else 'not '}significant"
+    if found == 0:
+        return "none of them is significantly better than every baseline"
+    who = "all of them are" if found == beaten else f"{found} of them {'is' if found == 1 else 'are'}"
+    return f"{who} significantly better than every baseline"
 
 
 def _over_tag(page: BoardPage) -> str:
@@ -292,3 +311,7 @@ def _read_alike(page: ProgressPage, first: Point, last: Point) -> bool:
     if decimals is not None:
         start, end = Rounded(round(start, decimals), decimals), Rounded(round(end, decimals), decimals)
     return plain_figure(start, page.column.unit) == plain_figure(end, page.column.unit)
+
+
+def _all_of(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]])

@@ -29,7 +29,7 @@ def recompute(database: Database, store: RunStore, limits: Limits, report: Repor
     """Scores every scored run again by the settings of its set, and adds to the report what differs.
 
     A run that another version of the measures has scored is only counted: this version's figures could differ. Then
-    computes the intervals, rank ranges and leaders of current boards anew.
+    computes the intervals and rank sets of current boards anew.
     """
     run_scorer = RunScorer(database, store, limits)
     with database.read() as session:

@@ -83,13 +83,13 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
     with played.database.write() as session:
         session.execute(sa.update(Score).where(*of_ap).values(low=0.98, high=0.99))
         for board in session.scalars(sa.select(Board).where(Board.measure == "AP", Board.subset == "all")):
-            board.figures = board.figures | {"leaders": [7]}
+            board.figures = board.figures | {"rank_queries": 7}
     done = command("verify", "--figures", "--json")
     found = [(one["where"], one["what"]) for one in json.loads(done.out)["differences"]]
     assert done.status == 1
     assert found == [
         ("run 1 (System number 0 in small/2026)", "interval of AP over all queries"),
-        ("the board of AP over all queries", "leaders"),
+        ("the board of AP over all queries", "rank_queries"),
     ]
 
 

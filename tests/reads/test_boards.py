@@ -1,6 +1,7 @@
 """The board: who is on it, in which order, under which rank, over which queries."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 import pytest
 import sqlalchemy as sa
@@ -37,7 +38,7 @@ def test_the_best_mean_leads_and_equal_means_share_a_rank(field: Field) -> None:
     assert standing(read(field)) == [(1, "Birch"), (2, "Alder"), (2, "Cedar"), (4, "Dogwood")]
 
 
-def test_means_that_differ_by_rounding_only_share_a_rank_as_in_their_rank_ranges(field: Field) -> None:
+def test_means_that_differ_by_rounding_only_share_a_rank_as_in_their_rank_sets(field: Field) -> None:
     field.run("Alder", means={"AP": 0.1 + 0.2}, values={"AP": [0.3] * 4})
     field.run("Birch", means={"AP": 0.3}, values={"AP": [0.3] * 4})
     field.run("Cedar", means={"AP": 0.3 - 1e-9}, values={"AP": [0.3] * 4})
@@ -315,36 +316,18 @@ def test_hidden_queries_count_for_organisers_and_for_all_once_it_has_closed(fiel
     assert read(field).rows[0].ranked_by.mean == pytest.approx(0.6)
 
 
-def test_rank_ranges_and_the_leading_group_come_from_what_the_worker_computed(field: Field) -> None:
+def test_rank_sets_and_who_may_be_the_best_come_from_what_the_worker_computed(field: Field) -> None:
     first = field.run("Alder", {"AP": [0.6] * 4})
     second = field.run("Birch", {"AP": [0.5] * 4})
     third = field.run("Cedar", {"AP": [0.1] * 4})
-    scorings = [field.scoring(run) for run in (first, second, third)]
-    figures = {
-        "ranks": {str(scorings[0]): [1, 2], str(scorings[1]): [1, 2], str(scorings[2]): [3, 3]},
-        "leaders": scorings[:2],
-        "queries": None,
-        "confidence": 0.95,
-        "resamples": 10_000,
-        "permutations": 10_000,
-        "seed": 1,
-    }
-    with field.database.write() as session:
-        session.add(
-            Board(
-                scoring_set_id=field.current_set().id, measure="AP", subset=Subset.ALL, figures=figures,
-                refreshed_at=NOW,
-            )
-        )  # fmt: skip
-    page = read(field)
-    assert [row.rank_range for row in page.rows] == [(1, 2), (1, 2), (3, 3)]
-    assert page.leaders == ("Alder", "Birch")
-    assert read(field, tag="").leaders == ("Alder", "Birch")
+    keep_statistics(field, {first: [1, 2], second: [1, 2], third: [3, 3]})
+    for page in (read(field), read(field, tag="")):
+        assert [row.rank_set for row in page.rows] == [(1, 2), (1, 2), (3, 3)]
+        assert [row.may_be_best for row in page.rows] == [True, True, False]
     # With another run on the board they speak of other ranks than are shown.
     field.run("Dogwood", {"AP": [0.2] * 4})
     page = read(field)
-    assert [row.rank_range for row in page.rows] == [None] * 4
-    assert page.leaders == ()
+    assert [(row.rank_set, row.may_be_best) for row in page.rows] == [(None, None)] * 4
 
 
 def test_an_unknown_evaluation_is_not_found(field: Field) -> None:
@@ -469,20 +452,20 @@ def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(
     assert [figure.mean for figure in read(field, CONSOLE).rows[0].figures] == [0.5, 2.5, 1.0]
 
 
-def keep_statistics(field: Field, ranks: dict[int, list[int]], leaders: list[int]) -> None:
-    """As the worker would have kept them: run -> its lowest and highest rank."""
+def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: Sequence[int] = ()) -> None:
+    """As the worker would have kept them: run -> the ends of its rank set."""
     figures = {
         "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
-        "leaders": [field.scoring(run) for run in leaders],
-        "queries": None,
-        "confidence": 0.95, "resamples": 10_000, "permutations": 10_000, "seed": 1,
+        "above_baselines": [field.scoring(run) for run in above_baselines],
+        "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 50, "too_few_queries": False,
+        "queries": None, "seed": 1,
     }  # fmt: skip
     with field.database.write() as session:
         set_id = field.current_set().id
         session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, figures=figures, refreshed_at=NOW))
 
 
-def test_rank_ranges_and_the_leading_group_tell_none_from_another_that_reads_alike(database: Database) -> None:
+def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -> None:
     field = Field(database)
     field.campaign()
     field.evaluation(tags=[()] * 50, details=Opening.NEVER)
@@ -490,25 +473,25 @@ def test_rank_ranges_and_the_leading_group_tell_none_from_another_that_reads_ali
         field.run(name, {"AP": [mean] * 50}, intervals={"AP": (0.2, 0.5)})
         for name, mean in (("Alder", 0.4149), ("Birch", 0.4123), ("Cedar", 0.3))
     ]
-    keep_statistics(field, {runs[0]: [1, 1], runs[1]: [2, 3], runs[2]: [2, 3]}, [runs[0]])
-    seen = [(row.entry.system.name, row.rank, row.rank_range, row.leads) for row in read(field).rows]
+    keep_statistics(field, {runs[0]: [1, 1], runs[1]: [2, 3], runs[2]: [2, 3]}, runs[:1])
+    seen = [(row.entry.system.name, row.rank, row.rank_set, row.may_be_best) for row in read(field).rows]
     assert seen == [("Alder", 1, (1, 2), True), ("Birch", 1, (1, 3), True), ("Cedar", 3, (2, 3), False)]
-    full = [(row.entry.system.name, row.rank, row.rank_range, row.leads) for row in read(field, CONSOLE).rows]
+    full = [(row.entry.system.name, row.rank, row.rank_set, row.may_be_best) for row in read(field, CONSOLE).rows]
     assert full == [("Alder", 1, (1, 1), True), ("Birch", 2, (2, 3), False), ("Cedar", 3, (2, 3), False)]
 
 
-def test_where_the_best_run_stands_no_range_says_which_of_those_that_read_alike_is_better(database: Database) -> None:
+def test_where_the_best_run_stands_no_set_says_which_of_those_that_read_alike_is_better(database: Database) -> None:
     field = Field(database)
     field.campaign(run_choice=RunChoice.BEST)
     field.evaluation(tags=[()] * 50, details=Opening.NEVER)
     field.run("Alder", {"AP": [0.4123] * 50}, intervals={"AP": (0.4, 0.5)})
     best = field.run("Alder", {"AP": [0.4149] * 50}, intervals={"AP": (0.4, 0.5)})
-    keep_statistics(field, {best: [1, 1]}, [best])
-    assert [(row.rank_range, row.leads) for row in read(field).rows] == [(None, None)]
-    assert [(row.rank_range, row.leads) for row in read(field, CONSOLE).rows] == [((1, 1), True)]
+    keep_statistics(field, {best: [1, 1]})
+    assert [(row.rank_set, row.may_be_best) for row in read(field).rows] == [(None, None)]
+    assert [(row.rank_set, row.may_be_best) for row in read(field, CONSOLE).rows] == [((1, 1), True)]
 
 
-def test_ranges_of_ranks_over_fewer_than_five_queries_are_not_shown_while_details_are_closed(
+def test_rank_sets_over_fewer_than_five_queries_are_not_shown_while_details_are_closed(
     database: Database,
 ) -> None:
     # Drawn from three queries they would say who is ahead on single ones.
@@ -517,5 +500,5 @@ def test_ranges_of_ranks_over_fewer_than_five_queries_are_not_shown_while_detail
     field.evaluation(tags=[()] * 50, details=Opening.NEVER)
     values = {"Alder": [0.5] * 3 + [NAN] * 47, "Birch": [0.4] * 3 + [NAN] * 47}
     runs = [field.run(name, {"AP": own}, intervals={"AP": (0.1, 0.9)}) for name, own in values.items()]
-    keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]}, runs)
-    assert [(row.ranked_by.low, row.rank_range, row.leads) for row in read(field).rows] == [(None, None, None)] * 2
+    keep_statistics(field, {runs[0]: [1, 2], runs[1]: [1, 2]})
+    assert [(row.ranked_by.low, row.rank_set, row.may_be_best) for row in read(field).rows] == [(None, None, None)] * 2

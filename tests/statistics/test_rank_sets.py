@@ -102,8 +102,8 @@ def boards(draw):
 @given(boards(), st.sampled_from(["higher", "lower"]), st.integers(1, 99))
 def test_the_definition_taken_literally_tells_the_same_pairs_apart(values, direction, seed):
     found = rank_sets(values, direction, resamples=59, seed=seed)
-    if found.reason:
-        assert found.queries < 5
+    if found.queries < 5:
+        assert found.reason or values.shape[1] == 1
         return
     resamples = np.concatenate(list(draws(found.queries, 59, seed))).astype(int).tolist()
     expected = slow_better(values, direction, resamples)
@@ -286,7 +286,7 @@ def test_ranks_are_those_of_the_means_that_the_board_shows():
     assert [each.rank for each in found.sets] == [2, 1]
 
 
-@pytest.mark.parametrize("queries", [0, 1, 4])
+@pytest.mark.parametrize("queries", [1, 4])
 def test_fewer_than_five_queries_claim_nothing(queries):
     found = rank_sets(field(3, queries, step=0.5), "higher", **SOME)
     assert (found.sets, found.best, found.resamples) == ((), (), 0)
@@ -299,9 +299,9 @@ def test_five_queries_tell_nothing_apart_and_ten_a_clear_difference():
 
 
 def test_small_boards_have_sets():
-    assert rank_sets(np.empty((10, 0)), "higher").reason is not None
-    alone = rank_sets(field(1, 10), "higher", **SOME)
-    assert alone.reason is not None
+    assert rank_sets(np.empty((10, 0)), "higher").sets == ()
+    for queries in (1, 10):
+        assert sets_of(rank_sets(field(1, queries), "higher", **SOME)) == [(1, 1, 1)]
     two = rank_sets(np.full((10, 2), 0.5), "higher", **SOME)
     assert sets_of(two) == [(1, 1, 2), (1, 1, 2)]
 

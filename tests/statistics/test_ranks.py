@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.errors import BadInput
-from leaderboard.statistics import RankRange, competition_ranks, rank_ranges
+from leaderboard.statistics import competition_ranks
 
 NAN = np.nan
 
@@ -68,41 +67,3 @@ def test_a_run_with_a_huge_loss_does_not_make_others_tie():
 def test_a_measure_without_a_direction_has_no_ranks():
     with pytest.raises(ValueError, match="no ranks"):
         competition_ranks(np.array([1.0]), "none")
-
-
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12))
-def test_systems_of_equal_rank_in_every_resample_have_that_rank_as_their_range(values):
-    means = np.array(values)
-    assert [(each.low, each.high) for each in rank_ranges(means, np.tile(means, (5, 1)), "higher")] == [
-        (rank, rank) for rank in competition_ranks(means, "higher").tolist()
-    ]
-
-
-def test_the_range_leaves_out_at_most_half_of_the_rest_on_either_side():
-    # of 40 resamples the second system wins once: 2.5 %, which a 95 % range may just leave out; of 39 it may not
-    drawn = np.array([[1.0, 0.0]] * 39 + [[0.0, 1.0]])
-    values = np.array([0.9, 0.1])
-    assert rank_ranges(values, drawn, "higher") == (RankRange(1, 1, 1), RankRange(2, 1, 2))
-    assert rank_ranges(values, drawn, "higher", confidence=0.9) == (RankRange(1, 1, 1), RankRange(2, 2, 2))
-    assert rank_ranges(values, drawn, "higher", confidence=0.99) == (RankRange(1, 1, 2), RankRange(2, 1, 2))
-
-
-def test_a_system_without_a_figure_comes_last_and_has_no_range():
-    drawn = np.array([[0.5, NAN, 0.4]] * 20)
-    assert rank_ranges(np.array([0.5, NAN, 0.4]), drawn, "higher") == (
-        RankRange(1, 1, 1),
-        RankRange(3, None, None),
-        RankRange(2, 2, 2),
-    )
-
-
-def test_no_systems_have_no_ranges_and_an_impossible_level_is_refused():
-    assert rank_ranges(np.array([]), np.empty((5, 0)), "higher") == ()
-    with pytest.raises(BadInput, match="between 0 and 1"):
-        rank_ranges(np.array([1.0]), np.ones((5, 1)), "higher", confidence=1.5)
-
-
-def test_a_range_always_holds_the_rank_itself() -> None:
-    drawn = np.tile([0.7, 0.6], (100, 1))  # the system that is second leads in every resample
-    ranges = rank_ranges(np.array([0.5, 0.6]), drawn, "higher")
-    assert [(each.rank, each.low, each.high) for each in ranges] == [(2, 1, 2), (1, 1, 2)]

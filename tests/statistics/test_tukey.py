@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.statistics import leaders, randomisation_test, tukey_hsd
+from leaderboard.statistics import randomisation_test, tukey_hsd
 
 NAN = np.nan
 
@@ -103,29 +103,3 @@ def test_a_very_large_board_gets_fewer_resamples_and_says_so(monkeypatch):
 def test_no_resamples_are_refused():
     with pytest.raises(BadInput, match="at least one resample"):
         tukey_hsd(np.zeros((2, 2)), permutations=0)
-
-
-def held_against(means, critical):
-    """p of 1 for pairs within the critical difference and .01 for the others."""
-    means = np.array(means)
-    return np.where(np.abs(means[:, np.newaxis] - means) <= critical, 1.0, 0.01)
-
-
-def test_the_leaders_group_holds_all_that_can_not_be_told_apart_from_the_first():
-    means = np.array([0.5, 0.9, 0.8, 0.7, 0.3])
-    ranks = np.array([4, 1, 2, 3, 5])
-    assert leaders(ranks, held_against(means, 0.25), 0.95) == (1, 2, 3)
-
-
-def test_a_lone_leader_is_a_group_of_one():
-    assert leaders(np.array([2, 1]), held_against([0.1, 0.9], 0.25), 0.95) == (1,)
-
-
-def test_systems_that_share_the_lead_keep_their_order():
-    assert leaders(np.array([1, 3, 1]), held_against([0.9, 0.1, 0.9], 0.25), 0.95) == (0, 2)
-
-
-def test_a_system_that_was_not_compared_is_in_no_group():
-    p = np.array([[1.0, NAN], [NAN, NAN]])
-    assert leaders(np.array([1, 2]), p, 0.95) == (0,)
-    assert leaders(np.array([1, 1]), np.full((2, 2), NAN), 0.95) == ()

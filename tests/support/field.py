@@ -28,11 +28,18 @@ from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, judgments, queries, submissions, systems, teams
 from leaderboard.store import Received
 
-__all__ = ["NOW", "Field"]
+__all__ = ["NOW", "Field", "about"]
 
 NOW = dt.datetime(2026, 6, 1, 12, 0, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
 NAN = float("nan")
+
+
+def about(mean: float, queries: int = 20) -> list[float]:
+    """Values close to that mean on every query, in another way for each mean: such systems are told apart."""
+    noise = np.random.default_rng(round(abs(mean) * 1_000)).normal(0, 0.01, queries)
+    values: list[float] = (mean + noise - noise.mean()).tolist()
+    return values
 
 
 @dataclass
