@@ -33,9 +33,16 @@ from numpy.typing import NDArray
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Bools, Floats, Ints
-from leaderboard.statistics.defaults import CELLS, CONFIDENCE, RESAMPLES, SEED, check_resamples, significance
+from leaderboard.statistics.defaults import (
+    CELLS,
+    CONFIDENCE,
+    LEAST_QUERIES,
+    RESAMPLES,
+    SEED,
+    check_resamples,
+    significance,
+)
 from leaderboard.statistics.draws import draws
-from leaderboard.statistics.intervals import LEAST_QUERIES
 from leaderboard.statistics.ranks import TIE, competition_ranks
 
 __all__ = ["FEWEST_DIFFERENCES", "RankSet", "RankSets", "draws_that_fit", "rank_sets"]
