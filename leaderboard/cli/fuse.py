@@ -37,10 +37,12 @@ def fuse() -> None:
 @SHARED
 @click.option("--k", type=Number(0, 1e9), default=60.0, show_default=True, help="Added to every rank.")
 def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: float) -> None:
-    """Reciprocal-rank fusion: the sum of 1 / (k + rank) over the runs (Cormack, Clarke and Büttcher, 2009).
+    """Reciprocal-rank fusion.
 
     \b
     leaderboard fuse rrf bm25.txt dense.txt --out fused.txt
+
+    A document's score is the sum of 1 / (k + rank) over the runs that list it (Cormack, Clarke and Büttcher, 2009).
     """
     from leaderboard.baselines import reciprocal_rank_fusion
 
@@ -57,10 +59,13 @@ def rrf(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, k: floa
     help="Move the scores of each run and query to 0 … 1 first, or add them as they are.",
 )
 def combsum(paths: tuple[Path, ...], out: Path, depth: int, tag: str | None, normalise: "Normalisation") -> None:
-    """CombSUM: the sum of the runs' scores (Fox and Shaw, 1994), by default moved to 0 … 1 for each run and query.
+    """CombSUM, fusion by scores.
 
     \b
     leaderboard fuse combsum bm25.txt dense.txt --out fused.txt
+
+    A document's score is the sum of its scores in the runs that list it (Fox and Shaw, 1994), which are moved to 0 … 1
+    for each run and query first, unless they shall be added as they are.
     """
     from leaderboard.baselines import combsum as fused
 

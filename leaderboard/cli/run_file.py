@@ -65,8 +65,10 @@ def write_run(out: Path, lists: "Iterable[RankedList]", tag: str, theta: float |
     """Writes the lists as they come, as TREC's six columns; gzipped where the name ends in .gz.
 
     Scores have every digit, so that they are read as they were. With θ the run holds decisions: Y from θ on.
-    The file gets its name when all of it is written; one of this name is replaced.
+    The file gets its name when all of it is written; one of this name is replaced. Raises BadInput for a run without a
+    line.
     """
+    from leaderboard.errors import BadInput
     from leaderboard.formats import RUN_WRITERS, RunLine
 
     write = RUN_WRITERS["trec" if theta is None else "decisions"]
@@ -84,6 +86,8 @@ def write_run(out: Path, lists: "Iterable[RankedList]", tag: str, theta: float |
             )
             queries += 1
             lines += len(score)
+        if not lines:
+            raise BadInput("no document was found for any query; no run is written")
     return Written(queries, lines, tuple(empty))
 
 

@@ -160,6 +160,7 @@ def test_returning_nothing_may_be_best(called: Called) -> None:
         (["--out", "r", "--encoding", "utf-9"], "leaderboard baseline bm25: --encoding: no encoding is called 'utf-9'"),
         (["--out", "r", "--encoding", "hex"], "leaderboard baseline bm25: --encoding: no encoding is called 'hex'"),
         (["--out", "r", "--documents", "bad.jsonl"], "bad.jsonl: line 2: document d1 is there twice (first in "),
+        (["--out", "r", "--queries", "odd.tsv"], "no document was found for any query; no run is written"),
         (["--out", "r", "--queries", "bad.tsv"], "bad.tsv: none of the queries has a text"),
         (["--explain", "q1", "d9"], "there is no document 'd9' in the collection"),
         (["--explain", "q9", "d1"], "queries.tsv: there is no query 'q9'; it has q1, q2, q3"),
@@ -188,6 +189,7 @@ def test_what_can_not_be_done_is_said_and_nothing_is_written(
 ) -> None:
     Path("bad.jsonl").write_text('{"id": "d9x", "text": "a"}\n{"id": "d1", "text": "a"}\n')
     Path("bad.tsv").write_text("q1\n")
+    Path("odd.tsv").write_text("q1\tunheard of\n")
     Path("other.tsv").write_text("t1\tfees\n")
     Path("q.qrels").write_text("q1 0 d1 1\n")
     before = {path: path.read_bytes() for path in Path().iterdir()}
