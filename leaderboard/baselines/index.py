@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.baselines.documents import Document, DocumentFile
+from leaderboard.baselines.documents import Document
 from leaderboard.baselines.languages import Analyser
 from leaderboard.baselines.lists import RankedList, best_first
 from leaderboard.baselines.weighting import Weighting
@@ -129,9 +128,8 @@ class IndexBuilder:
         self._blocks: list[_Postings] = []
         self._done = 0
 
-    def add_all(self, documents: Iterable[Document], file: str | Path | DocumentFile = "documents") -> None:
-        """Takes the documents of one file; `file` is what messages call it."""
-        name = file.name if isinstance(file, DocumentFile) else str(file)
+    def add_all(self, documents: Iterable[Document], name: str = "documents") -> None:
+        """Takes the documents of one file; `name` is what messages call it."""
         self._files.append((name, self._done + len(self._ids)))
         words_of, number_of = self._analyser.words, self._vocabulary.__getitem__
         numbers, counts, ids, lines = self._numbers, self._counts, self._ids, self._lines

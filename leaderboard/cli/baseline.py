@@ -287,7 +287,7 @@ def _index(files: "Sequence[DocumentFile]", analyser: "Analyser", queries: Itera
     with progress_bar([file.path for file in files]) as opened:
         for file in files:
             source = opened(file.path)
-            builder.add_all(read_documents(file, source, encoding=encoding), file)
+            builder.add_all(read_documents(file, source, encoding=encoding), file.name)
             if isinstance(source, FileIO):  # a folder may hold more files than can be open at once
                 source.close()
     return builder.index()

@@ -5,7 +5,6 @@ import time
 from collections import Counter
 from functools import reduce
 from operator import add
-from pathlib import Path
 
 import bm25s
 import numpy as np
@@ -161,8 +160,8 @@ def test_stop_words_count_in_no_length() -> None:
 
 def test_a_document_that_is_there_twice_is_refused_with_both_lines() -> None:
     builder = IndexBuilder(Analyser("none"), ["a"])
-    builder.add_all([Document("d1", "a", 1), Document("d2", "a", 4)], Path("one.tsv"))
-    builder.add_all([Document("d3", "a", 1), Document("d2", "a", 2)], Path("two.tsv"))
+    builder.add_all([Document("d1", "a", 1), Document("d2", "a", 4)], "one.tsv")
+    builder.add_all([Document("d3", "a", 1), Document("d2", "a", 2)], "two.tsv")
     with pytest.raises(FileRejected) as refused:
         builder.index()
     assert refused.value.message == "two.tsv: line 2: document d2 is there twice (first in one.tsv, line 4)"
