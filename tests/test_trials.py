@@ -1,8 +1,11 @@
 """The long trials on a small scale."""
 
+import numpy as np
 import pytest
 
-from trials import kill_storm, readers, siege
+from leaderboard.metrics.aggregation import MEAN
+from trials import kill_storm, linked_years, readers, siege
+from trials.populations import Population
 
 
 def test_pages_answer_while_runs_come_in() -> None:
@@ -16,3 +19,10 @@ def test_pages_answer_while_slow_clients_hold_the_site() -> None:
 def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert kill_storm.main(["--seconds", "3", "--workers", "2"]) == 0
     assert "SIGKILL" in capsys.readouterr().out
+
+
+def test_the_true_effects_of_linked_years_are_those_of_the_whole_halves() -> None:
+    population = Population("made up", (np.random.default_rng(1).random((40, 4)),), MEAN)
+    held, without = linked_years.coverage(population, queries=25, campaigns=30, seed=1)
+    assert without == 0
+    assert (held > 0.8).all()

@@ -7,7 +7,16 @@ python -m trials statistics --campaigns 20  # one, with its own arguments; the n
 import importlib
 import sys
 
-TRIALS = ("kill storm", "readers", "siege", "big run", "closed judgments", "hostile files", "statistics")
+TRIALS = (
+    "kill storm",
+    "readers",
+    "siege",
+    "big run",
+    "closed judgments",
+    "hostile files",
+    "statistics",
+    "linked years",
+)
 MODULES = {"hostile files": "trials.hostile"}
 
 

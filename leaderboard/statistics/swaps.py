@@ -34,7 +34,7 @@ class SwapRate:
 
     rate        the share of pairs and draws in which the two systems change order, in [0, 1]; a tie is no swap
     difference  of means on one set from which on at most 5 % of pairs are in the other order on the other set (the
-                lower end of the first such bin); None where no bin has so few, or pairs enough
+                lower end of the first bin after which no bin has more); None where there is no such bin
     draws, seed  as drawn
     """
 
@@ -73,6 +73,7 @@ def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int)
     queries, systems = values.shape
     better, worse = np.triu_indices(systems, 1)
     width = deviation / np.sqrt(size) / PER_ERROR
+    total = 0
     pairs, swapped = np.zeros(BINS, dtype=np.int64), np.zeros(BINS, dtype=np.int64)
     rows = max(1, CELLS // max(len(better), queries))
     for start in range(0, draws, rows):
@@ -81,11 +82,12 @@ def _of_size(values: Floats, size: int, deviation: float, draws: int, seed: int)
         first, second = (_means(values, order[:, part]) for part in (slice(size), slice(size, 2 * size)))
         seen, again = (means[:, better] - means[:, worse] for means in (first, second))
         counted = ~np.isnan(seen) & ~np.isnan(again)
+        total += int(np.count_nonzero(counted))
+        counted &= np.abs(seen) > TIE  # a tie has no order that could be swapped, and would make small ones look safe
         bins = np.minimum(np.abs(seen[counted]) / width, BINS - 1).astype(np.int64)
-        turned = (seen * again < 0) & (np.abs(seen) > TIE) & (np.abs(again) > TIE)
+        turned = (seen * again < 0) & (np.abs(again) > TIE)
         pairs += np.bincount(bins, minlength=BINS)
         swapped += np.bincount(bins[turned[counted]], minlength=BINS)
-    total = int(pairs.sum())
     rate = float(swapped.sum() / total) if total else 0.0
     relied_on = _first_reliable(pairs, swapped)
     return SwapRate(size, rate, None if relied_on is None else float(relied_on * width), draws, seed)
@@ -101,7 +103,10 @@ def _means(values: Floats, chosen: Ints) -> Floats:
 
 
 def _first_reliable(pairs: Ints, swapped: Ints) -> int | None:
-    """The first bin that has pairs enough and of them at most the share AT_MOST swapped. The last one, which is open,
-    does not count: systems that are apart by far fill it, and would tell of a difference that no other pair has."""
-    reliable = ((pairs >= LEAST_IN_BIN) & (swapped <= AT_MOST * pairs))[:-1]
-    return int(np.argmax(reliable)) if reliable.any() else None
+    """The first bin that has pairs enough and follows the last one with more than the share AT_MOST swapped. The open
+    bin does not count: systems that are apart by far fill it, and would tell of a difference that no other pair has."""
+    enough = (pairs >= LEAST_IN_BIN)[:-1]
+    too_often = enough & (swapped > AT_MOST * pairs)[:-1]
+    after = int(np.flatnonzero(too_often)[-1]) + 1 if too_often.any() else 0
+    found = np.flatnonzero(enough[after:])
+    return after + int(found[0]) if len(found) else None

@@ -44,7 +44,7 @@ def test_larger_sets_swap_less_and_smaller_differences_can_be_relied_on():
     assert rates == sorted(rates, reverse=True)
     assert rates[0] > 2 * rates[-1]
     relied_on = [each.difference for each in found if each.difference is not None]
-    assert len(relied_on) >= 3
+    assert len(relied_on) >= 2
     assert relied_on == sorted(relied_on, reverse=True)
 
 
@@ -68,6 +68,13 @@ def test_systems_that_tie_or_keep_their_order_on_every_query_never_swap():
     own = np.random.default_rng(1).random(20)
     values = np.stack([own, own, own - 0.1], axis=1)
     assert [each.rate for each in swap_rates(values, 0.1)] == [0.0, 0.0]
+
+
+def test_pairs_that_tie_on_one_set_do_not_make_the_smallest_differences_look_safe():
+    draw = np.random.default_rng(1)
+    found = swap_rates((draw.random((40, 6)) < 0.3).astype(float), 0.6)  # a success or none: means tie often
+    assert all(each.rate > 0.25 for each in found)
+    assert all(each.difference is None or each.difference > 0.1 for each in found)
 
 
 def test_a_disastrous_run_does_not_change_which_differences_can_be_relied_on():
