@@ -129,7 +129,7 @@ def difference_interval(
     >>> ours, bm25 = (np.array([0.5, 0.75, 1.0, 0.5, 0.75, 0.5]),), (np.array([0.25, 0.5, 0.5, 0.5, 0.5, np.nan]),)
     >>> found = difference_interval(ours, bm25)
     >>> round(found.estimate, 2), round(found.low, 2), round(found.high, 2), found.queries
-    (0.25, -0.08, 0.58, 5)
+    (0.25, -0.01, 0.51, 5)
     """
     if not aggregation.has_interval:
         return Interval(None, None, None, confidence, 0, resamples, seed, aggregation.name)
