@@ -64,6 +64,7 @@ def init_app(app: Flask) -> None:
         when,
     ):
         app.jinja_env.filters[written.__name__] = written
+    app.jinja_env.tests["rounded"] = lambda mean: isinstance(mean, Rounded)
     app.jinja_env.globals["now"] = now
 
 
