@@ -9,7 +9,6 @@ in time, no baseline), so that a rank and its range are of the same runs. All ot
 """
 
 import datetime as dt
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
+from leaderboard.rules.digests import short
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
 from leaderboard.rules.states import SetState
@@ -65,7 +65,7 @@ class Lineup:
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(repr((self.ranked, self.others)).encode()).hexdigest()[:16]
+        return short([self.ranked, self.others])
 
 
 @dataclass(frozen=True, slots=True)
