@@ -28,7 +28,25 @@ GOOD = b"q1 Q0 d1 1 1.0 t\n"
 JSON = b'{"query": "q1", "document": "d1", "score": 1}\n'
 CSV = b"query,document,score\n"
 
+RECORDS = 200_000
+READ_WHOLE = {
+    "JSON": [
+        f'{{"query": "q{number // 1000}", "document": "d{number}", "score": 0.{number}}}' for number in range(RECORDS)
+    ],
+    "JSON of two key orders": [
+        f'{{"query": "q{number // 1000}", "document": "d{number}", "score": 0.{number}}}'
+        if number % 2
+        else f'{{"score": 0.{number}, "document": "d{number}", "query": "q{number // 1000}"}}'
+        for number in range(RECORDS)
+    ],
+    "JSON with escapes": [
+        f'{{"query": "q{number // 1000}", "document": "d\\u00e9{number}", "score": 0.{number}}}'
+        for number in range(RECORDS)
+    ],
+    "CSV": ["query,document,score", *(f"q{number // 1000},d{number},0.{number}" for number in range(RECORDS))],
+}
 TOLD_AT_ONCE = {
+    **{name: "".join(f"{line}\n" for line in lines).encode() for name, lines in READ_WHOLE.items()},
     "blank lines": GOOD + b"\n" * LINES,
     "blank lines alone": b"\r\n" * LINES,
     "comments": GOOD + b"#\n" * LINES,

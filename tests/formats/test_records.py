@@ -1,10 +1,20 @@
 import gzip
 import io
 import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaderboard.formats import read_judgments, read_run
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits, read_judgments, read_run
+from leaderboard.formats.plain_text import CappedReader
+from leaderboard.formats.problems import Problems
+from leaderboard.formats.readers.records import read_csv, read_json
+from leaderboard.formats.runs import FORMATS
+from leaderboard.formats.tables import Table
 from tests.formats.files import problems_of, text
 
 
@@ -210,3 +220,73 @@ def test_a_json_line_unlike_the_first_one_has_the_same_problem_as_alone(second: 
     for first in ('{"query": "q1", "document": "d1", "score": 1}\n', '{"document": "d1", "query": "q1", "score": 1}\n'):
         found = problems_of(read_run, io.BytesIO((first + second).encode()))
         assert next(said for line, said in found if line == 2).startswith(message)
+
+
+PLAIN_RUN: dict[str, list[Any]] = {
+    "query": ["q1", "q2"],
+    "document": ["d1", "d2", "é", 'a"b'],
+    "score": [1, 2.5, -1e-07, 0],
+}
+ODD_VALUES: list[Any] = ["", " ", "a b", "3", "\0", "\ud800", "\n", None, True, 7, 10**400, [1], {"query": "q9"}]
+ODD_LINES = [
+    "",
+    " ",
+    "{",
+    "1",
+    "{}",
+    '{"query": "q1"}',
+    '{"query": "q1", "document": "d9", "score": 1e999}',
+    "NaN",
+    "}{",
+]
+ODD_LINES += [
+    '{"query": "q1", "document": "d8", "score": NaN}',
+    '{"query": "q1", "document": "d8", "score": 01}',
+    "\u2028",
+]
+JSON_OBJECTS = st.fixed_dictionaries(
+    {name: st.sampled_from(values) | st.sampled_from(ODD_VALUES) for name, values in PLAIN_RUN.items()},
+    optional={"decision": st.sampled_from([True, False, "Y", "N", "true", None]), "x": st.sampled_from(ODD_VALUES)},
+)
+PLAIN_OBJECTS = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in PLAIN_RUN.items()})
+JSON_LINES = st.lists(
+    st.builds(
+        lambda members, escaped, gaps: json.dumps(dict(members), ensure_ascii=escaped, separators=gaps),
+        (PLAIN_OBJECTS | JSON_OBJECTS).flatmap(lambda row: st.permutations(list(row.items()))),
+        st.booleans(),
+        st.sampled_from([(", ", ": "), (" ,\t", ":")]),
+    )
+    | st.sampled_from(ODD_LINES),
+    max_size=12,
+)
+CSV_FIELDS = st.sampled_from(["q1", "d1", "d2", "2", "", '"a"', '"a\n"', '"', 'a"b', '"a"b', " ", "x\ry", "é"])
+CSV_LINES = st.lists(
+    st.lists(CSV_FIELDS, max_size=4).map(",".join) | st.sampled_from(["q1,d1,2", "q2,d3,1"]), max_size=12
+)
+
+
+def read_in_batches(read: Callable[..., Iterator[Table]], content: bytes, size: int) -> tuple[Any, Any]:
+    """(rows by line, problems): what a reader of records gives when it takes about `size` bytes at a time."""
+    problems = Problems("file", Limits())
+    rows: list[tuple[Any, ...]] = []
+    try:
+        for table in read(CappedReader(io.BytesIO(content), 1 << 30, "file"), FORMATS["auto"]["json"], problems, size):
+            names = [name for name in table.columns if name != "key"]
+            rows.extend(zip(table.numbers, *(table.columns[name].tolist() for name in names), strict=True))
+            problems.extend(table.wrong)
+        problems.raise_if_any()
+    except FileRejected as rejected:
+        return None, sorted((problem.line or 0, problem.message) for problem in rejected.problems)
+    return rows, None
+
+
+@given(lines=JSON_LINES, size=st.integers(1, 300))
+def test_json_lines_read_many_at_once_give_what_they_give_one_by_one(lines: list[str], size: int) -> None:
+    content = "\n".join(lines).encode(errors="surrogatepass")
+    assert read_in_batches(read_json, content, size) == read_in_batches(read_json, content, 1 << 20)
+
+
+@given(lines=CSV_LINES, size=st.integers(1, 60))
+def test_csv_records_read_many_at_once_give_what_they_give_one_by_one(lines: list[str], size: int) -> None:
+    content = "\n".join(["query,document,score", *lines]).encode()
+    assert read_in_batches(read_csv, content, size) == read_in_batches(read_csv, content, 1 << 20)
