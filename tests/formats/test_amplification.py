@@ -186,3 +186,17 @@ def test_an_archive_whose_header_says_nonsense_is_refused(header: dict[str, str]
         archive.addfile(entry)
     with pytest.raises(FileRejected):
         read_run(io.BytesIO(packed.getvalue()), queries={"q2"})
+
+
+@pytest.mark.parametrize("kind", [b"L", b"K", b"x", b"g"])
+@pytest.mark.parametrize("mode", ["plain", "gzip"])
+def test_an_archive_of_headers_that_follow_one_another_is_refused(kind: bytes, mode: str) -> None:
+    inside = b"17 comment=hello\n" if kind in b"xg" else b"q1\0"
+    entry = tarfile.TarInfo("q1")
+    entry.type, entry.size = kind, len(inside)
+    header = entry.tobuf(tarfile.GNU_FORMAT) + inside.ljust(tarfile.BLOCKSIZE, b"\0")
+    packed = header * 5000
+    content = gzip.compress(packed) if mode == "gzip" else packed
+    [(line, message)] = problems_of(read_run, io.BytesIO(content), queries={"q1"})
+    assert line is None
+    assert message == "is a damaged archive (hundreds of headers that belong to one entry); make it again"
