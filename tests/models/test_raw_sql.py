@@ -244,18 +244,13 @@ def test_the_slug_of_a_locked_campaign_does_not_pass_to_a_twin(raw: Raw, world: 
 
 
 def test_another_beta_does_not_get_into_a_scoring_set(raw: Raw, world: World, engine_name: str) -> None:
-    setting = {
-        "sqlite": "json_set(settings, '$.beta', 80)",
-        "postgresql": "jsonb_set(settings, '{beta}', '80')",
-    }[engine_name]
-    with refused(world.database, BROKEN, "scoring_set", match="a scoring set never changes"):
-        raw.run(f"UPDATE scoring_set SET settings = {setting}")
-    spelled = {
-        "sqlite": "json_set(settings, '$.beta', 40.00)",
-        "postgresql": "jsonb_set(settings, '{beta}', '40.00')",
-    }[engine_name]
-    with refused(world.database, BROKEN, "scoring_set", match="a scoring set never changes"):
-        raw.run(f"UPDATE scoring_set SET settings = {spelled}")
+    for beta in ("80", "40.00"):
+        settings = {
+            "sqlite": f"json_set(settings, '$.beta', {beta})",
+            "postgresql": f"jsonb_set(settings, '{{beta}}', '{beta}')",
+        }[engine_name]
+        with refused(world.database, BROKEN, "scoring_set", match="a scoring set never changes"):
+            raw.run(f"UPDATE scoring_set SET settings = {settings}")
 
 
 def test_the_current_set_is_not_replaced_by_another_one_that_takes_its_place(
