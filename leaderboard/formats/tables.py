@@ -14,7 +14,18 @@ from leaderboard.formats.ids import WORD, keys
 from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
-__all__ = ["DOCUMENT", "QUERY", "CheckedRows", "Column", "Kind", "Schema", "Table", "our_name", "schema_of_width"]
+__all__ = [
+    "DOCUMENT",
+    "OTHER_NAMES",
+    "QUERY",
+    "CheckedRows",
+    "Column",
+    "Kind",
+    "Schema",
+    "Table",
+    "our_name",
+    "schema_of_width",
+]
 
 Kind = Literal["id", "score", "grade", "decision"]
 

@@ -198,12 +198,41 @@ def test_texts_with_escapes_are_read_as_json_says_whatever_is_in_them() -> None:
     assert run.document.to_list() == [*names, "c/d"]
 
 
-def test_a_file_whose_objects_are_all_of_another_kind_is_read_no_further() -> None:
-    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": 1}) for n in range(102)]
+def test_objects_of_any_number_of_kinds_are_read_where_the_pattern_knows_their_values() -> None:
+    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": [n]}) for n in range(102)]
+    assert len(read_run(text(*lines))) == 102
+
+
+def test_a_file_whose_odd_objects_are_all_of_another_kind_is_read_no_further() -> None:
+    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": [[[n]]]}) for n in range(102)]
     assert len(read_run(text(*lines[:100]))) == 100
     assert problems_of(read_run, text(*lines)) == [
         (101, "has objects of more than 100 kinds; give all of them the same names")
     ]
+
+
+def test_a_file_with_very_many_objects_of_values_deep_in_one_another_is_told_what_to_do() -> None:
+    lines = [f'{{"query": "q1", "document": "d{n}", "score": 1, "x": [[[{n}]]]}}' for n in range(50_001)]
+    assert len(read_run(text(*lines[:-1]))) == 50_000
+    what = "has more than 50,000 objects with values deep in one another or with odd names"
+    to_do = "give every line the same members, with texts and numbers only"
+    assert problems_of(read_run, text(*lines)) == [(50_001, f"{what}; {to_do}")]
+
+
+def test_lines_with_plain_values_inside_another_are_read_at_any_length() -> None:
+    inside = '{"a": 1, "b": "x"}', "[1, null, true]", "[]", "{}", '{"query": "q9"}'
+    more = ", ".join(f'"x{number}": {value}' for number, value in enumerate(inside))
+    lines = [f'{{"query": "q1", {more}, "document": "d{n}", "score": 1}}' for n in range(50_002)]
+    assert len(read_run(text(*lines))) == 50_002
+
+
+@pytest.mark.parametrize("name", ["\u017fcore", "s\\u0063ore", " score", "SCORE"])
+def test_a_name_means_a_column_in_any_capitals_of_ascii_and_however_it_is_escaped(name: str) -> None:
+    lines = ['{"query": "q1", "document": "d1", "score": 1}', f'{{"query": "q1", "document": "d2", "{name}": 2}}']
+    if name == "\u017fcore":
+        assert problems_of(read_run, text(*lines)) == [(2, "no score (query document score)")]
+    else:
+        assert read_run(text(*lines)).score.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -17,7 +17,7 @@ from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import BATCH_BYTES, Batch, batches
 from leaderboard.formats.plain_text import CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
-from leaderboard.formats.tables import CheckedRows, Column, Kind, Schema, Table, our_name
+from leaderboard.formats.tables import OTHER_NAMES, CheckedRows, Column, Kind, Schema, Table, our_name
 
 __all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
 
@@ -123,24 +123,37 @@ class _CsvRecords(_Records):
     _header = ""
 
     def take(self, batch: Batch) -> None:
+        numbers: Sequence[int] = batch.numbers
         try:
             records = list(csv.reader(batch.lines(), strict=True))
         except csv.Error:
             records = []
-        if len(records) != len(batch.numbers):  # quotes hold newlines, or something is wrong
-            self._take_slowly(batch)
-        elif self.rows is not None and self._names in self._getters and {*map(len, records)} == {len(self._names)}:
-            self.rows.add_columns(batch.numbers, self._getters[self._names](tuple(zip(*records, strict=True))))
-        else:
-            for line, fields in zip(batch.numbers, records, strict=True):
-                self._take_record(line, fields)
+        if len(records) != len(numbers):  # quotes hold newlines, or something is wrong
+            numbers, records = self._read_one_by_one(batch)
+        start = 0
+        while start < len(records) and (self.rows is None or self._names not in self._getters):
+            self._take_record(numbers[start], records[start])
+            start += 1
+        if start < len(records) and self.rows is not None:
+            widths = list(map(len, records))
+            if widths.count(len(self._names)) < len(records):
+                fit = [place for place in range(start, len(records)) if widths[place] == len(self._names)]
+                for place in set(range(start, len(records))).difference(fit):
+                    self._take_record(numbers[place], records[place])
+                numbers, records, start = [numbers[place] for place in fit], [records[place] for place in fit], 0
+            if records:
+                columns = tuple(zip(*records[start:], strict=True))
+                self.rows.add_columns(numbers[start:], self._getters[self._names](columns))
 
     def texts(self, values: Sequence[Any]) -> Sequence[str]:
         return values
 
-    def _take_slowly(self, batch: Batch) -> None:
+    def _read_one_by_one(self, batch: Batch) -> tuple[list[int], list[list[str]]]:
+        """The records that begin in a batch, and the first line of each."""
         waiting = deque(batch.numbered())
         numbers: list[int] = []  # of the record's lines
+        first: list[int] = []
+        records: list[list[str]] = []
 
         def lines() -> Iterator[str]:
             while True:
@@ -153,19 +166,17 @@ class _CsvRecords(_Records):
                 yield line
 
         reader = csv.reader(lines(), strict=True)
-        while waiting:
+        while waiting and not self.ended:
             numbers.clear()
             try:
-                fields = next(reader)
+                records.append(next(reader))
             except csv.Error as error:
-                if len(numbers) > 1:
-                    unclosed = "is no CSV: a quote opened on this line is not closed; reading ended here"
-                    self.problems.add_unread(numbers[0], Wrong(unclosed))
-                    self.ended = True
-                    return
-                self.problems.add_unread(numbers[0], Wrong(f"is no CSV: {error}"))
+                self.ended = len(numbers) > 1
+                unclosed = "a quote opened on this line is not closed; reading ended here"
+                self.problems.add_unread(numbers[0], Wrong(f"is no CSV: {unclosed if self.ended else error}"))
             else:
-                self._take_record(numbers[0], fields)
+                first.append(numbers[0])
+        return first, records
 
     def _take_record(self, line: int, fields: Sequence[str]) -> None:
         if not fields:
@@ -187,16 +198,14 @@ class _Number(str):
 
 DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
 SCAN: Callable[[str, int], tuple[Any, int]] = DECODER.scan_once  # type: ignore[attr-defined]  # not in the stubs
-JSON_GAP = r"[ \t\r]*+"
-PLAIN_NAME = re.compile(r'[^"\\\x00-\x1f]*')
-MOST_QUICK = 50  # members of an object
-QUICK_SHAPES = 8  # kinds of objects in a file, by the names of their members, that are read many at once
-MOST_SHAPES = 100  # kinds of objects in a file: looking at names anew in every line takes longer than reading it
+MOST_ODD = 50_000  # objects that the pattern does not know: reading one takes as long as five others
+MOST_ODD_KINDS = 100  # of them by their names: looking at names anew in every line takes longer than reading it
+NESTED = 1  # how deeply the pattern knows values in one another
 # The patterns of values. What stands between the quotes of a text is JSON's to read where it has a backslash.
+GAP = r"[ \t\r]*+"
+PLAIN_NAME = r'[^"\\\x00-\x1f]*+'
 TEXT = r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+'
 NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
-ANY = f'(?:"{TEXT}"|{NUMBER}|true|false|null)'
-OTHER_LINE = r"(.*\n)"
 SAID: Mapping[str, str] = {"true": "Y", "false": "N"}
 # By what a column holds: the pattern of a value that it holds as a rule.
 PATTERNS: Mapping[Kind | None, str] = {
@@ -207,45 +216,77 @@ PATTERNS: Mapping[Kind | None, str] = {
 }
 
 
+def _any_value(nested: int) -> str:
+    """The pattern of any value that holds others at most `nested` deep."""
+    scalar = f'"{TEXT}"|{NUMBER}|true|false|null'
+    if not nested:
+        return f"(?:{scalar})"
+    inside = _any_value(nested - 1)
+    member = f'"{TEXT}"{GAP}:{GAP}{inside}'
+    many = [f"(?:{each}(?:{GAP},{GAP}{each})*+{GAP})?+" for each in (inside, member)]
+    return rf"(?:{scalar}|\[{GAP}{many[0]}\]|\{{{GAP}{many[1]}\}})"
+
+
+def _object_pattern(columns: Sequence[Column], seen: Iterable[str]) -> re.Pattern[str]:
+    """Finds each line, and in objects a group for each column, among any other members. Where a group is "", the line
+    is no such object, or lacks the column or its value. A column that is there twice is not found.
+
+    seen  names of members in the file, for those in capitals
+    """
+    called = [[column.name, *OTHER_NAMES.get(column.name, ())] for column in columns]
+    for names, column in zip(called, columns, strict=True):
+        names.extend(re.escape(name) for name in seen if our_name(name) == column.name and name == name.strip())
+    read = "|".join(
+        f'(?({group})(?!)|(?:{"|".join(names)})"{GAP}:{GAP}{PATTERNS[column.kind]})'
+        for group, (names, column) in enumerate(zip(called, columns, strict=True), start=1)
+    )
+    ours = "|".join(name for names in called for name in names)  # also in capitals, but only in those of ASCII
+    unread = rf'(?!\s*(?ai:{ours})\s*"){PLAIN_NAME}"{GAP}:{GAP}{_any_value(NESTED)}'
+    # Not possessive around groups: Python 3.11.7 fails there with a SystemError.
+    members = rf'(?:"(?:{read}|{unread}){GAP}(?:,{GAP}(?=")|(?=\}})))*'
+    return re.compile(rf"{GAP}\{{{GAP}{members}\}}{GAP}\n|.*\n")
+
+
 class _JsonRecords(_Records):
-    """Reads objects that are written as some object before them, with the same names in the same order, many at once:
-    one pattern has an alternative for each of the first shapes, and one for any other line.
+    """Finds the members that are read in many objects at once with one pattern, in whatever order and with whatever
+    others. What the pattern does not know is read object by object.
     """
 
     def __init__(self, schemas: Sequence[Schema], problems: Problems, given: Iterator[Batch]) -> None:
         super().__init__(schemas, problems, given)
-        self._names: dict[Names, Names] = {}  # of each shape, as it has them and as we call them
-        self._shapes: list[str] = []  # their patterns
-        self._groups: list[list[int]] = []  # of each shape: which group of the pattern holds which column
+        self._names: dict[Names, Names] = {}  # of each kind of odd objects, as it has them and as we call them
+        self._odd = 0  # objects so far
         self._find: Callable[[str], list[tuple[str, ...]]] | None = None
 
     def take(self, batch: Batch) -> None:
-        if self.rows is None or not self._shapes:
-            for line, text in batch.numbered():
-                self._take_line(line, text)
+        numbers, text = batch
+        while self.rows is None and numbers:
+            line, _, text = text.partition("\n")
+            self._take_line(numbers[0], line)
+            numbers = numbers[1:]
+        if self.rows is None or not numbers:
             return
         if self._find is None:
-            self._find = re.compile("|".join((*self._shapes, OTHER_LINE))).findall
-        *groups, others = zip(*self._find(batch.text), strict=True)
-        columns = self._columns(groups, "\\" in batch.text)
+            seen = {name for names in self._names for name in names}
+            self._find = _object_pattern([column for _, column in self.schema.read], seen).findall
+        found = list(zip(*self._find(text), strict=True))
+        columns = self._columns(found, "\\" in text)
+        odd = {place for texts in found if "" in texts for place, value in enumerate(texts) if not value}
+        lines = text.split("\n") if odd else []
         start = 0
-        for place in [place for place, other in enumerate(others) if other]:
+        for place in sorted(odd):
             if start < place:
-                self.rows.add_columns(batch.numbers[start:place], [texts[start:place] for texts in columns])
-            self._take_line(batch.numbers[place], others[place])
+                self.rows.add_columns(numbers[start:place], [texts[start:place] for texts in columns])
+            self._take_line(numbers[place], lines[place])
             start = place + 1
-        self.rows.add_columns(batch.numbers[start:], [texts[start:] for texts in columns])
+        self.rows.add_columns(numbers[start:], [texts[start:] for texts in columns])
 
-    def _columns(self, groups: Sequence[Sequence[str]], escaped: bool) -> list[Sequence[str]]:
-        """The texts of each column, given those of the pattern's groups: "" for lines of another shape."""
+    def _columns(self, found: Sequence[Sequence[str]], escaped: bool) -> list[Sequence[str]]:
+        """The texts of each column, given what the pattern found for it."""
         columns: list[Sequence[str]] = []
-        for (_, column), numbers in zip(self.schema.read, zip(*self._groups, strict=True), strict=True):
-            texts = groups[numbers[0]]
-            if len(numbers) > 1:
-                texts = list(map("".join, zip(*(groups[number] for number in numbers), strict=True)))
-            if column.kind == "decision":
-                texts = [SAID.get(text) or text[1:-1] for text in texts]
-            columns.append(_unescaped(texts) if escaped else texts)
+        for (_, column), texts in zip(self.schema.read, found, strict=True):
+            said = [SAID.get(text) or text[1:-1] for text in texts] if column.kind == "decision" else texts
+            columns.append(_unescaped(said) if escaped and column.kind in ("id", "decision") else said)
         return columns
 
     def _take_line(self, line: int, text: str) -> None:
@@ -256,33 +297,17 @@ class _JsonRecords(_Records):
         except Wrong as wrong:
             self.problems.add_unread(line, wrong)
             return
-        if given in self._names:
-            self.add(line, self._names[given], members)
-            return
-        if len(self._names) == MOST_SHAPES:
-            kinds = f"has objects of more than {MOST_SHAPES} kinds; give all of them the same names"
-            raise rejection(self.problems.name, kinds, line)
-        self._names[given] = names = tuple(map(our_name, given))
-        self.add(line, names, members)
-        if names in self._getters and len(self._shapes) < QUICK_SHAPES:
-            self._learn(given, names)
-
-    def _learn(self, given: Names, names: Names) -> None:
-        """Adds a shape to the pattern, unless its names are odd or very many."""
-        if len(given) > MOST_QUICK or not all(map(PLAIN_NAME.fullmatch, given)):
-            return
-        places = self.places(names)
-        patterns = [ANY] * len(given)
-        for place, (_, column) in zip(places, self.schema.read, strict=True):
-            patterns[place] = PATTERNS[column.kind]
-        inside = f"{JSON_GAP},{JSON_GAP}".join(
-            f'"{re.escape(name)}"{JSON_GAP}:{JSON_GAP}{pattern}' for name, pattern in zip(given, patterns, strict=True)
-        )
-        before = sum(map(len, self._groups))
-        in_order = sorted(places)
-        self._shapes.append(rf"{JSON_GAP}\{{{JSON_GAP}{inside}{JSON_GAP}\}}{JSON_GAP}\n")
-        self._groups.append([before + in_order.index(place) for place in places])
-        self._find = None
+        self._odd += 1
+        if self._odd > MOST_ODD:
+            same = "give every line the same members, with texts and numbers only"
+            odd = f"has more than {MOST_ODD:,} objects with values deep in one another or with odd names; {same}"
+            raise rejection(self.problems.name, odd, line)
+        if given not in self._names:
+            if len(self._names) == MOST_ODD_KINDS:
+                kinds = f"has objects of more than {MOST_ODD_KINDS} kinds; give all of them the same names"
+                raise rejection(self.problems.name, kinds, line)
+            self._names[given] = tuple(map(our_name, given))
+        self.add(line, self._names[given], members)
 
     def texts(self, values: Sequence[Any]) -> Sequence[str]:
         return [_json_text(column, value) for (_, column), value in zip(self.schema.read, values, strict=True)]
@@ -307,7 +332,10 @@ def _object(line: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
 
 def _unescaped(texts: Sequence[str]) -> Sequence[str]:
     """What texts of JSON mean, given what stands between their quotes."""
-    read: list[str] = json.loads('["' + '","'.join(texts) + '"]')
+    joined = '","'.join(texts)
+    if "\\" not in joined:
+        return texts
+    read: list[str] = json.loads(f'["{joined}"]')
     return read
 
 
