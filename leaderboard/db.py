@@ -58,7 +58,10 @@ Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
 class UtcDateTime(sa.types.TypeDecorator[dt.datetime]):
-    """A moment. Naive values are refused; what comes back is in UTC."""
+    """A moment. Naive values are refused; what comes back is in UTC.
+
+    The migration that makes a column of moments has it take years from 1900 to 9998 only (`moment` in the first one).
+    """
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True

@@ -2,12 +2,14 @@
 
 Python's own int() and float() take `1_0`, digits of any script, blanks around, inf and nan as well, which no file
 format and no person means by a number.
+
+And how a number of things is told.
 """
 
 import math
 import re
 
-__all__ = ["is_number", "read_number", "read_whole"]
+__all__ = ["counted", "is_number", "read_number", "read_whole"]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
@@ -39,3 +41,12 @@ def read_whole(text: str) -> int:
     if not WHOLE.fullmatch(text):
         raise ValueError("no whole number of at most 18 digits")
     return int(text)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number of things in words; `many` where it is not `one` with an s.
+
+    >>> counted(1, "run"), counted(2000, "query", "queries")
+    ('1 run', '2,000 queries')
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

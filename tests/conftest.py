@@ -35,6 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+def pytest_collection_finish() -> None:
+    quick.collect_seldom()
+
+
 def pytest_report_header() -> str:
     data = shared.shared_data()
     if data is None:

@@ -10,6 +10,7 @@ import click
 
 from leaderboard.cli.options import FILE, Whole
 from leaderboard.cli.tables import UNDEFINED, aligned, csv_text, defined, json_text, named
+from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
     from leaderboard.formats import Run
@@ -88,8 +89,8 @@ def _mean(values: "Sequence[Agreed]") -> "Agreed":
 def _report(path: Path, alone: Sequence[str]) -> None:
     """Says on stderr which queries only one run has."""
     if alone:
-        plural = "query" if len(alone) == 1 else "queries"
-        click.echo(f"{path}: {len(alone):,} {plural} not in the other run, left out: {named(alone)}", err=True)
+        queries = counted(len(alone), "query", "queries")
+        click.echo(f"{path}: {queries} not in the other run, left out: {named(alone)}", err=True)
 
 
 def _document(names: Sequence[str], rows: "dict[str, list[Agreed]]", means: "list[Agreed]") -> dict[str, Any]:

@@ -9,6 +9,7 @@ from leaderboard.cli.database import writing
 from leaderboard.cli.options import FILE, PLACE, Place
 from leaderboard.formats import read_judgments, read_queries
 from leaderboard.lookup import find_evaluation
+from leaderboard.numbers import counted
 from leaderboard.rules.settings import Split
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
@@ -36,7 +37,7 @@ def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
     with writing() as session:
         found = find_evaluation(session, *evaluation)
         named = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
-    click.echo(f"{file.name}: {len(named):,} {'query' if len(named) == 1 else 'queries'} in {evaluation}")
+    click.echo(f"{file.name}: {counted(len(named), 'query', 'queries')} in {evaluation}")
 
 
 @click.group()

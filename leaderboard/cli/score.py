@@ -17,6 +17,7 @@ from leaderboard.cli.offline import (
 )
 from leaderboard.cli.options import ANY_NUMBER, FILE, Whole
 from leaderboard.cli.tables import named
+from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
     from leaderboard.cli.score_output import ScoredRun
@@ -197,8 +198,8 @@ def _report(run: "ScoredRun") -> None:
         (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
     ):
         if queries:
-            plural = "query" if len(queries) == 1 else "queries"
-            click.echo(f"{run.name}: {len(queries):,} {plural} {what}: {named(queries)}", err=True)
+            some = counted(len(queries), "query", "queries")
+            click.echo(f"{run.name}: {some} {what}: {named(queries)}", err=True)
     total = len(run.scored.queries)
     fewer: dict[int, list[str]] = {}
     for measure, result in run.scored.results.items():

@@ -14,6 +14,7 @@ from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import NotFound
 from leaderboard.formats import Limits
+from leaderboard.numbers import counted
 from leaderboard.reads.verifications import verifications
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.services.verification import Report, one_moment, readable, record_verification, scored_runs_on_record
@@ -98,24 +99,20 @@ def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
         lines.append(f"  expected  {one.expected}")
         lines.append(f"  {one.who}")
     looked = [
-        _count(report.triggers, "trigger"),
-        _count(report.events, "event"),
-        _count(report.rows, "row"),
-        _count(report.revisions, "revision of judgments", "revisions of judgments"),
-        _count(report.runs, "scored run"),
+        counted(report.triggers, "trigger"),
+        counted(report.events, "event"),
+        counted(report.rows, "row"),
+        counted(report.revisions, "revision of judgments", "revisions of judgments"),
+        counted(report.runs, "scored run"),
     ]
     if figures:
-        looked.append(f"{_count(report.recomputed, 'run')} scored again")
+        looked.append(f"{counted(report.recomputed, 'run')} scored again")
     if report.not_recomputed:
-        looked.append(f"{_count(report.not_recomputed, 'run')} of another version of the measures not scored again")
+        looked.append(f"{counted(report.not_recomputed, 'run')} of another version of the measures not scored again")
     count = len(report.differences)
-    verdict = "nothing differs" if report.clean else _count(count, "thing differs", "things differ")
+    verdict = "nothing differs" if report.clean else counted(count, "thing differs", "things differ")
     lines.append(f"{verdict}: {', '.join(looked)}")
     if before is not None and not report.clean:
         lines.append(f"the record was last found in order {moment_in_words(before)}")
     lines.append(f"head of the trail: {report.events}:{report.head}")
     return "\n".join(lines) + "\n"
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from leaderboard.formats.ids import WORD, Codes, Places
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection
 from leaderboard.formats.problems import Problems
 
-__all__ = ["PIECE_BYTES", "Piece", "cut", "numbered_lines", "side_by_side"]
+__all__ = ["BATCH_BYTES", "PIECE_BYTES", "Batch", "Piece", "batches", "cut", "numbered_lines", "side_by_side"]
 
 PIECE_BYTES = MIB  # a piece and what is made of it stay in the processor's cache
+BATCH_BYTES = MIB // 4  # few enough records that Python need not search them for garbage
 COMMENT, NEWLINE = b"#\n"
 IS_BLANK = np.isin(np.arange(256), [*b"\t\n\v\f\r "])  # by character code: what bytes.strip() takes away
 MOST_AT_ONCE = 4  # each piece costs memory
@@ -95,6 +96,19 @@ class Piece:
         return Piece(room, size, numbers)
 
 
+class Batch(NamedTuple):
+    """Some whole lines of a file as text, each with its newline, and their numbers; 1 is the first of the file."""
+
+    numbers: range
+    text: str
+
+    def lines(self) -> Iterator[str]:
+        return io.StringIO(self.text, newline="\n")
+
+    def numbered(self) -> Iterator[tuple[int, str]]:
+        return zip(self.numbers, self.lines(), strict=True)
+
+
 def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iterator[Piece]:
     """The text in pieces of up to `size` bytes. Raises FileRejected past the limits on lines or on one line."""
     limits = problems.limits
@@ -123,21 +137,54 @@ def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iter
         held = room[end:filled]
 
 
-def numbered_lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Each line with its number; one that is no UTF-8 text is a problem. Raises FileRejected as `cut` does."""
+def batches(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> Iterator[Batch]:
+    """The text in batches of about `size` bytes; a line that is no UTF-8 text is a problem, and empty in the batch.
+
+    Raises FileRejected as `cut` does.
+    """
     limits = problems.limits
     reader = io.BufferedReader(text, PIECE_BYTES)
-    number = 0
-    while line := reader.readline(limits.line_bytes + 1):
-        number += 1
-        if len(line) > limits.line_bytes:
-            raise _line_too_long(problems, number)
-        if number > limits.lines:
+    held = b""
+    first = 1
+    while (given := reader.read(size)) or held:
+        held += given
+        end = held.rfind(b"\n") + 1
+        if not given and end < len(held):
+            held += b"\n"
+            end = len(held)
+        whole, held = held[:end], held[end:]
+        numbers = range(first, first + whole.count(b"\n"))
+        if len(whole) > limits.line_bytes:
+            for number, line in zip(numbers, io.BytesIO(whole), strict=True):
+                if len(line) > limits.line_bytes:
+                    raise _line_too_long(problems, number)
+        if len(held) > limits.line_bytes:
+            raise _line_too_long(problems, numbers.stop)
+        if numbers.stop - 1 > limits.lines:
             raise _too_many_lines(problems)
+        if numbers:
+            yield Batch(numbers, _decoded(whole, numbers, problems))
+        first = numbers.stop
+
+
+def _decoded(whole: bytes, numbers: range, problems: Problems) -> str:
+    try:
+        return whole.decode()
+    except UnicodeDecodeError:
+        pass
+    lines = []
+    for number, line in zip(numbers, io.BytesIO(whole), strict=True):
         try:
-            yield number, line.decode()
+            lines.append(line.decode())
         except UnicodeDecodeError as error:
             problems.add_unread(number, not_utf8(error))
+            lines.append("\n")
+    return "".join(lines)
+
+
+def numbered_lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
+    """Each line of all `batches` with its number."""
+    return chain.from_iterable(batch.numbered() for batch in batches(text, problems))
 
 
 def _line_too_long(problems: Problems, line: int) -> FileRejected:

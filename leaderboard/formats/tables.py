@@ -1,10 +1,9 @@
 """Which columns a row of a file may have, and tables: some rows of a file as columns."""
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -15,9 +14,19 @@ from leaderboard.formats.ids import WORD, keys
 from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
-__all__ = ["DOCUMENT", "QUERY", "CheckedRows", "Column", "Kind", "Schema", "Table", "our_name", "schema_of_width"]
+__all__ = [
+    "DOCUMENT",
+    "OTHER_NAMES",
+    "QUERY",
+    "CheckedRows",
+    "Column",
+    "Kind",
+    "Schema",
+    "Table",
+    "our_name",
+    "schema_of_width",
+]
 
-CHECKED_APART = 16  # parts that rows are parted into when something is wrong with one of them
 Kind = Literal["id", "score", "grade", "decision"]
 
 # By what a column holds beside ids: the type of its array, and the check of one value.
@@ -119,6 +128,8 @@ def _value(column: Column, text: str, limits: Limits) -> Any:
 
 def _values(column: Column, texts: Sequence[str], limits: Limits) -> NDArray[Any]:
     """The same of many at once. Raises ValueError where one of them is wrong, and only then."""
+    if not texts:
+        return np.empty(0, f"S{WORD}" if column.kind == "id" else HOLDS[column.kind][0])
     if column.kind == "id":
         return checks.identifiers(texts, limits.id_bytes)
     if column.kind == "score":
@@ -140,12 +151,12 @@ class CheckedRows:
     def _empty(self) -> None:
         self._wrong: list[WrongLine] = []
         self._lost: list[tuple[int, str]] = []
-        self._rows: list[Sequence[str]] = []
+        self._texts: list[list[str]] = [[] for _ in self._columns]  # by column
         self._numbers = array("q")
 
     def __len__(self) -> int:
         """How much was noted: rows, and what is wrong with others."""
-        return len(self._rows) + len(self._wrong)
+        return len(self._numbers) + len(self._wrong)
 
     @property
     def is_hopeless(self) -> bool:
@@ -158,65 +169,60 @@ class CheckedRows:
 
     def add(self, line: int, texts: Sequence[str]) -> None:
         """Takes a row, given the texts of the columns that are read; `table` checks them."""
-        self._rows.append(texts)
+        for column, text in zip(self._texts, texts, strict=True):
+            column.append(text)
         self._numbers.append(line)
 
-    def _check(self, first: int, last: int) -> Iterator[tuple[Sequence[int], Mapping[str, NDArray[Any]]]]:
-        """Line numbers and columns of the sound ones among some rows; notes everything wrong with the others.
+    def add_columns(self, lines: Sequence[int], columns: Sequence[Sequence[str]]) -> None:
+        """Takes many rows, given the texts of each column that is read."""
+        for column, texts in zip(self._texts, columns, strict=True):
+            column.extend(texts)
+        self._numbers.extend(lines)
 
-        Rows are checked many at a time, and fewer where something is wrong with one of them.
+    def _checked(self, column: Column, texts: Sequence[str], bad: set[int]) -> NDArray[Any]:
+        """The values of a column; none where one of them is wrong. Then all that are wrong are noted, and their rows
+        added to `bad`, up to where enough is wrong.
         """
-        if self.is_hopeless:
-            return
         try:
-            columns = self._columns_of(self._rows[first:last])
+            return _values(column, texts, self._limits)
         except ValueError:  # Wrong, and what no number or UTF-8 text can be made of
-            if last - first <= CHECKED_APART:
-                sound = [row for row in range(first, last) if self._is_sound(row)]
-                rows = [self._rows[row] for row in sound]
-                if rows:
-                    yield [self._numbers[row] for row in sound], self._columns_of(rows)
-                return
-            size = -(-(last - first) // CHECKED_APART)
-            for start in range(first, last, size):
-                yield from self._check(start, min(start + size, last))
-        else:
-            yield self._numbers[first:last], columns
-
-    def _columns_of(self, rows: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
-        """The columns of some rows. Raises ValueError where one of them is wrong."""
-        by_column = zip(self._columns, zip(*rows, strict=True), strict=True)
-        return {column.name: _values(column, texts, self._limits) for column, texts in by_column}
-
-    def _is_sound(self, row: int) -> bool:
-        """Whether a row is sound; notes everything wrong with it, and its query where that is none of it."""
-        line, before = self._numbers[row], len(self._wrong)
-        query: str | None = None
-        for column, text in zip(self._columns, self._rows[row], strict=True):
+            pass
+        for row, text in enumerate(texts):
             try:
-                value = _value(column, text, self._limits)
+                _value(column, text, self._limits)
             except Wrong as wrong:
-                self.add_wrong(line, wrong)
-            else:
-                if column.name == "query":
-                    query = value
-        is_sound = len(self._wrong) == before
-        if query is not None and not is_sound:
-            self._lost.append((line, query))
-        return is_sound
+                self.add_wrong(self._numbers[row], wrong)
+                bad.add(row)
+                if self.is_hopeless:
+                    break
+        return _values(column, [], self._limits)
 
     def table(self, end: bytes = b"") -> Table:
         """The rows so far; the next one starts anew."""
-        sound = list(self._check(0, len(self._rows))) if self._rows else []
-        columns: dict[str, NDArray[Any]] = {}
-        for column in self._columns:
-            nothing = np.empty(0, f"S{WORD}" if column.kind == "id" else HOLDS[column.kind][0])
-            columns[column.name] = np.concatenate([nothing, *(given[column.name] for _, given in sound)])
+        bad: set[int] = set()
+        columns = {
+            column.name: self._checked(column, texts, bad)
+            for column, texts in zip(self._columns, self._texts, strict=True)
+        }
+        if bad:
+            self._note_lost(bad)
+            sound = [] if self.is_hopeless else [row for row in range(len(self._numbers)) if row not in bad]
+            self._numbers = array("q", [self._numbers[row] for row in sound])
+            for column, texts in zip(self._columns, self._texts, strict=True):
+                columns[column.name] = _values(column, [texts[row] for row in sound], self._limits)
         columns["key"] = keys(columns["document"])
-        numbers = array("q", chain.from_iterable(given for given, _ in sound))
-        table = Table(self._schema, columns, numbers, self._part, self._wrong, self._lost, end)
+        table = Table(self._schema, columns, self._numbers, self._part, self._wrong, self._lost, end)
         self._empty()
         return table
+
+    def _note_lost(self, bad: Iterable[int]) -> None:
+        """Notes the queries of bad rows that say which one they are about."""
+        for column, texts in zip(self._columns, self._texts, strict=True):
+            for row in bad if column == QUERY else ():
+                try:
+                    self._lost.append((self._numbers[row], _value(column, texts[row], self._limits)))
+                except Wrong:
+                    continue  # noted already
 
 
 def our_name(column: str) -> str:

@@ -18,7 +18,7 @@ class Campaign(Base):
     """Several evaluations under one prior.
 
     `beta` is stated, or derived from `cost`, `value` and `prior`; NULL when the campaign shows no detection measure.
-    From the first recorded scoring on, `locked_at` is set and triggers refuse any change of the prior (see the first
+    From the first recorded scoring on, `locked_at` is set and triggers refuse any change of the prior (see the second
     migration).
     """
 

@@ -13,7 +13,7 @@ from leaderboard.models import Board, Evaluation, Participation, Score, Scoring,
 from leaderboard.reads.entries import SystemLabel, load_entries, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation, RunChoice, standing_run
+from leaderboard.rules.standings import Designation, RunChoice, standing_run, title_of_run
 from leaderboard.rules.states import UNFINISHED, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
@@ -46,7 +46,7 @@ class SubmissionStatus:
     results_open: bool
     details_open: bool
     details_closed_because: str
-    label: str
+    title: str
     designation: Designation
     is_primary: bool
     threshold: float | None
@@ -83,6 +83,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     participation = session.get(Participation, (run.team_id, run.evaluation_id))
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
+    label = run.label if inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id) else ""
     return SubmissionStatus(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
@@ -94,7 +95,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         results_open=results_open,
         details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
         details_closed_because=closed_details(evaluation),
-        label=run.label if inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id) else "",
+        title=title_of_run(label, run.filename if inside else "", run.id),
         designation=run.designation,
         is_primary=participation is not None and participation.primary_submission_id == run.id,
         threshold=run.threshold,

@@ -16,7 +16,7 @@ from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
 from leaderboard.rules.roles import Role
-from leaderboard.rules.standings import SystemKind
+from leaderboard.rules.standings import SystemKind, title_of_run
 from leaderboard.rules.states import shown_state
 
 __all__ = ["Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
@@ -60,7 +60,7 @@ class OwnRun:
     """
 
     id: int
-    label: str
+    title: str
     evaluation: str
     campaign: str
     system: str
@@ -203,7 +203,7 @@ def own_runs(
         runs.append(
             OwnRun(
                 id=run.id,
-                label=run.label,
+                title=title_of_run(run.label, run.filename, run.id),
                 evaluation=run.evaluation.title,
                 campaign=run.evaluation.campaign.title,
                 system=run.system.name,

@@ -25,6 +25,7 @@ __all__ = [
     "primary_run",
     "standing_run",
     "standing_runs",
+    "title_of_run",
 ]
 
 
@@ -103,6 +104,11 @@ def name_of_run(label: str, number: int, received_at: dt.datetime) -> str:
     """`first try (run 16, 20 Nov 2026)`: runs of one label are told apart by their numbers."""
     name = f"run {number}, {day_in_words(received_at)}"
     return f"{label} ({name})" if label else name
+
+
+def title_of_run(label: str, filename: str, number: int) -> str:
+    """What heads a run's own page and leads to it; a run has no label of its file before the file was read."""
+    return label or filename or f"Run {number}"
 
 
 def is_ranked(run: ScoredRun) -> bool:

@@ -10,7 +10,6 @@ scored runs have an interval only.
 """
 
 import datetime as dt
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +29,7 @@ from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
+from leaderboard.rules.digests import short
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
 from leaderboard.rules.states import SetState
@@ -75,7 +75,7 @@ class Lineup:
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(repr((self.ranked, self.baselines, self.others)).encode()).hexdigest()[:16]
+        return short([self.ranked, self.baselines, self.others])
 
 
 @dataclass(frozen=True, slots=True)

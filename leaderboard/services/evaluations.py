@@ -1,5 +1,6 @@
 """Evaluations: one period and condition of a campaign, its dates, what it shows when, and its quotas."""
 
+import datetime as dt
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -52,6 +53,8 @@ GREATEST = {
     "documents": 10**15,
     **dict.fromkeys(("period_key", "relevance_level", "daily_quota", "total_quota"), 10**9),
 }
+# What the tables hold, with room for the grace and for any time zone.
+FIRST_DAY, LAST_DAY = dt.datetime(1901, 1, 1, tzinfo=dt.UTC), dt.datetime(9998, 1, 1, tzinfo=dt.UTC)
 LONGEST_GRACE = 24 * 3600  # seconds
 TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
 
@@ -161,7 +164,11 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
 def _check_dates(given: Mapping[str, Any], fields: dict[str, list[str]]) -> None:
     opens_at, closes_at = given["opens_at"], given["closes_at"]
     for name in ("opens_at", "closes_at", "anonymous_until"):
-        if given[name] is not None and given[name].tzinfo is None:
+        if given[name] is None:
+            continue
+        if given[name].tzinfo is None:
             fields[name] = ["give the time zone; all dates here are UTC"]
+        elif not FIRST_DAY <= given[name] < LAST_DAY:
+            fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
     if "opens_at" not in fields and "closes_at" not in fields and opens_at and closes_at and opens_at >= closes_at:
         fields["closes_at"] = ["give a moment after the opening"]

@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-from confusable_homoglyphs import categories, confusables
-
 from leaderboard.errors import InvalidFields
 
 __all__ = [
@@ -119,6 +117,8 @@ def _problem(name: str) -> str | None:
     if _hides_something(name):
         return "this name holds a character that can't be seen; type it again without"
     letters = [character for character in name if character.isalpha()]
+    from confusable_homoglyphs import categories  # tables that only a new name needs
+
     scripts = categories.unique_aliases("".join(letters)) - UNBOUND
     if len(scripts) > 1 and not any(scripts <= together for together in TOGETHER):
         names = " and ".join(sorted(script.capitalize() for script in scripts))
@@ -132,6 +132,8 @@ def _latin_twin(character: str) -> str | None:
     """The ASCII letter that a character of another alphabet is taken for, lower case or upper case as it looks."""
     if character.isascii():
         return None
+    from confusable_homoglyphs import confusables  # here, because reading its table takes 80 ms
+
     for twin in confusables.confusables_data.get(character) or ():
         letter: str = twin["c"]
         if len(letter) == 1 and letter.isascii() and letter.isalpha():

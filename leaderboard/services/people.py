@@ -124,7 +124,7 @@ def authenticate(
     account = f"account {user.id}" if user is not None else f"no account {name_key(name)}"
     known = browser if browser is not None and user is not None and browser.user_id == user.id else None
     counted = count_log_in(database, account, address, now, known)
-    right = passwords.verify(user.password_hash if user is not None else passwords.NOBODY, password)
+    right = passwords.verify(user.password_hash if user is not None else passwords.of_nobody(), password)
     if user is None or not right:
         raise BadInput(WRONG)
     newer = passwords.rehashed(password) if passwords.is_outdated(user.password_hash) else None

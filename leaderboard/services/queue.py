@@ -24,9 +24,8 @@ from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
-from leaderboard.services.primaries import settle_primary
 from leaderboard.services.quotas import give_back
-from leaderboard.services.submissions import LONGEST_LABEL
+from leaderboard.services.submissions import LONGEST_LABEL, settle_primary
 
 __all__ = [
     "MOST_ERRORS",

@@ -10,19 +10,28 @@ from leaderboard.access import Actor, may_change_standing, require, require_orga
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import is_late, refusal
-from leaderboard.rules.standings import Designation, RunChoice
+from leaderboard.rules.standings import Designation, RunChoice, primary_run
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
-from leaderboard.services.primaries import settle_primary
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
 from leaderboard.services.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.services.turns import next_turns
 from leaderboard.store import Received
 
-__all__ = ["LONGEST_LABEL", "admit", "hold_place", "let_stand", "retry", "retry_failed", "submit", "withdraw"]
+__all__ = [
+    "LONGEST_LABEL",
+    "admit",
+    "hold_place",
+    "let_stand",
+    "retry",
+    "retry_failed",
+    "settle_primary",
+    "submit",
+    "withdraw",
+]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
@@ -188,6 +197,21 @@ def withdraw(
     submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
     settle_primary(session, submission.team_id, submission.evaluation_id)
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
+
+
+def settle_primary(session: Session, team_id: int, evaluation_id: int) -> None:
+    """Notes which of a team's runs in the evaluation is its primary one by `rules.standings.primary_run`."""
+    # Locked first: whoever else is recording a score of this team waits, and then sees this one.
+    participation = locked(session, Participation, (team_id, evaluation_id))
+    session.flush()
+    runs = session.scalars(
+        sa.select(Submission).where(
+            Submission.team_id == team_id,
+            Submission.evaluation_id == evaluation_id,
+            Submission.designation == Designation.PRIMARY,
+        )
+    )
+    participation.primary_submission_id = primary_run(runs)
 
 
 def retry(session: Session, actor: Actor, submission: Submission) -> None:

@@ -40,7 +40,9 @@ def front() -> ResponseReturnValue:
     others = [one for one in found if one is not featured]
     with reading() as session:
         setting_up = current_app.config["SETTING_UP"] and (not found or campaigns.is_loading(session))
-    return render_template("campaigns/front.html", featured=featured, chart=chart, others=others, setting_up=setting_up)
+    return render_template(
+        "campaigns/front.html", featured=featured, chart=chart, years=years, others=others, setting_up=setting_up
+    )
 
 
 @blueprint.get("/campaigns/<campaign>")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from flask import Flask
 from markupsafe import Markup, escape
 
+from leaderboard.numbers import counted
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.web.context import now
@@ -15,7 +16,6 @@ from leaderboard.web.context import now
 __all__ = [
     "ago",
     "aligned",
-    "counted",
     "date",
     "exact",
     "figure",
@@ -64,6 +64,7 @@ def init_app(app: Flask) -> None:
         when,
     ):
         app.jinja_env.filters[written.__name__] = written
+    app.jinja_env.tests["rounded"] = lambda mean: isinstance(mean, Rounded)
     app.jinja_env.globals["now"] = now
 
 
@@ -148,11 +149,6 @@ def size(number: int) -> str:
     if unit == "bytes":
         return f"{number:,} bytes"
     return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """`1 query`, `2,000 queries`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def decimals(number: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from flask import Flask
 from markupsafe import Markup
 
+from leaderboard.numbers import counted
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
 from leaderboard.reads.progress import Line, Point, ProgressPage
@@ -14,7 +15,7 @@ from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER
-from leaderboard.web.formatting import counted, number, plain_figure, when
+from leaderboard.web.formatting import number, plain_figure, when
 
 __all__ = [
     "best_over_periods",

@@ -182,6 +182,7 @@ class _Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
         self.initialized = self.data_ready = True  # no thread waits for its first byte
         self.arrived = bytearray()  # the head and the body of the next request, as far as they came
         self.needed: int | None = None  # bytes of head and short body; None while the head is not whole
+        self.sends_upload = False  # the body of the request in hand has not arrived yet, and may never be read
         self.keep = False  # whether another request may follow
         self.waits_for_request = True
         self.deadline = time.monotonic() + HEAD_SECONDS
@@ -279,15 +280,20 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
         connection.arrived.clear()
         connection.needed = None
         connection.sock.begin()
+        connection.sends_upload = long
         pool = self._senders if long else self.tpool
         done = partial(self.method_queue.defer, self.finish_request, connection)
         pool.submit(self.handle, connection).add_done_callback(done)
         return True
 
-    def handle(self, connection: _Connection) -> bool:
-        """Answers one request, in a thread; whether the connection may be used again."""
-        keep = super().handle(connection)
-        return bool(keep) and not connection.sock.given_up
+    def handle_request(self, request: Any, connection: _Connection) -> bool:
+        """Answers one request, in a thread; whether the connection may be used again.
+
+        After an upload it may not, which the answer says: one that is refused has not been read to its end.
+        """
+        if connection.sends_upload:
+            request.force_close()
+        return bool(super().handle_request(request, connection))
 
     def finish_request(self, connection: _Connection, future: "Future[bool]") -> None:
         """Back in the loop: what is left of the answer is written, then the next request awaited."""

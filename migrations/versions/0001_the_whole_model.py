@@ -1,5 +1,7 @@
 """The whole model"""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
@@ -10,6 +12,15 @@ branch_labels = None
 depends_on = None
 
 JSON = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
+
+
+def moment(name: str, *, nullable: bool = False) -> sa.Column[Any]:
+    """A column of moments that Python can read: years of four digits, and not PostgreSQL's infinity.
+
+    SQLite compares them as text.
+    """
+    bounds = f"\"{name}\" >= '1900-01-01 00:00:00+00' AND \"{name}\" < '9999-01-01 00:00:00+00'"
+    return sa.Column(name, sa.DateTime(timezone=True), sa.CheckConstraint(bounds, name=name), nullable=nullable)
 
 
 def upgrade() -> None:
@@ -53,8 +64,8 @@ def upgrade() -> None:
             ),
             nullable=False,
         ),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("locked_at", sa.DateTime(timezone=True), nullable=True),
+        moment("created_at"),
+        moment("locked_at", nullable=True),
         sa.CheckConstraint('"value" > 0.0 AND "value" <= 1.7976931348623157e+308', name=op.f("ck_campaign_value")),
         sa.CheckConstraint('"beta" >= 0.0 AND "beta" <= 1.7976931348623157e+308', name=op.f("ck_campaign_beta")),
         sa.CheckConstraint("compat IN (9, 10)", name=op.f("ck_campaign_compat")),
@@ -74,7 +85,7 @@ def upgrade() -> None:
         "attempt",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        moment("at"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attempt")),
     )
     with op.batch_alter_table("attempt", schema=None) as batch_op:
@@ -88,7 +99,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("name_key", sa.Text(), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        moment("created_at"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
         sa.UniqueConstraint("name_key", name=op.f("uq_team_name_key")),
         sa.UniqueConstraint("slug", name=op.f("uq_team_slug")),
@@ -103,8 +114,8 @@ def upgrade() -> None:
         sa.Column("password_hash", sa.Text(), nullable=False),
         sa.Column("is_admin", sa.Boolean(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("last_login_at", sa.DateTime(timezone=True), nullable=True),
+        moment("created_at"),
+        moment("last_login_at", nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_user")),
         sa.UniqueConstraint("email_key", name=op.f("uq_user_email_key")),
         sa.UniqueConstraint("name_key", name=op.f("uq_user_name_key")),
@@ -116,10 +127,10 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("hint", sa.Text(), nullable=False),
         sa.Column("token_hash", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("last_used_at", sa.DateTime(timezone=True), nullable=True),
+        moment("created_at"),
+        moment("expires_at", nullable=True),
+        moment("revoked_at", nullable=True),
+        moment("last_used_at", nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_api_token_user_id_user"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_token")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_api_token_token_hash")),
@@ -132,10 +143,10 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("token_hash", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("last_seen_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        moment("created_at"),
+        moment("last_seen_at"),
+        moment("expires_at"),
+        moment("ended_at", nullable=True),
         sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_session_user_id_user"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_session")),
         sa.UniqueConstraint("token_hash", name=op.f("uq_session_token_hash")),
@@ -179,8 +190,8 @@ def upgrade() -> None:
             sa.Enum("pooled", "complete", name="judging", native_enum=False, create_constraint=True, length=32),
             nullable=False,
         ),
-        sa.Column("opens_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("closes_at", sa.DateTime(timezone=True), nullable=True),
+        moment("opens_at", nullable=True),
+        moment("closes_at", nullable=True),
         sa.Column("grace_seconds", sa.Integer(), nullable=False),
         sa.Column("late_allowed", sa.Boolean(), nullable=False),
         sa.Column(
@@ -211,10 +222,10 @@ def upgrade() -> None:
         ),
         sa.Column("own_results", sa.Boolean(), nullable=False),
         sa.Column("judgments_published", sa.Boolean(), nullable=False),
-        sa.Column("anonymous_until", sa.DateTime(timezone=True), nullable=True),
+        moment("anonymous_until", nullable=True),
         sa.Column("daily_quota", sa.Integer(), nullable=True),
         sa.Column("total_quota", sa.Integer(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        moment("created_at"),
         sa.CheckConstraint(
             "closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", name=op.f("ck_evaluation_dates")
         ),
@@ -233,7 +244,7 @@ def upgrade() -> None:
     op.create_table(
         "event",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        moment("at"),
         sa.Column("actor_id", sa.Integer(), nullable=True),
         sa.Column("action", sa.Text(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),
@@ -256,10 +267,10 @@ def upgrade() -> None:
         sa.Column("team_id", sa.Integer(), nullable=False),
         sa.Column("token_hash", sa.Text(), nullable=False),
         sa.Column("created_by_id", sa.Integer(), nullable=True),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
+        moment("created_at"),
+        moment("expires_at"),
+        moment("revoked_at", nullable=True),
+        moment("used_at", nullable=True),
         sa.Column("used_by_id", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(["created_by_id"], ["user.id"], name=op.f("fk_invitation_created_by_id_user")),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_invitation_team_id_team"), ondelete="CASCADE"),
@@ -279,7 +290,7 @@ def upgrade() -> None:
             sa.Enum("owner", "member", name="role", native_enum=False, create_constraint=True, length=32),
             nullable=False,
         ),
-        sa.Column("joined_at", sa.DateTime(timezone=True), nullable=False),
+        moment("joined_at"),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_membership_team_id_team"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_membership_user_id_user"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("team_id", "user_id", name=op.f("pk_membership")),
@@ -310,7 +321,7 @@ def upgrade() -> None:
         ),
         sa.Column("code_url", sa.Text(), nullable=False),
         sa.Column("paper_url", sa.Text(), nullable=False),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        moment("created_at"),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_system_team_id_team")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_system")),
         sa.UniqueConstraint("team_id", "name_key", name=op.f("uq_system_team_id_name_key")),
@@ -325,9 +336,9 @@ def upgrade() -> None:
         sa.Column("judgments", sa.Integer(), nullable=False),
         sa.Column("highest_grade", sa.Integer(), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
-        sa.Column("imported_at", sa.DateTime(timezone=True), nullable=False),
+        moment("imported_at"),
         sa.Column("imported_by_id", sa.Integer(), nullable=True),
-        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        moment("finished_at", nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_judgment_revision_evaluation_id_evaluation")
         ),
@@ -348,7 +359,7 @@ def upgrade() -> None:
             sa.Enum("shown", "hidden", name="split", native_enum=False, create_constraint=True, length=32),
             nullable=False,
         ),
-        sa.Column("excluded_at", sa.DateTime(timezone=True), nullable=True),
+        moment("excluded_at", nullable=True),
         sa.Column("excluded_because", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["evaluation_id"], ["evaluation.id"], name=op.f("fk_query_evaluation_id_evaluation")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_query")),
@@ -382,15 +393,15 @@ def upgrade() -> None:
         sa.Column("text_sha256", sa.Text(), nullable=False),
         sa.Column("size", sa.BigInteger(), nullable=False),
         sa.Column("text_size", sa.BigInteger(), nullable=False),
-        sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("received_at", sa.DateTime(timezone=True), nullable=False),
+        moment("begun_at"),
+        moment("received_at"),
         sa.Column("late", sa.Boolean(), nullable=False),
         sa.Column("charged", sa.Boolean(), nullable=False),
         sa.Column("problems", JSON, nullable=False),
         sa.Column("problem_count", sa.Integer(), nullable=False),
-        sa.Column("scored_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("chosen_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True),
+        moment("scored_at", nullable=True),
+        moment("chosen_at", nullable=True),
+        moment("withdrawn_at", nullable=True),
         sa.Column("withdrawn_by_id", sa.Integer(), nullable=True),
         sa.Column("holds_place", sa.Boolean(), nullable=False),
         sa.Column("withdrawn_because", sa.Text(), nullable=False),
@@ -486,7 +497,7 @@ def upgrade() -> None:
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("team_id", sa.Integer(), nullable=False),
         sa.Column("evaluation_id", sa.Integer(), nullable=False),
-        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        moment("expires_at"),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_arrival_evaluation_id_evaluation"), ondelete="CASCADE"
         ),
@@ -518,8 +529,8 @@ def upgrade() -> None:
             ),
             nullable=False,
         ),
-        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("switched_at", sa.DateTime(timezone=True), nullable=True),
+        moment("created_at"),
+        moment("switched_at", nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_scoring_set_evaluation_id_evaluation")
         ),
@@ -570,7 +581,7 @@ def upgrade() -> None:
         ),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("figures", JSON, nullable=False),
-        sa.Column("refreshed_at", sa.DateTime(timezone=True), nullable=False),
+        moment("refreshed_at"),
         sa.ForeignKeyConstraint(
             ["scoring_set_id"], ["scoring_set.id"], name=op.f("fk_board_scoring_set_id_scoring_set")
         ),
@@ -602,11 +613,11 @@ def upgrade() -> None:
         sa.Column("errors", sa.Integer(), nullable=False),
         sa.Column("lost_leases", sa.Integer(), nullable=False),
         sa.Column("worker", sa.Text(), nullable=True),
-        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("not_before", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("queued_at", sa.DateTime(timezone=True), nullable=False),
-        sa.Column("started_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        moment("lease_until", nullable=True),
+        moment("not_before", nullable=True),
+        moment("queued_at"),
+        moment("started_at", nullable=True),
+        moment("finished_at", nullable=True),
         sa.Column("seconds", sa.Double(), nullable=True),
         sa.Column("failure", sa.Text(), nullable=False),
         sa.Column("damaged", sa.Boolean(), nullable=False),

@@ -185,10 +185,7 @@ BEGIN
     IF OLD.locked_at IS NOT NULL AND (TG_OP = 'DELETE' OR {differs(OF_CAMPAIGN)}) THEN
         {refusal(LOCKED)}
     END IF;
-    IF TG_OP = 'DELETE' THEN
-        RETURN OLD;
-    END IF;
-    RETURN NEW;
+    RETURN COALESCE(NEW, OLD);
 END""",
     # The campaign's row is locked before it is looked at: its first result may just be recorded.
     "evaluation_stays_in_campaign": f"""
@@ -207,10 +204,7 @@ BEGIN
             {refusal(STAYS)}
         END IF;
     END IF;
-    IF TG_OP = 'DELETE' THEN
-        RETURN OLD;
-    END IF;
-    RETURN NEW;
+    RETURN COALESCE(NEW, OLD);
 END""",
     "judgment_revision_never_changes": f"""
 BEGIN

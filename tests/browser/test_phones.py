@@ -32,7 +32,8 @@ def news(site: Site) -> Iterator[str]:
     for year in range(2023, 2027):
         start = dt.datetime(year - 10, 1, 1, tzinfo=dt.UTC)
         tags = [("economy", "conceptual"), ("schooling", "phrase"), ("weather",), ()]
-        field.evaluation(str(year), period_key=year, opens_at=start, closes_at=start + dt.timedelta(days=30), tags=tags)
+        dates = {"opens_at": start, "closes_at": start + dt.timedelta(days=30)}
+        field.evaluation(str(year), period_key=year, **dates, tags=tags, description=f"Collection {'0c269c9c' * 8}.")
         for place, name in enumerate(("Alder", "Birch", LONG, "Term matching")):
             kind = SystemKind.BASELINE if name == "Term matching" else SystemKind.AUTOMATIC
             values = [0.2 * place, 0.3, 0.5, 0.1 * (year - 2022)]
@@ -59,6 +60,12 @@ def test_no_row_of_a_table_is_higher_than_two_lines(news: str, phone: Page, path
         "[...document.querySelectorAll('tbody tr:not(.stack tr)')].map(row => row.getBoundingClientRect().height)"
     )
     assert max(heights, default=0) <= 2 * LINE + 20 + (LINE if path == "/campaigns/news" else 0)
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/submissions/1"])
+def test_no_page_is_wider_than_the_phone_however_long_a_word_of_it_is(news: str, phone: Page, path: str) -> None:
+    phone.goto(news + path)
+    assert phone.evaluate("document.documentElement.scrollWidth") == 375
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/submissions/1"])

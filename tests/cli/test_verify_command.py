@@ -1,5 +1,6 @@
 """`leaderboard verify`, on a small campaign that was played with a real worker."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Board, Event, Score, Scoring, Submission
+from leaderboard.models import Board, Event, Score, Scoring, ScoringSet, Submission
 from tests.cli.conftest import Command
+from tests.support.verification import without_triggers
 from tests.support.world import World
 
 Says = Callable[..., str]
@@ -104,6 +106,18 @@ def test_a_run_file_that_was_changed_or_lost_is_named(played: World, command: Co
     assert found["what"] == "its file"
     path.write_bytes(content)
     assert command("verify", "--figures").status == 0
+
+
+def test_a_run_is_not_scored_again_by_a_set_that_was_changed(played: World, command: Command) -> None:
+    with played.database.write() as session, without_triggers(session):
+        made = session.scalars(sa.select(ScoringSet)).one()
+        settings = dataclasses.replace(made.settings, excluded=("q1",))
+        session.execute(sa.update(ScoringSet).values(settings=settings, settings_hash=settings.hash))
+    found = json.loads(command("verify", "--figures", "--json").out)["differences"]
+    assert ("run 1 (System number 0 in small/2026)", "its scoring set") in [
+        (one["where"], one["what"]) for one in found
+    ]
+    assert not [one for one in found if one["what"].endswith("scored again")]
 
 
 def test_a_verification_without_figures_reads_no_run_file(played: World, ok: Says) -> None:

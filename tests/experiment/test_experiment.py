@@ -28,8 +28,9 @@ from tests.experiment.plants import PLANTS, plant_all
 from tests.experiment.walk import NOT_POSTED, STATIC, Asked, Share, addresses, compared
 from tests.experiment.year import play, set_up
 
-DRAWS = 2  # years that are drawn on each engine: some dozen judgments each
+DRAWS = 1  # years that are drawn on each engine: some dozen judgments each
 PARTS = 4 * DRAWS  # of what everybody asks for; each year reads another one, so that both engines together read a half
+SIMPLEST = 1  # Hypothesis begins with the fewest and lowest grades that there can be, which make a poor year
 
 NewDatabase = Callable[[], str]
 
@@ -72,7 +73,7 @@ def test_whoever_is_no_organiser_is_answered_the_same_whatever_the_closed_judgme
     mine = range(DRAWS) if engine_name == "sqlite" else range(DRAWS, 2 * DRAWS)
     one = played(FIRST, Asked(Share(mine, PARTS)))
     told_apart = False
-    for part, judgments in zip(mine, draw_years(DRAWS), strict=True):
+    for part, judgments in zip(mine, draw_years(SIMPLEST + DRAWS)[SIMPLEST:], strict=True):
         share = Share((part,), PARTS)
         other = played(judgments, Asked(share))
         found = compared(one, other, share)
@@ -83,7 +84,7 @@ def test_whoever_is_no_organiser_is_answered_the_same_whatever_the_closed_judgme
 
 def test_judgments_drawn_for_evaluations_that_show_means_leave_those_means_as_they_are() -> None:
     changed = 0
-    for judgments in draw_years(DRAWS):
+    for judgments in draw_years(SIMPLEST + DRAWS):
         for name, plan in EVALUATIONS.items():
             for drawn, first in zip(judgments[name], FIRST[name], strict=True):
                 if plan.closed == "everything":

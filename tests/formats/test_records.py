@@ -1,10 +1,20 @@
 import gzip
 import io
 import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaderboard.formats import read_judgments, read_run
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits, read_judgments, read_run
+from leaderboard.formats.plain_text import CappedReader
+from leaderboard.formats.problems import Problems
+from leaderboard.formats.readers.records import read_csv, read_json
+from leaderboard.formats.runs import FORMATS
+from leaderboard.formats.tables import Table
 from tests.formats.files import problems_of, text
 
 
@@ -188,12 +198,41 @@ def test_texts_with_escapes_are_read_as_json_says_whatever_is_in_them() -> None:
     assert run.document.to_list() == [*names, "c/d"]
 
 
-def test_a_file_whose_objects_are_all_of_another_kind_is_read_no_further() -> None:
-    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": 1}) for n in range(102)]
+def test_objects_of_any_number_of_kinds_are_read_where_the_pattern_knows_their_values() -> None:
+    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": [n]}) for n in range(102)]
+    assert len(read_run(text(*lines))) == 102
+
+
+def test_a_file_whose_odd_objects_are_all_of_another_kind_is_read_no_further() -> None:
+    lines = [json.dumps({"query": "q1", "document": f"d{n}", "score": 1, f"x{n}": [[[n]]]}) for n in range(102)]
     assert len(read_run(text(*lines[:100]))) == 100
     assert problems_of(read_run, text(*lines)) == [
         (101, "has objects of more than 100 kinds; give all of them the same names")
     ]
+
+
+def test_a_file_with_very_many_objects_of_values_deep_in_one_another_is_told_what_to_do() -> None:
+    lines = [f'{{"query": "q1", "document": "d{n}", "score": 1, "x": [[[{n}]]]}}' for n in range(50_001)]
+    assert len(read_run(text(*lines[:-1]))) == 50_000
+    what = "has more than 50,000 objects with values deep in one another or with odd names"
+    to_do = "give every line the same members, with texts and numbers only"
+    assert problems_of(read_run, text(*lines)) == [(50_001, f"{what}; {to_do}")]
+
+
+def test_lines_with_plain_values_inside_another_are_read_at_any_length() -> None:
+    inside = '{"a": 1, "b": "x"}', "[1, null, true]", "[]", "{}", '{"query": "q9"}'
+    more = ", ".join(f'"x{number}": {value}' for number, value in enumerate(inside))
+    lines = [f'{{"query": "q1", {more}, "document": "d{n}", "score": 1}}' for n in range(50_002)]
+    assert len(read_run(text(*lines))) == 50_002
+
+
+@pytest.mark.parametrize("name", ["\u017fcore", "s\\u0063ore", " score", "SCORE"])
+def test_a_name_means_a_column_in_any_capitals_of_ascii_and_however_it_is_escaped(name: str) -> None:
+    lines = ['{"query": "q1", "document": "d1", "score": 1}', f'{{"query": "q1", "document": "d2", "{name}": 2}}']
+    if name == "\u017fcore":
+        assert problems_of(read_run, text(*lines)) == [(2, "no score (query document score)")]
+    else:
+        assert read_run(text(*lines)).score.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -210,3 +249,73 @@ def test_a_json_line_unlike_the_first_one_has_the_same_problem_as_alone(second: 
     for first in ('{"query": "q1", "document": "d1", "score": 1}\n', '{"document": "d1", "query": "q1", "score": 1}\n'):
         found = problems_of(read_run, io.BytesIO((first + second).encode()))
         assert next(said for line, said in found if line == 2).startswith(message)
+
+
+PLAIN_RUN: dict[str, list[Any]] = {
+    "query": ["q1", "q2"],
+    "document": ["d1", "d2", "é", 'a"b'],
+    "score": [1, 2.5, -1e-07, 0],
+}
+ODD_VALUES: list[Any] = ["", " ", "a b", "3", "\0", "\ud800", "\n", None, True, 7, 10**400, [1], {"query": "q9"}]
+ODD_LINES = [
+    "",
+    " ",
+    "{",
+    "1",
+    "{}",
+    '{"query": "q1"}',
+    '{"query": "q1", "document": "d9", "score": 1e999}',
+    "NaN",
+    "}{",
+]
+ODD_LINES += [
+    '{"query": "q1", "document": "d8", "score": NaN}',
+    '{"query": "q1", "document": "d8", "score": 01}',
+    "\u2028",
+]
+JSON_OBJECTS = st.fixed_dictionaries(
+    {name: st.sampled_from(values) | st.sampled_from(ODD_VALUES) for name, values in PLAIN_RUN.items()},
+    optional={"decision": st.sampled_from([True, False, "Y", "N", "true", None]), "x": st.sampled_from(ODD_VALUES)},
+)
+PLAIN_OBJECTS = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in PLAIN_RUN.items()})
+JSON_LINES = st.lists(
+    st.builds(
+        lambda members, escaped, gaps: json.dumps(dict(members), ensure_ascii=escaped, separators=gaps),
+        (PLAIN_OBJECTS | JSON_OBJECTS).flatmap(lambda row: st.permutations(list(row.items()))),
+        st.booleans(),
+        st.sampled_from([(", ", ": "), (" ,\t", ":")]),
+    )
+    | st.sampled_from(ODD_LINES),
+    max_size=12,
+)
+CSV_FIELDS = st.sampled_from(["q1", "d1", "d2", "2", "", '"a"', '"a\n"', '"', 'a"b', '"a"b', " ", "x\ry", "é"])
+CSV_LINES = st.lists(
+    st.lists(CSV_FIELDS, max_size=4).map(",".join) | st.sampled_from(["q1,d1,2", "q2,d3,1"]), max_size=12
+)
+
+
+def read_in_batches(read: Callable[..., Iterator[Table]], content: bytes, size: int) -> tuple[Any, Any]:
+    """(rows by line, problems): what a reader of records gives when it takes about `size` bytes at a time."""
+    problems = Problems("file", Limits())
+    rows: list[tuple[Any, ...]] = []
+    try:
+        for table in read(CappedReader(io.BytesIO(content), 1 << 30, "file"), FORMATS["auto"]["json"], problems, size):
+            names = [name for name in table.columns if name != "key"]
+            rows.extend(zip(table.numbers, *(table.columns[name].tolist() for name in names), strict=True))
+            problems.extend(table.wrong)
+        problems.raise_if_any()
+    except FileRejected as rejected:
+        return None, sorted((problem.line or 0, problem.message) for problem in rejected.problems)
+    return rows, None
+
+
+@given(lines=JSON_LINES, size=st.integers(1, 300))
+def test_json_lines_read_many_at_once_give_what_they_give_one_by_one(lines: list[str], size: int) -> None:
+    content = "\n".join(lines).encode(errors="surrogatepass")
+    assert read_in_batches(read_json, content, size) == read_in_batches(read_json, content, 1 << 20)
+
+
+@given(lines=CSV_LINES, size=st.integers(1, 60))
+def test_csv_records_read_many_at_once_give_what_they_give_one_by_one(lines: list[str], size: int) -> None:
+    content = "\n".join(["query,document,score", *lines]).encode()
+    assert read_in_batches(read_csv, content, size) == read_in_batches(read_csv, content, 1 << 20)

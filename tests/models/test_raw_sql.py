@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.db import Base, Database
+from leaderboard.db import Base, Database, UtcDateTime
 from leaderboard.models import Evaluation, JudgmentRevision, ScoringSet
 from leaderboard.services import campaigns, evaluations, judgments
 from tests.support.refused import every_row, refused
@@ -244,18 +244,13 @@ def test_the_slug_of_a_locked_campaign_does_not_pass_to_a_twin(raw: Raw, world: 
 
 
 def test_another_beta_does_not_get_into_a_scoring_set(raw: Raw, world: World, engine_name: str) -> None:
-    setting = {
-        "sqlite": "json_set(settings, '$.beta', 80)",
-        "postgresql": "jsonb_set(settings, '{beta}', '80')",
-    }[engine_name]
-    with refused(world.database, BROKEN, "scoring_set", match="a scoring set never changes"):
-        raw.run(f"UPDATE scoring_set SET settings = {setting}")
-    spelled = {
-        "sqlite": "json_set(settings, '$.beta', 40.00)",
-        "postgresql": "jsonb_set(settings, '{beta}', '40.00')",
-    }[engine_name]
-    with refused(world.database, BROKEN, "scoring_set", match="a scoring set never changes"):
-        raw.run(f"UPDATE scoring_set SET settings = {spelled}")
+    for beta in ("80", "40.00"):
+        settings = {
+            "sqlite": f"json_set(settings, '$.beta', {beta})",
+            "postgresql": f"jsonb_set(settings, '{{beta}}', '{beta}')",
+        }[engine_name]
+        with refused(world.database, BROKEN, "scoring_set", match="a scoring set never changes"):
+            raw.run(f"UPDATE scoring_set SET settings = {settings}")
 
 
 def test_the_current_set_is_not_replaced_by_another_one_that_takes_its_place(
@@ -277,6 +272,21 @@ def test_the_current_set_is_not_replaced_by_another_one_that_takes_its_place(
     for statement in ways:
         with refused(world.database, BROKEN, "scoring_set", match=r"never changes|one current|uq_scoring_set_current"):
             raw.run(statement)
+
+
+def test_no_date_is_one_that_python_cannot_read(raw: Raw, world: World) -> None:
+    for moment in ("infinity", "-infinity", "10000-01-01 00:00:00", "0001-01-01 00:00:00"):
+        for column in ("closes_at", "created_at"):
+            with refused(world.database, BROKEN, "evaluation", match=f"ck_evaluation_{column}"):
+                raw.run(f"UPDATE evaluation SET {column} = '{moment}'")
+
+
+def test_every_date_column_has_that_check(world: World) -> None:
+    checks = sa.inspect(world.database.engine).get_check_constraints
+    for table in Base.metadata.sorted_tables:
+        found = {check["name"] for check in checks(table.name)}
+        dates = {column.name for column in table.columns if isinstance(column.type, UtcDateTime)}
+        assert {f"ck_{table.name}_{name}" for name in dates} <= found
 
 
 SHADOWS = {

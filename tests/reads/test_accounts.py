@@ -40,7 +40,7 @@ def test_runs_come_newest_first_with_the_state_that_their_page_has(world: World)
         found = own_runs(session, world.ada.teams)
         assert own_runs(session, world.eve.teams) == ()
         assert [run.id for run in own_runs(session, world.ada.teams, limit=2)] == [third, second]
-    assert [(run.id, run.label, run.state) for run in found] == [
+    assert [(run.id, run.title, run.state) for run in found] == [
         (third, "third", "withdrawn"),
         (second, "second", "queued"),
         (first, "first", "scored"),

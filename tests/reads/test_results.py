@@ -140,7 +140,7 @@ def test_while_details_are_closed_a_team_sees_its_means_and_no_single_query(fiel
 def test_the_team_sees_its_receipt_and_problems_and_others_do_not(field: Field) -> None:
     run = field.run("Alder", {"AP": [0.5] * 4}, team="Woods", notes="ours", label="first")
     own, other = seen(field, run, field.member("Woods")), seen(field, run)
-    assert (own.state, own.label, own.notes, len(own.receipt), own.may_act) == ("scored", "first", "ours", 64, True)
+    assert (own.state, own.title, own.notes, len(own.receipt), own.may_act) == ("scored", "first", "ours", 64, True)
     assert (other.state, other.notes, other.receipt, other.filename, other.may_act) == ("scored", "", "", "", False)
 
 
@@ -185,7 +185,7 @@ def test_in_an_anonymous_period_a_runs_page_names_nobody(field: Field) -> None:
     field.change(anonymous_until=NOW + DAY)
     shown = seen(field, run)
     assert shown.system.name.startswith("Anonymous ")
-    assert (shown.system.team, shown.label) == ("", "")
+    assert (shown.system.team, shown.title) == ("", f"Run {shown.id}")
     assert of(field, run).system.name == shown.system.name
 
 

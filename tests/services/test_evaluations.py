@@ -50,6 +50,14 @@ def test_a_new_evaluation_takes_five_runs_a_day_of_a_team_unless_its_organisers_
             },
             {"closes_at"},
         ),
+        (
+            {
+                "opens_at": dt.datetime.min.replace(tzinfo=dt.UTC),
+                "closes_at": dt.datetime.max.replace(tzinfo=dt.UTC),
+                "anonymous_until": dt.datetime.max.replace(tzinfo=dt.UTC),
+            },
+            {"opens_at", "closes_at", "anonymous_until"},
+        ),
     ],
 )
 def test_what_is_wrong_is_said_by_its_field(world: World, values: dict[str, object], fields: set[str]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.config import folder
@@ -101,6 +102,12 @@ def test_a_wrong_password_and_a_wrong_name_sound_the_same(database: Database, ad
     with pytest.raises(BadInput) as caught:
         people.authenticate(database, name, "not the password", HOME, NOW)
     assert caught.value.message == people.WRONG
+
+
+def test_a_name_that_nobody_has_costs_as_much_to_try_as_one_that_somebody_has() -> None:
+    assert not passwords.is_outdated(passwords.of_nobody())  # the same algorithm, cost and lengths as hashes made now
+    with pytest.raises(VerifyMismatchError):  # so it was hashed; what can't be a hash would be refused before
+        passwords.hasher.verify(passwords.of_nobody(), "a password to try")
 
 
 def test_guessing_from_one_address_waits_and_the_right_password_there_too(database: Database, ada: int) -> None:

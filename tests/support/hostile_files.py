@@ -108,7 +108,11 @@ GZIP_SHAPES: Mapping[str, bytes] = {
 class HostileFile(NamedTuple):
     family: str
     content: bytes
-    lines: int  # of text, once it is decompressed
+
+    @property
+    def lines(self) -> int:
+        """Of text, once it is decompressed, which takes some time."""
+        return _lines(self.content)
 
 
 Family = Callable[[random.Random], bytes]
@@ -341,8 +345,7 @@ def hostile_files(seed: int, count: int) -> Iterator[HostileFile]:
     names = list(FAMILIES)
     for number in range(count):
         family = names[number % len(names)]
-        content = FAMILIES[family](random.Random(f"{seed} {number}"))
-        yield HostileFile(family, content, _lines(content))
+        yield HostileFile(family, FAMILIES[family](random.Random(f"{seed} {number}")))
 
 
 def _lines(content: bytes) -> int:

@@ -11,6 +11,9 @@ __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 TOGETHER = ("tests/seeding/",)
 # What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
 LONG = (
+    "tests/experiment/",
+    "tests/web/test_access_matrix.py",
+    "tests/worker/",
     "tests/seeding/",
     "tests/cli/test_demo.py",
     "tests/test_packaging.py",

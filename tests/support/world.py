@@ -200,7 +200,6 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords hashed the same way at the lowest cost: for tests that don't look at how long guessing takes."""
     monkeypatch.setattr(passwords, "hasher", QUICK)
-    monkeypatch.setattr(passwords, "NOBODY", QUICK.hash("nobody has this password"))
 
 
 @pytest.fixture

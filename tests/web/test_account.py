@@ -24,6 +24,18 @@ def test_it_shows_the_teams_one_is_in_and_no_other(participant: Reader) -> None:
     assert 'href="/teams/beta"' not in page
 
 
+def test_a_run_that_has_no_label_yet_is_listed_by_its_file_as_on_its_own_page(
+    world: World, participant: Reader
+) -> None:
+    sent = participant.send(
+        "/campaigns/harbour/2025/submit", "q1 Q0 d1 1 0.9 x\n", system=str(world.system.id), designation="contrastive"
+    )
+    assert sent.location is not None
+    assert "<h1>alpha.run</h1>" in participant.get(sent.location)
+    for address in ("/account/", "/teams/alpha"):
+        assert f'<a href="{sent.location}">alpha.run</a>' in participant.get(address)
+
+
 def test_somebody_without_a_team_is_told_what_to_do(organiser: Reader) -> None:
     assert "Make a team" in organiser.get("/account/")
 

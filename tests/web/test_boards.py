@@ -24,6 +24,7 @@ from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import campaigns, people, teams
+from leaderboard.services.events import present
 from leaderboard.services.verification import Difference, Report, record_verification
 from leaderboard.store import RankedList
 from leaderboard.web.exports import FORMATS
@@ -384,7 +385,7 @@ def test_a_board_tells_organisers_alone_when_the_record_was_last_found_in_order(
     assert said("organiser") == f"Record last found in order {clean}; organisers see this."
     differed = verify(differences=2)
     assert said("organiser").startswith(f"The verification of {differed} found 2 things in the record")
-    assert said("organiser").endswith(f"The record was last found in order {clean}.")
+    assert said("organiser").endswith(f"The record was last found in order {clean}. Organisers see this.")
     assert [said(name) for name in ("", "member", "other")] == ["", "", ""]
 
 
@@ -402,3 +403,16 @@ def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_s
         text = " ".join(client("organiser").get(address).text.split())
         assert "9.25, as the campaign states it" in text
         assert "80" not in re.sub(r"<[^>]*>", " ", text)
+
+
+def test_the_queries_are_listed_without_a_column_of_texts_before_these_open(client: Client, field: Field) -> None:
+    def heads() -> list[str]:
+        return re.findall(r'<th scope="col"[^>]*>(\w+)', client("").get("/campaigns/news/2026/queries").text)
+
+    field.change(opens_at=present() + DAY, closes_at=present() + 2 * DAY)
+    page = client("").get("/campaigns/news/2026/queries").text
+    assert heads() == ["Query"]
+    assert '<span class="code">q4</span>' in page
+    assert "with all digits" not in page  # there is no figure
+    field.change(opens_at=present() - DAY)
+    assert heads() == ["Query", "Text"]

@@ -124,8 +124,12 @@ def test_boards_are_closed_to_the_public_in_the_grace_and_open_when_it_is_over(
     assert "uploads that began before may end until" in page
     assert "12:01:00 UTC" in page
     assert "Submit run" not in page
-    assert "it takes no late runs" in participant.get(FORM)
+    form = participant.get(FORM)
+    assert "it takes no late runs" in form
+    assert "An upload that began before then is still taken until" in form
+    assert f'href="{BOARD}">The board of' in form
     clock.at = CLOSES + 60 * SECOND
+    assert "is still taken" not in participant.get(FORM)
     page = visitor.get(BOARD)
     assert "Results aren&#39;t open yet" not in page
     assert 'status-closed">closed' in page

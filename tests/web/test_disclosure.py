@@ -125,6 +125,12 @@ def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], F
     assert "rounded" not in browsers("admin").get("/campaigns/news/2025").text
     progress = browsers("").get("/campaigns/news/progress").text
     assert "Means of The year 2024, The year 2025 are rounded while the judgments' details are closed." in progress
+    for address in ("/", "/campaigns/news", "/teams/woods", "/teams/woods/alder"):
+        page = browsers("member").get(address).text
+        assert re.findall(r"Means of (.*) are rounded", page) in (
+            [["The year 2024, The year 2025"], ["The year 2025, The year 2024"]]
+        ), address
+        assert "rounded" not in browsers("admin").get(address).text
 
 
 def test_a_period_whose_means_are_rounded_is_compared_with_the_digits_that_are_left(database: Database) -> None:

@@ -6,7 +6,8 @@ import math
 import pytest
 from flask import Flask, g
 
-from leaderboard.web.formatting import ago, aligned, counted, date, figure, marked, moment, plain_figure, size, when
+from leaderboard.numbers import counted
+from leaderboard.web.formatting import ago, aligned, date, figure, marked, moment, plain_figure, size, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 

@@ -66,6 +66,7 @@ class Visitor:
             assert json.loads(answer.text)["status"] == 503
         else:
             assert ("<h1" in answer.text) == (not path.endswith(".csv"))
+            assert ('<a href="">Try this page again</a>' in answer.text) == ("<h1" in answer.text)
 
     def submit(self, **fields: str) -> TestResponse:
         page = self.client.get(FORM).text

@@ -122,6 +122,36 @@ def test_a_form_that_is_long_or_of_no_size_is_refused_before_it_has_come(site: S
         assert client.recv(1000).startswith(b"HTTP/1.1 %d " % status)
 
 
+@pytest.mark.parametrize(
+    ("path", "size", "status"),
+    [
+        ("/login", b"Content-Length: 900000", 413),
+        ("/login", b"Transfer-Encoding: chunked", 411),
+        ("/nowhere", b"Content-Length: 900000", 404),
+        (FORM, b"Content-Length: 900000", 302),  # to log in first
+    ],
+)
+def test_an_answer_to_what_was_not_read_to_its_end_says_that_the_connection_closes(
+    site: Site, path: str, size: bytes, status: int
+) -> None:
+    host, _, port = Client(site.url).address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as client:
+        client.sendall(b"POST %b HTTP/1.1\r\nHost: 127.0.0.1\r\n%b\r\n\r\n" % (path.encode(), size))
+        answer = b"".join(iter(lambda: client.recv(4096), b""))  # until the site ends it
+    assert answer.startswith(b"HTTP/1.1 %d " % status)
+    assert b"\r\nConnection: close\r\n" in answer
+
+
+def test_a_connection_goes_on_after_a_refused_form_that_has_arrived(site: Site) -> None:
+    host, _, port = Client(site.url).address.partition(":")
+    with socket.create_connection((host, int(port)), timeout=20) as client:
+        client.sendall(b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\n\r\na=b")
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        answers = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answers.startswith(b"HTTP/1.1 404 ")
+    assert answers.endswith(b"\r\n\r\nok\n")
+
+
 def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
     site: Site, ada: Client, folder: Path
 ) -> None:

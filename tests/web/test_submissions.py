@@ -93,10 +93,10 @@ def test_a_failure_is_ours_and_says_so(world: World, participant: Reader, run: s
 
 def test_its_team_withdraws_it_with_a_reason(participant: Reader, reader: Callable[[str], Reader], run: str) -> None:
     assert "Withdraw this run" in participant.get(run)
-    assert reader("ben").post(f"{run}/withdraw", because="wrong file").location == run
+    assert reader("ben").post(f"{run}/withdraw", because="It was the wrong file.").location == run
     page = participant.get(run)
     assert "status-withdrawn" in page
-    assert "wrong file" in page
+    assert ": It was the wrong file. It is on no board" in page
     assert "Withdraw this run" not in page
     assert participant.post(f"{run}/withdraw").status_code == 409
 

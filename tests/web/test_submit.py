@@ -12,10 +12,12 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import Campaign, Participation, Scoring, Submission, System
+from leaderboard.access import actor_of
+from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import State
 from leaderboard.services.events import present
+from leaderboard.services.submissions import hold_place
 from leaderboard.store import Caps
 from tests.web.conftest import RUN, Reader, World
 
@@ -365,6 +367,19 @@ def test_what_is_left_of_a_quota_is_said_with_when_it_resets(world: World, parti
     assert "4 of 5</strong> left today" in page
     assert re.search(r"resets at 00:00 UTC, in \d+ (h|min|s)", page)
     assert "6 of 7</strong> left in all" in page
+
+
+def test_files_that_are_arriving_are_named_beside_what_is_left(world: World, participant: Reader) -> None:
+    world.change(daily_quota=3)
+    assert "arriving" not in participant.get(FORM)
+    begun = present()
+    with world.database.write() as session:
+        place = session.get_one(Evaluation, world.evaluation.id), session.get_one(Team, world.teams["alpha"].id)
+        ada = actor_of(session, world.users["ada"].id)
+        hold_place(session, ada, *place, begun_at=begun, now=begun, expires_at=begun + dt.timedelta(hours=1))
+    page = participant.get(FORM)
+    assert "2 of 3</strong> left today" in page
+    assert "1 file arriving just now" in page
 
 
 def test_before_it_opens_and_after_it_closes_nothing_goes_in(world: World, participant: Reader) -> None:

@@ -1,17 +1,27 @@
-"""Files of every hostile family go through the form and a real worker. `make trials` sends many more."""
+"""Files of every hostile family go through the form and a real worker. `make trials` sends many more, on both engines.
+
+A file is read and refused before a database has a part in it, and PostgreSQL, which takes no NUL and no half of a pair,
+is the stricter one with what is kept of it. So it gets all families, and SQLite the small ones of odd characters.
+"""
+
+import pytest
 
 from tests.support.hostile_files import FAMILIES, hostile_files
 from tests.support.hostile_runs import send_all
 from tests.support.world import World
 
 FILES = len(FAMILIES)
+OF_CHARACTERS = list(FAMILIES).index("numbers that are none") + 1  # the first families
 SEED = 20261121
 
 
-def test_no_hostile_file_ends_the_worker_or_costs_more_than_its_lines_or_leaves_a_stray_byte(world: World) -> None:
-    outcome = send_all(world, hostile_files(SEED, FILES))
+@pytest.mark.parametrize(("engine_name", "files"), [("sqlite", OF_CHARACTERS), ("postgresql", FILES)])
+def test_no_hostile_file_ends_the_worker_or_costs_more_than_its_lines_or_leaves_a_stray_byte(
+    world: World, files: int
+) -> None:
+    outcome = send_all(world, hostile_files(SEED, files))
     assert outcome.faults == []
-    assert outcome.states["302"] == FILES == outcome.states["rejected"] + outcome.states.get("scored", 0)
+    assert outcome.states["302"] == files == outcome.states["rejected"] + outcome.states.get("scored", 0)
 
 
 def test_the_same_seed_makes_the_same_files() -> None:

@@ -49,6 +49,8 @@ class _Entry(tarfile.TarInfo):
             return super().fromtarfile(archive)
         except (ValueError, LookupError, ArithmeticError) as error:  # of a number or a map in an extended header
             raise tarfile.ReadError("a header can't be read") from error
+        except RecursionError:  # each one is read within the one before it
+            raise tarfile.ReadError("hundreds of headers that belong to one entry") from None
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Entry":

@@ -63,20 +63,21 @@ def read_piece(piece: Piece, schema: Schema, limits: Limits, part: Part = WHOLE)
     """The piece's rows, and what is wrong with those that can't be read."""
     try:
         return _read_fast(piece, schema, limits, part)
-    except Doubt:
-        pass
-    piece = piece.without_comments()
-    try:
-        return _read_fast(piece, schema, limits, part)
-    except Doubt:
-        pass
-    return _read_apart(piece, schema, limits, part)
+    except Doubt as doubt:
+        wrong = doubt.lines
+    if wrong is None:
+        piece = piece.without_comments()
+        try:
+            return _read_fast(piece, schema, limits, part)
+        except Doubt as doubt:
+            wrong = doubt.lines
+    return _read_apart(piece, wrong, schema, limits, part)
 
 
-def _read_apart(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Table:
-    """As `read_piece`: fast what is sound, line by line what is not."""
+def _read_apart(piece: Piece, wrong: Bools | None, schema: Schema, limits: Limits, part: Part) -> Table:
+    """As `read_piece`: fast what is sound, line by line what is not. wrong: the lines of the Doubt that led here."""
     newline = piece.newlines()
-    doubtful = _doubtful_lines(piece, newline, schema.width)
+    doubtful = _doubtful_lines(piece, newline, schema.width) if wrong is None else wrong
     while not doubtful.all():
         try:
             sound = _read_fast(piece.only(~doubtful, newline), schema, limits, part)

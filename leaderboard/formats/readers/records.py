@@ -1,33 +1,28 @@
-"""CSV and JSON lines: columns by name, read record by record."""
+"""CSV and JSON lines: columns by name.
+
+Lines are read a batch at a time, column by column, as long as each holds one plain record. The other ones are read
+record by record, which finds what is wrong with one.
+"""
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
-from json.decoder import scanstring  # type: ignore[attr-defined]  # not in the stubs
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.pieces import numbered_lines
+from leaderboard.formats.pieces import BATCH_BYTES, Batch, batches
 from leaderboard.formats.plain_text import CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
-from leaderboard.formats.tables import CheckedRows, Column, Kind, Schema, Table, our_name
+from leaderboard.formats.tables import OTHER_NAMES, CheckedRows, Column, Kind, Schema, Table, our_name
 
 __all__ = ["read_csv", "read_json", "starts_csv", "starts_json"]
 
-
-class _OfTexts(tuple[str, ...]):
-    """Column names of a record whose values are texts already, as the checks of single values take them."""
-
-    __slots__ = ()
-
-
-ROWS_AT_ONCE = 1 << 13  # few enough that Python need not search them for garbage
-
-AsTexts = Callable[[Sequence[Any]], Sequence[str]]
-Record = tuple[Sequence[str], Sequence[Any]]  # the columns of a record, and their values
+Names = tuple[str, ...]
+NO_LINES = Batch(range(0), "")
 
 
 def starts_csv(head: bytes) -> bool:
@@ -36,9 +31,11 @@ def starts_csv(head: bytes) -> bool:
     return {"query", "document"} <= {our_name(name.strip().strip('"')) for name in first.split(",")}
 
 
-def read_csv(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
+def read_csv(
+    text: CappedReader, schemas: Sequence[Schema], problems: Problems, batch_bytes: int = BATCH_BYTES
+) -> Iterator[Table]:
     """The rows of a CSV file with a header."""
-    return _read(_csv_records(text, problems), lambda _: list, schemas, problems)
+    return _read(_CsvRecords(schemas, problems, batches(text, problems, batch_bytes)))
 
 
 def starts_json(head: bytes) -> bool:
@@ -46,101 +43,151 @@ def starts_json(head: bytes) -> bool:
     return head.decode(errors="replace").lstrip().startswith("{")
 
 
-def read_json(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
-    """The rows of a file with one JSON object a line."""
-    return _read(_json_records(text, problems), _json_texts, schemas, problems)
-
-
-def _read(
-    records: Iterator[tuple[int, Record]],
-    texts_of: Callable[[Sequence[Column]], AsTexts],
-    schemas: Sequence[Schema],
-    problems: Problems,
+def read_json(
+    text: CappedReader, schemas: Sequence[Schema], problems: Problems, batch_bytes: int = BATCH_BYTES
 ) -> Iterator[Table]:
-    """The rows that records give, each record with its line; `texts_of`, given the columns that are
-    read, gives what makes their values texts.
+    """The rows of a file with one JSON object a line."""
+    return _read(_JsonRecords(schemas, problems, batches(text, problems, batch_bytes)))
 
-    Of the schemas, the richest first, the first one holds whose columns the first record has. Columns that we don't
-    know are left alone.
+
+def _read(records: "_Records") -> Iterator[Table]:
+    for batch in records.batches:
+        records.take(batch)
+        if records.rows is not None:
+            yield records.rows.table()
+        if records.ended:
+            break
+    if records.rows is None:
+        records.problems.raise_empty()
+
+
+class _Records(ABC):
+    """Makes rows of records. Of the schemas, the richest first, the first one holds whose columns the first record has.
+    Columns that we don't know are left alone.
+
+    batches  the file
+    rows     of the batch at hand; None before the first record
+    ended    whether what follows can't be read
     """
-    start = next(records, None)
-    if start is None:
-        problems.raise_empty()
-    schema = _schema(start, schemas, problems.name)
-    rows = CheckedRows(schema, problems.limits)
-    names: Sequence[str] | None = None
-    readers: dict[tuple[str, ...], itemgetter[Any]] = {}
-    as_texts = texts_of([column for _, column in schema.read])
-    for count, (line, (given, values)) in enumerate(chain([start], records), 1):
+
+    def __init__(self, schemas: Sequence[Schema], problems: Problems, given: Iterator[Batch]) -> None:
+        self.batches = given
+        self.problems = problems
+        self.rows: CheckedRows | None = None
+        self.ended = False
+        self.schema = schemas[-1]
+        self._schemas = schemas
+        self._getters: dict[Names, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+
+    @abstractmethod
+    def take(self, batch: Batch) -> None:
+        """Reads a batch, and of the following ones what belongs to its last record."""
+
+    @abstractmethod
+    def texts(self, values: Sequence[Any]) -> Sequence[str]:
+        """The values of the columns that are read as the checks of single values take them. Raises Wrong."""
+
+    def add(self, line: int, names: Names, values: Sequence[Any]) -> None:
+        """Adds the row of a record, or what is wrong with it."""
+        if self.rows is None:
+            self.schema = self._schema_of(line, names)
+            self.rows = CheckedRows(self.schema, self.problems.limits)
         try:
-            if given is not names:
-                names = given
-                shape = tuple(given)
-                if shape not in readers:
-                    readers[shape] = itemgetter(*_places(given, schema))
-                read = readers[shape]
-            read_values = read(values)
-            rows.add(line, read_values if given.__class__ is _OfTexts else as_texts(read_values))
+            if names not in self._getters:
+                self._getters[names] = itemgetter(*self.places(names))
+            self.rows.add(line, self.texts(self._getters[names](values)))
         except Wrong as wrong:
-            rows.add_wrong(line, wrong)
-        if count % ROWS_AT_ONCE == 0:
-            yield rows.table()
-    yield rows.table()
+            self.rows.add_wrong(line, wrong)
+
+    def _schema_of(self, line: int, names: Names) -> Schema:
+        for schema in self._schemas:
+            if all(column.name in names for _, column in schema.read):
+                return schema
+        found = shown(", ".join(names)) or "none"
+        raise rejection(self.problems.name, f"expected the columns {self._schemas[-1]}, found {found}", line)
+
+    def places(self, names: Names) -> list[int]:
+        """Where in a record the columns stand that are read. Raises Wrong where one is missing or there twice."""
+        columns = [column.name for _, column in self.schema.read]
+        missing = [column for column in columns if column not in names]
+        if missing:
+            raise Wrong(f"no {' and no '.join(missing)} ({self.schema})")
+        twice = [column for column in columns if names.count(column) > 1]
+        if twice:
+            raise Wrong(f"gives {' and '.join(twice)} twice")
+        return [names.index(column) for column in columns]
 
 
-def _schema(start: tuple[int, Record], schemas: Sequence[Schema], name: str) -> Schema:
-    line, (names, _) = start
-    for schema in schemas:
-        if all(column.name in names for _, column in schema.read):
-            return schema
-    raise rejection(name, f"expected the columns {schemas[-1]}, found {shown(', '.join(names)) or 'none'}", line)
+class _CsvRecords(_Records):
+    _names: Names = ()
+    _header = ""
 
-
-def _places(names: Sequence[str], schema: Schema) -> list[int]:
-    """Where in a record the columns stand that are read. Raises Wrong where one is missing or there twice."""
-    columns = [column for _, column in schema.read]
-    missing = [column.name for column in columns if column.name not in names]
-    if missing:
-        raise Wrong(f"no {' and no '.join(missing)} ({schema})")
-    twice = [column.name for column in columns if names.count(column.name) > 1]
-    if twice:
-        raise Wrong(f"gives {' and '.join(twice)} twice")
-    return [names.index(column.name) for column in columns]
-
-
-def _csv_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
-    numbers: list[int] = []  # of the record's lines: usually one, more where quotes hold newlines
-
-    def lines() -> Iterator[str]:
-        for number, line in numbered_lines(text, problems):
-            numbers.append(number)
-            yield line
-
-    reader = csv.reader(lines(), strict=True)
-    names: list[str] = []
-    header = ""
-    while True:
-        numbers.clear()
+    def take(self, batch: Batch) -> None:
+        numbers: Sequence[int] = batch.numbers
         try:
-            fields = next(reader, None)
-        except csv.Error as error:
-            if len(numbers) > 1:
-                unclosed = "is no CSV: a quote opened on this line is not closed; reading ended here"
-                problems.add_unread(numbers[0], Wrong(unclosed))
-                return
-            problems.add_unread(numbers[0], Wrong(f"is no CSV: {error}"))
-            continue
-        if fields is None:
-            return
+            records = list(csv.reader(batch.lines(), strict=True))
+        except csv.Error:
+            records = []
+        if len(records) != len(numbers):  # quotes hold newlines, or something is wrong
+            numbers, records = self._read_one_by_one(batch)
+        start = 0
+        while start < len(records) and (self.rows is None or self._names not in self._getters):
+            self._take_record(numbers[start], records[start])
+            start += 1
+        if start < len(records) and self.rows is not None:
+            widths = list(map(len, records))
+            if widths.count(len(self._names)) < len(records):
+                fit = [place for place in range(start, len(records)) if widths[place] == len(self._names)]
+                for place in set(range(start, len(records))).difference(fit):
+                    self._take_record(numbers[place], records[place])
+                numbers, records, start = [numbers[place] for place in fit], [records[place] for place in fit], 0
+            if records:
+                columns = tuple(zip(*records[start:], strict=True))
+                self.rows.add_columns(numbers[start:], self._getters[self._names](columns))
+
+    def texts(self, values: Sequence[Any]) -> Sequence[str]:
+        return values
+
+    def _read_one_by_one(self, batch: Batch) -> tuple[list[int], list[list[str]]]:
+        """The records that begin in a batch, and the first line of each."""
+        waiting = deque(batch.numbered())
+        numbers: list[int] = []  # of the record's lines
+        first: list[int] = []
+        records: list[list[str]] = []
+
+        def lines() -> Iterator[str]:
+            while True:
+                if not waiting:
+                    waiting.extend(next(self.batches, NO_LINES).numbered())
+                    if not waiting:
+                        return
+                number, line = waiting.popleft()
+                numbers.append(number)
+                yield line
+
+        reader = csv.reader(lines(), strict=True)
+        while waiting and not self.ended:
+            numbers.clear()
+            try:
+                records.append(next(reader))
+            except csv.Error as error:
+                self.ended = len(numbers) > 1
+                unclosed = "a quote opened on this line is not closed; reading ended here"
+                self.problems.add_unread(numbers[0], Wrong(f"is no CSV: {unclosed if self.ended else error}"))
+            else:
+                first.append(numbers[0])
+        return first, records
+
+    def _take_record(self, line: int, fields: Sequence[str]) -> None:
         if not fields:
-            continue
-        if not names:
-            names = [our_name(name) for name in fields]
-            header = shown(", ".join(names))
-        elif len(fields) != len(names):
-            problems.add_unread(numbers[0], wrong_width(str(len(names)), len(fields), header))
+            return
+        if not self._names:
+            self._names = tuple(our_name(name) for name in fields)
+            self._header = shown(", ".join(self._names))
+        elif len(fields) != len(self._names):
+            self.problems.add_unread(line, wrong_width(str(len(self._names)), len(fields), self._header))
         else:
-            yield numbers[0], (names, fields)
+            self.add(line, self._names, fields)
 
 
 class _Number(str):
@@ -151,54 +198,119 @@ class _Number(str):
 
 DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=tuple)
 SCAN: Callable[[str, int], tuple[Any, int]] = DECODER.scan_once  # type: ignore[attr-defined]  # not in the stubs
-JSON_GAP = r"[ \t\r\n]*+"
-NOTHING = r"(?!)"
-PLAIN_NAME = re.compile(r'[^"\\\x00-\x1f]*')
-MOST_QUICK = 50  # members of an object
-QUICK_SHAPES = 8  # kinds of objects in a file, by the names of their members, that have a pattern each
-MOST_SHAPES = 100  # kinds of objects in a file: looking at names anew in every line takes longer than reading it
-TEXT = r'"([^"\\\x00-\x1f]*+)"'
-# A text with escapes: what stands between its quotes is JSON's to read.
-ESCAPED = r'"([^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+)"'
-# By the type of a JSON value: the pattern of one that is written plainly, and what makes it of its text.
-QUICK: Mapping[type, tuple[str, Callable[[str], Any]]] = {
-    str: (TEXT, str),
-    _Number: (r"(-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+)", _Number),
-    bool: ("(true|false)", "true".__eq__),
+MOST_ODD = 50_000  # objects that the pattern does not know: reading one takes as long as five others
+MOST_ODD_KINDS = 100  # of them by their names: looking at names anew in every line takes longer than reading it
+NESTED = 1  # how deeply the pattern knows values in one another
+# The patterns of values. What stands between the quotes of a text is JSON's to read where it has a backslash.
+GAP = r"[ \t\r]*+"
+PLAIN_NAME = r'[^"\\\x00-\x1f]*+'
+TEXT = r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+'
+NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][+-]?[0-9]++)?+"
+SAID: Mapping[str, str] = {"true": "Y", "false": "N"}
+# By what a column holds: the pattern of a value that it holds as a rule.
+PATTERNS: Mapping[Kind | None, str] = {
+    "id": f'"({TEXT})"',
+    "score": f"({NUMBER})",
+    "grade": f"({NUMBER})",
+    "decision": f'("{TEXT}"|true|false)',
 }
-# By what a column holds, the type of a JSON value that needs no other look.
-PLAIN: Mapping[Kind | None, type] = {"id": str, "score": _Number, "grade": _Number, "decision": str}
-# By column: the type of a JSON value that it holds as a rule.
-HELD: Mapping[str, type] = {"query": str, "document": str, "score": _Number, "grade": _Number, "decision": str}
 
 
-def _json_records(text: CappedReader, problems: Problems) -> Iterator[tuple[int, Record]]:
-    shapes: dict[tuple[str, ...], tuple[str, ...]] = {}  # the names of objects, as they have them and as we call them
-    quick: list[_QuickObjects] = []  # of the first shapes
-    for number, line in numbered_lines(text, problems):
-        for one in quick:
-            if record := one.record(line):
-                break
-        else:
-            record = None
-        if record is not None:
-            yield number, record
-            continue
-        if not line.strip():
-            continue
+def _any_value(nested: int) -> str:
+    """The pattern of any value that holds others at most `nested` deep."""
+    scalar = f'"{TEXT}"|{NUMBER}|true|false|null'
+    if not nested:
+        return f"(?:{scalar})"
+    inside = _any_value(nested - 1)
+    member = f'"{TEXT}"{GAP}:{GAP}{inside}'
+    many = [f"(?:{each}(?:{GAP},{GAP}{each})*+{GAP})?+" for each in (inside, member)]
+    return rf"(?:{scalar}|\[{GAP}{many[0]}\]|\{{{GAP}{many[1]}\}})"
+
+
+def _object_pattern(columns: Sequence[Column], seen: Iterable[str]) -> re.Pattern[str]:
+    """Finds each line, and in objects a group for each column, among any other members. Where a group is "", the line
+    is no such object, or lacks the column or its value. A column that is there twice is not found.
+
+    seen  names of members in the file, for those in capitals
+    """
+    called = [[column.name, *OTHER_NAMES.get(column.name, ())] for column in columns]
+    for names, column in zip(called, columns, strict=True):
+        names.extend(re.escape(name) for name in seen if our_name(name) == column.name and name == name.strip())
+    read = "|".join(
+        f'(?({group})(?!)|(?:{"|".join(names)})"{GAP}:{GAP}{PATTERNS[column.kind]})'
+        for group, (names, column) in enumerate(zip(called, columns, strict=True), start=1)
+    )
+    ours = "|".join(name for names in called for name in names)  # also in capitals, but only in those of ASCII
+    unread = rf'(?!\s*(?ai:{ours})\s*"){PLAIN_NAME}"{GAP}:{GAP}{_any_value(NESTED)}'
+    # Not possessive around groups: Python 3.11.7 fails there with a SystemError.
+    members = rf'(?:"(?:{read}|{unread}){GAP}(?:,{GAP}(?=")|(?=\}})))*'
+    return re.compile(rf"{GAP}\{{{GAP}{members}\}}{GAP}\n|.*\n")
+
+
+class _JsonRecords(_Records):
+    """Finds the members that are read in many objects at once with one pattern, in whatever order and with whatever
+    others. What the pattern does not know is read object by object.
+    """
+
+    def __init__(self, schemas: Sequence[Schema], problems: Problems, given: Iterator[Batch]) -> None:
+        super().__init__(schemas, problems, given)
+        self._names: dict[Names, Names] = {}  # of each kind of odd objects, as it has them and as we call them
+        self._odd = 0  # objects so far
+        self._find: Callable[[str], list[tuple[str, ...]]] | None = None
+
+    def take(self, batch: Batch) -> None:
+        numbers, text = batch
+        while self.rows is None and numbers:
+            line, _, text = text.partition("\n")
+            self._take_line(numbers[0], line)
+            numbers = numbers[1:]
+        if self.rows is None or not numbers:
+            return
+        if self._find is None:
+            seen = {name for names in self._names for name in names}
+            self._find = _object_pattern([column for _, column in self.schema.read], seen).findall
+        found = list(zip(*self._find(text), strict=True))
+        columns = self._columns(found, "\\" in text)
+        odd = {place for texts in found if "" in texts for place, value in enumerate(texts) if not value}
+        lines = text.split("\n") if odd else []
+        start = 0
+        for place in sorted(odd):
+            if start < place:
+                self.rows.add_columns(numbers[start:place], [texts[start:place] for texts in columns])
+            self._take_line(numbers[place], lines[place])
+            start = place + 1
+        self.rows.add_columns(numbers[start:], [texts[start:] for texts in columns])
+
+    def _columns(self, found: Sequence[Sequence[str]], escaped: bool) -> list[Sequence[str]]:
+        """The texts of each column, given what the pattern found for it."""
+        columns: list[Sequence[str]] = []
+        for (_, column), texts in zip(self.schema.read, found, strict=True):
+            said = [SAID.get(text) or text[1:-1] for text in texts] if column.kind == "decision" else texts
+            columns.append(_unescaped(said) if escaped and column.kind in ("id", "decision") else said)
+        return columns
+
+    def _take_line(self, line: int, text: str) -> None:
+        if not text.strip():
+            return
         try:
-            given, members = _object(line)
+            given, members = _object(text)
         except Wrong as wrong:
-            problems.add_unread(number, wrong)
-            continue
-        if given not in shapes:
-            if len(shapes) == MOST_SHAPES:
-                kinds = f"has objects of more than {MOST_SHAPES} kinds; give all of them the same names"
-                raise rejection(problems.name, kinds, number)
-            shapes[given] = tuple(map(our_name, given))
-            if len(quick) < QUICK_SHAPES:
-                quick.append(_QuickObjects(given, shapes[given], members))
-        yield number, (shapes[given], members)
+            self.problems.add_unread(line, wrong)
+            return
+        self._odd += 1
+        if self._odd > MOST_ODD:
+            same = "give every line the same members, with texts and numbers only"
+            odd = f"has more than {MOST_ODD:,} objects with values deep in one another or with odd names; {same}"
+            raise rejection(self.problems.name, odd, line)
+        if given not in self._names:
+            if len(self._names) == MOST_ODD_KINDS:
+                kinds = f"has objects of more than {MOST_ODD_KINDS} kinds; give all of them the same names"
+                raise rejection(self.problems.name, kinds, line)
+            self._names[given] = tuple(map(our_name, given))
+        self.add(line, self._names[given], members)
+
+    def texts(self, values: Sequence[Any]) -> Sequence[str]:
+        return [_json_text(column, value) for (_, column), value in zip(self.schema.read, values, strict=True)]
 
 
 def _object(line: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
@@ -218,63 +330,13 @@ def _object(line: str) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     return names, members
 
 
-class _QuickObjects:
-    """Reads objects that are written as the first one of the file: the same names in the same order, each with plain
-    text, a number or true or false as there. One pattern takes a third of the time of a parser; what does not match
-    goes to that. A first object with other values, odd names or very many of them has a pattern that nothing matches.
-    """
-
-    def __init__(self, given: Sequence[str], names: Sequence[str], members: Sequence[Any]) -> None:
-        fits = all(HELD.get(name, type(member)) is type(member) for name, member in zip(names, members, strict=True))
-        self.names = _OfTexts(names) if fits else names
-        self._makers = [
-            (place, QUICK[type(member)][1])
-            for place, member in enumerate(members)
-            if not fits and type(member) in (_Number, bool)
-        ]
-        is_quick = (
-            0 < len(given) <= MOST_QUICK
-            and all(type(member) in QUICK for member in members)
-            and all(PLAIN_NAME.fullmatch(name) for name in given)
-        )
-        gap = JSON_GAP
-        inside = f"{gap},{gap}".join(
-            f'"{re.escape(name)}"{gap}:{gap}{QUICK[type(member)][0]}'
-            for name, member in zip(given, members, strict=True)
-            if is_quick
-        )
-        pattern = rf"\{{{gap}{inside}{gap}\}}{gap}" if is_quick else NOTHING
-        self._plain = re.compile(pattern).fullmatch
-        self._escaped = re.compile(pattern.replace(TEXT, ESCAPED)).fullmatch
-
-    def record(self, line: str) -> Record | None:
-        """The names and values of an object as the parser gives them, the values as texts where all that is read has
-        the type that its column holds; None for a line that is written otherwise.
-        """
-        escaped = "\\" in line
-        found = self._escaped(line) if escaped else self._plain(line)
-        if found is None:
-            return None
-        if not escaped and not self._makers:
-            return self.names, found.groups()
-        members: list[Any] = list(found.groups())
-        if escaped:
-            members = [scanstring(f'{text}"', 0)[0] if "\\" in text else text for text in members]
-        for place, make in self._makers:
-            members[place] = make(members[place])
-        return self.names, members
-
-
-def _json_texts(columns: Sequence[Column]) -> AsTexts:
-    """What gives the values of these columns as the checks of single values take them."""
-    plain = tuple(PLAIN[column.kind] for column in columns)
-
-    def as_texts(values: Sequence[Any]) -> Sequence[str]:
-        if tuple(map(type, values)) == plain:
-            return values
-        return [_json_text(column, value) for column, value in zip(columns, values, strict=True)]
-
-    return as_texts
+def _unescaped(texts: Sequence[str]) -> Sequence[str]:
+    """What texts of JSON mean, given what stands between their quotes."""
+    joined = '","'.join(texts)
+    if "\\" not in joined:
+        return texts
+    read: list[str] = json.loads(f'["{joined}"]')
+    return read
 
 
 def _json_text(column: Column, value: Any) -> str:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from leaderboard.numbers import counted
 from leaderboard.reads.results import SubmissionResults
 from leaderboard.web.charts.svg import INK, SERIES, SIGNED, TITLE, Chart, Spec, draw
-from leaderboard.web.formatting import counted, plain_figure
+from leaderboard.web.formatting import plain_figure
 
 __all__ = ["differences", "differences_chart"]
 

@@ -76,7 +76,6 @@ MADE_UP_EVENT = (
     "INSERT INTO event SELECT events + 1, '2026-01-01 00:00:00', 1, 'x', 'chain', 1, '{}', '{{}}', '{{}}', head, 'x'"
     " FROM chain"
 )
-NEVER_ENDING = "UPDATE evaluation SET closes_at = 'infinity'"
 NO_TEXT = "CAST(x'ff41' AS TEXT)"
 # What SQL wrote -> where it is named.
 UNREADABLE = {
@@ -86,13 +85,12 @@ UNREADABLE = {
         f"UPDATE campaign SET measures = '{DEEP}'": "the rows of campaign",
         f"UPDATE event SET action = {NO_TEXT} WHERE id = 2": "the trail",
         f"UPDATE team SET name = {NO_TEXT} WHERE id = 2": "the rows of team",
-        NEVER_ENDING: "the rows of evaluation",
+        "UPDATE evaluation SET closes_at = '2031-01-01 or so'": "the rows of evaluation",
     },
     "postgresql": {
         MADE_UP_EVENT.format(DEEP): "the trail",
         MADE_UP_EVENT.format(GREAT): "the trail",
         f"UPDATE campaign SET measures = '{DEEP}'": "the rows of campaign",
-        NEVER_ENDING: "the rows of evaluation",
         "DROP TABLE known_document": "the judgments",
     },
 }
