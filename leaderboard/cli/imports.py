@@ -7,7 +7,7 @@ import click
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import writing
 from leaderboard.cli.options import FILE, PLACE, Place
-from leaderboard.formats import read_judgments, read_queries
+from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
 from leaderboard.lookup import find_evaluation
 from leaderboard.numbers import counted
 from leaderboard.rules.settings import Split
@@ -47,20 +47,35 @@ def judgments() -> None:
 
 @judgments.command("import")
 @PLACE
-@click.argument("file", type=FILE)
+@click.argument("file", type=FILE, required=False)
 @click.option("--note", default="", help="What is new in this revision.")
 @click.option("--known", type=FILE, help="The documents that the user knew already (Coverage and Novelty).")
-def import_judgment_file(evaluation: Place, file: Path, note: str, known: Path | None) -> None:
+@click.option("--subtopics", type=FILE, help="Judgments of subtopics (alpha_nDCG and other measures of diversity).")
+def import_judgment_file(
+    evaluation: Place, file: Path | None, note: str, known: Path | None, subtopics: Path | None
+) -> None:
     """Add a revision of the judgments (query, iteration, document, grade) and score all runs by it.
 
     \b
     leaderboard judgments import harbour/2026-text qrels.txt --note 'after adjudication'
+    leaderboard judgments import web/2012 qrels.txt --subtopics qrels.diversity.txt
+    leaderboard judgments import web/2012 --subtopics qrels.diversity.txt
+
+    A file of subtopics has them in the second column: query, subtopic, document, grade. Given alone, it says of each
+    document what holds for its query as a whole too: the highest grade of any subtopic.
     """
     # Read before the transaction starts, so that a long file keeps no other writer waiting.
-    read = read_judgments(file)
+    aspects = read_subtopic_judgments(subtopics) if subtopics is not None else None
+    if file is not None:
+        read, name = read_judgments(file), file.name
+    elif subtopics is not None and aspects is not None:
+        read, name = of_any_subtopic(aspects), subtopics.name
+    else:
+        raise click.UsageError("no file is named; give the judgments, or --subtopics FILE, or both")
     read_known = read_judgments(known) if known is not None else None
     with writing() as session:
         found = find_evaluation(session, *evaluation)
-        revision = import_judgments(session, CONSOLE, found, read, note, read_known)
+        revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects)
     held = "1 judgment is" if len(read) == 1 else f"{len(read):,} judgments are"
-    click.echo(f"{file.name}: {held} revision {revision.number} of {evaluation}")
+    beside = "" if aspects is None else f", with {len(aspects):,} of subtopics"
+    click.echo(f"{name}: {held} revision {revision.number} of {evaluation}{beside}")

@@ -69,10 +69,24 @@ def setting_of(
     return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
 
 
-def judged_queries(judgments: Path, query_file: Path | None, judging: "Judging", **options: Any) -> "JudgedQueries":
-    """The judgments of the queries that count; `options` are those of `scoring.prepare`. Raises BadInput for none."""
+def judged_queries(
+    judgments: Path | None,
+    query_file: Path | None,
+    judging: "Judging",
+    *,
+    subtopics: Path | None = None,
+    **options: Any,
+) -> "JudgedQueries":
+    """The judgments of the queries that count.
+
+    judgments  a file of them, or None where those of subtopics say what is relevant
+    subtopics  a file of judgments of subtopics
+    options    those of `scoring.prepare`
+
+    Raises BadInput when no query has judgments.
+    """
     from leaderboard.errors import BadInput
-    from leaderboard.formats import read_judgments, read_queries
+    from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
     from leaderboard.scoring import prepare
 
     if judging == "complete" and query_file is None:
@@ -80,7 +94,14 @@ def judged_queries(judgments: Path, query_file: Path | None, judging: "Judging",
             "--judging complete needs --queries FILE: judgments don't name the queries without relevant documents"
         )
     queries = None if query_file is None else [row.id for row in read_queries(query_file, name=str(query_file))]
-    judged = prepare(read_judgments(judgments, name=str(judgments)), queries, judging=judging, **options)
+    aspects = None if subtopics is None else read_subtopic_judgments(subtopics, name=str(subtopics))
+    if judgments is not None:
+        whole = read_judgments(judgments, name=str(judgments))
+    elif aspects is not None:
+        whole = of_any_subtopic(aspects)
+    else:
+        raise click.UsageError("--judgments is missing; name the file of judgments")
+    judged = prepare(whole, queries, judging=judging, subtopics=aspects, **options)
     if not judged.queries:
-        raise BadInput(f"{judgments}: none of the queries has judgments")
+        raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
     return judged

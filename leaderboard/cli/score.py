@@ -31,6 +31,7 @@ OPTION = {
     "documents": "--documents N",
     "beta": "--beta B (or --cost, --value and --prior)",
     "known": "--known FILE",
+    "subtopics": "--subtopics FILE",
 }
 USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 
@@ -57,6 +58,9 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option(
     "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
 )
+@click.option(
+    "--subtopics", metavar="FILE", type=FILE, help="Judgments of subtopics (alpha_nDCG); without --judgments, all."
+)
 @click.option("--format", "output", type=click.Choice(["table", "trec_eval", "json", "csv"]), default="table")
 @click.option(
     "--compare", metavar="RUN", help="Hold the other runs against this one: differences, tests, effect sizes."
@@ -71,12 +75,15 @@ def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, *
     leaderboard score a.txt b.txt --judgments qrels.txt -q --format csv
     leaderboard score decisions.tsv --judgments qrels.txt --measures AQWV --documents 601 --beta 20
     leaderboard score a.txt b.txt c.txt --judgments qrels.txt --measures 'AP nDCG@10' --compare a.txt
+    leaderboard score run.txt --subtopics qrels.diversity.txt --measures 'alpha_nDCG@10 StRecall@10'
     leaderboard score --explain nDCG@10
 
     Runs have TREC's columns (query Q0 document rank score tag) or decisions (query document Y|N score), or are CSV or
     JSON lines with the columns query, document, score and, if there are decisions, decision; or a .tgz with one file of
     decisions for each query, called after it (document Y|N score, or document score). Judgments have TREC's columns
-    (query iteration document grade), or are CSV or JSON lines with query, document and grade. All may be gzipped.
+    (query iteration document grade), or are CSV or JSON lines with query, document and grade; those of subtopics have
+    the subtopic in the second column. Given alone, they say of each document what holds for its query as a whole too:
+    the highest grade of any subtopic. All may be gzipped.
 
     A judged query that a run lacks counts as an empty list; one without judgments is ignored. Both are reported on
     stderr.
@@ -88,14 +95,14 @@ def score(runs: tuple[Path, ...], judgments: Path | None, explain: str | None, *
         return
     if not runs:
         raise click.UsageError("no run is named; give one run file or more")
-    if judgments is None:
+    if judgments is None and options["subtopics"] is None:
         raise click.UsageError("--judgments is missing; name the file of judgments")
     _score(runs, judgments, **options)
 
 
 def _score(
     paths: tuple[Path, ...],
-    judgments: Path,
+    judgments: Path | None,
     *,
     measures: str | None,
     per_query: bool,
@@ -103,6 +110,7 @@ def _score(
     query_file: Path | None,
     judging: "Judging",
     known: Path | None,
+    subtopics: Path | None,
     output: str,
     threshold: float | None,
     depth: int | None,
@@ -124,11 +132,12 @@ def _score(
         wanted = tuple(dict.fromkeys(printed.at(level) for printed in request.measures))
     else:
         wanted = tuple(measure.at_relevance(level) for measure in metrics.parse_all(names))
-    _require(wanted, setting, known)
+    _require(wanted, setting, known=known is not None, subtopics=subtopics is not None)
     judged = judged_queries(
         judgments,
         query_file,
         judging,
+        subtopics=subtopics,
         known=None if known is None else formats.read_judgments(known, name=str(known)),
         zero_without_relevant=output == "trec_eval",
     )
@@ -179,13 +188,13 @@ def _baseline(
     raise click.UsageError(f"--compare: {compare} is not among the runs; these are {', '.join(map(str, paths))}")
 
 
-def _require(measures: tuple["Measure", ...], setting: "Setting", known: Path | None) -> None:
+def _require(measures: tuple["Measure", ...], setting: "Setting", *, known: bool, subtopics: bool) -> None:
     """Says which option a measure lacks, before any file is read."""
     from leaderboard.errors import BadInput
     from leaderboard.rules.settings import lacks
 
     for measure in measures:
-        missing = lacks(measure, documents=setting.documents, beta=setting.beta, known=known is not None)
+        missing = lacks(measure, documents=setting.documents, beta=setting.beta, known=known, subtopics=subtopics)
         if missing:
             raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
 

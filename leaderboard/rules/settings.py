@@ -56,14 +56,22 @@ class Subset(StrEnum):
         return self is Subset.SHOWN and split is Split.HIDDEN
 
 
-def lacks(measure: Measure, *, documents: int | None, beta: float | None, known: bool) -> tuple[Need, ...]:
+def lacks(
+    measure: Measure, *, documents: int | None, beta: float | None, known: bool, subtopics: bool
+) -> tuple[Need, ...]:
     """What a measure needs and an evaluation does not have; empty when the measure can be computed.
 
     documents  N_total, None when it is not given
     beta       None when the campaign states none
     known      whether there is a list of the documents that the user knew already
+    subtopics  whether documents are judged for subtopics too
     """
-    missing: dict[Need, bool] = {"documents": documents is None, "beta": beta is None, "known": not known}
+    missing: dict[Need, bool] = {
+        "documents": documents is None,
+        "beta": beta is None,
+        "known": not known,
+        "subtopics": not subtopics,
+    }
     return tuple(need for need, is_missing in missing.items() if is_missing and need in measure.needs)
 
 
@@ -74,6 +82,7 @@ class ScoringSettings:
     documents  N_total, None when it is not given
     queries    how many queries there are, and so how many values a stored vector holds
     known      whether the judgments come with a list of the documents that the user knew already
+    subtopics  whether the judgments come with some of subtopics
     excluded   external ids of queries that count nowhere, sorted
     hidden     external ids of queries that count for Subset.ALL only, sorted
     measures   canonical names of the measures that are shown, the primary one first
@@ -89,6 +98,7 @@ class ScoringSettings:
     highest_grade: int
     queries: int
     known: bool
+    subtopics: bool
     excluded: tuple[str, ...]
     hidden: tuple[str, ...]
     measures: tuple[str, ...]
@@ -145,4 +155,4 @@ class ScoringSettings:
 
     def lacks(self, measure: Measure) -> tuple[Need, ...]:
         """What the measure needs and is not given."""
-        return lacks(measure, documents=self.documents, beta=self.beta, known=self.known)
+        return lacks(measure, documents=self.documents, beta=self.beta, known=self.known, subtopics=self.subtopics)

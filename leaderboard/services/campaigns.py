@@ -190,7 +190,7 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     if len(primary) != 1 and "primary_measure" not in fields:
         fields["primary_measure"] = ["name one measure: the one that ranks the boards"]
     measures = [measure for measure in primary if measure not in measures] + measures
-    needing = [each for each in measures if lacks(each, documents=1, beta=values["beta"], known=True)]
+    needing = [each for each in measures if lacks(each, documents=1, beta=values["beta"], known=True, subtopics=True)]
     if needing and not fields.keys() & set(PRIOR_FIELDS):
         fields["beta"] = [f"{needing[0]} needs {NEEDED['beta']}"]
     if fields:

@@ -146,7 +146,7 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
     if documents is not None and documents < 1:
         fields["documents"] = ["give the number of documents in the collection, 1 or more"]
     measures = map(metrics.parse, campaign.measures)
-    needing = [each for each in measures if lacks(each, documents=documents, beta=1.0, known=True)]
+    needing = [each for each in measures if lacks(each, documents=documents, beta=1.0, known=True, subtopics=True)]
     if needing:
         fields["documents"] = [f"{needing[0]} needs {NEEDED['documents']}"]
     if given["relevance_level"] < 1:

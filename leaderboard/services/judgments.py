@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import Conflict, FileRejected, Problem
-from leaderboard.formats import GRADE_LIMIT, Judgments
-from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query
+from leaderboard.formats import GRADE_LIMIT, Judgments, SubtopicJudgments
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
@@ -28,10 +28,13 @@ def import_judgments(
     judgments: Judgments,
     note: str = "",
     known: Judgments | None = None,
+    subtopics: SubtopicJudgments | None = None,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
 
     known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
+    subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
+        whole queries stay what `judgments` says
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the newest revision, FileRejected
     when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole collection (its
@@ -43,7 +46,14 @@ def import_judgments(
     numbers = _query_numbers(session, evaluation, judgments, "judgments")
     _check_grades(judgments)
     known_numbers = _query_numbers(session, evaluation, known, "known documents") if known is not None else {}
-    sha256 = judgments_sha256(_rows(judgments), (row[:2] for row in _rows(known)) if known is not None else ())
+    if subtopics is not None:
+        _query_numbers(session, evaluation, subtopics, "judgments of subtopics")
+        _check_grades(subtopics)
+    sha256 = judgments_sha256(
+        _rows(judgments),
+        (row[:2] for row in _rows(known)) if known is not None else (),
+        _rows_of_subtopics(subtopics) if subtopics is not None else (),
+    )
     newest = session.scalar(
         sa.select(JudgmentRevision)
         .where(JudgmentRevision.evaluation_id == evaluation.id)
@@ -81,13 +91,30 @@ def import_judgments(
                 for query, document, _ in _rows(known)
             ),
         )
+    if subtopics is not None:
+        _insert(
+            session,
+            SubtopicJudgment,
+            (
+                {
+                    "revision_id": revision.id,
+                    "query_id": numbers[query],
+                    "subtopic": subtopic,
+                    "document": document,
+                    "grade": grade,
+                }
+                for query, subtopic, document, grade in _rows_of_subtopics(subtopics)
+            ),
+        )
     revision.finished_at = present()
     record(session, actor, "import judgments", evaluation, revision=revision.number, judgments=len(judgments))
     make_set(session, actor, evaluation)
     return revision
 
 
-def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgments, name: str) -> dict[str, int]:
+def _query_numbers(
+    session: Session, evaluation: Evaluation, judgments: Judgments | SubtopicJudgments, name: str
+) -> dict[str, int]:
     """The row id of each of the evaluation's queries. Raises FileRejected (under `name`) when it lacks some of them."""
     rows = session.execute(sa.select(Query.external_id, Query.id).where(Query.evaluation_id == evaluation.id))
     numbers = {external_id: number for external_id, number in rows}  # noqa: C416  # mypy can't follow dict()
@@ -102,7 +129,7 @@ def _query_numbers(session: Session, evaluation: Evaluation, judgments: Judgment
     return numbers
 
 
-def _check_grades(judgments: Judgments) -> None:
+def _check_grades(judgments: Judgments | SubtopicJudgments) -> None:
     wide = [grade for grade in judgments.grade.tolist() if abs(grade) > GRADE_LIMIT]
     if wide:
         raise FileRejected([Problem(None, f"grade {wide[0]} is beyond ±{GRADE_LIMIT:,}")], len(wide), "judgments")
@@ -116,17 +143,36 @@ def _rows(judgments: Judgments) -> Iterator[tuple[str, str, int]]:
         yield queries[query], document, grade
 
 
-def judgments_sha256(judged: Iterable[tuple[str, str, int]], known: Iterable[tuple[str, str]]) -> str:
-    """Of (query, document, grade) and (query, document), whatever their order."""
+def _rows_of_subtopics(judged: SubtopicJudgments) -> Iterator[tuple[str, str, str, int]]:
+    for query, subtopic, document, grade in zip(
+        judged.query.tolist(),
+        judged.subtopic.tolist(),
+        judged.document.to_list(),
+        judged.grade.tolist(),
+        strict=True,
+    ):
+        yield judged.queries[query], judged.subtopics[subtopic], document, grade
+
+
+def judgments_sha256(
+    judged: Iterable[tuple[str, str, int]],
+    known: Iterable[tuple[str, str]],
+    subtopics: Iterable[tuple[str, str, str, int]],
+) -> str:
+    """Of (query, document, grade), (query, document) and (query, subtopic, document, grade), whatever their order."""
     digest = hashlib.sha256()
     for query, document, grade in sorted(judged):
         digest.update(f"{query}\t{document}\t{grade}\n".encode())
     for query, document in sorted(known):
         digest.update(f"{query}\t{document}\tknown\n".encode())
+    for query, subtopic, document, grade in sorted(subtopics):
+        digest.update(f"{query}\t{subtopic}\t{document}\t{grade}\n".encode())
     return digest.hexdigest()
 
 
-def _insert(session: Session, table: type[Judgment | KnownDocument], rows: Iterable[dict[str, object]]) -> None:
+def _insert(
+    session: Session, table: type[Judgment | KnownDocument | SubtopicJudgment], rows: Iterable[dict[str, object]]
+) -> None:
     batch: list[dict[str, object]] = []
     for row in rows:
         batch.append(row)

@@ -26,6 +26,7 @@ from leaderboard.models import (
     Scoring,
     ScoringSet,
     Submission,
+    SubtopicJudgment,
 )
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.rules.states import UNFINISHED, SetState, State
@@ -233,7 +234,8 @@ def _settings_of(
         **{name: getattr(evaluation, name) for name in OF_EVALUATION},
         highest_grade=revision.highest_grade,
         queries=len(queries),
-        known=bool(session.scalar(sa.select(sa.exists().where(KnownDocument.revision_id == revision.id)))),
+        known=_has(session, KnownDocument, revision),
+        subtopics=_has(session, SubtopicJudgment, revision),
         excluded=tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
         hidden=tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
         measures=tuple(map(str, measures)),
@@ -241,6 +243,11 @@ def _settings_of(
     )
     _require_needs(session, evaluation, revision, settings, measures)
     return settings
+
+
+def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision) -> bool:
+    """Whether the revision has rows of this table."""
+    return bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
 
 
 def _require_needs(

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from leaderboard import scoring
 from leaderboard.db import Database
 from leaderboard.errors import Conflict
-from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
+from leaderboard.formats import Ids, Judgments, Limits, Run, SubtopicJudgments, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
-from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
+from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, SubtopicJudgment
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
 from leaderboard.services.scoring_sets import of_its_event
@@ -150,6 +150,20 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
                 .where(KnownDocument.revision_id == made.revision_id, of_set)
             )
         )
+        subtopics = None
+        if settings.subtopics:
+            subtopics = _judgments_of_subtopics(
+                session.execute(
+                    sa.select(
+                        Query.external_id,
+                        SubtopicJudgment.subtopic,
+                        SubtopicJudgment.document,
+                        SubtopicJudgment.grade,
+                    )
+                    .join(Query, Query.id == SubtopicJudgment.query_id)
+                    .where(SubtopicJudgment.revision_id == made.revision_id, of_set)
+                )
+            )
     return _Prepared(
         set_id=scoring_set_id,
         size=settings.queries,
@@ -161,6 +175,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
                 settings.counted(positions, subset),
                 judging=settings.judging.value,
                 known=known if settings.known else None,
+                subtopics=subtopics,
             )
             for subset in settings.subsets
         },
@@ -180,6 +195,26 @@ def _judgments(rows: Iterable[tuple[str, str, int]]) -> Judgments:
     return Judgments(
         queries=tuple(numbers),
         query=np.array(query, np.uint32),
+        document=Ids.of(document),
+        grade=np.array(grade, np.int64),
+    )
+
+
+def _judgments_of_subtopics(rows: Iterable[tuple[str, str, str, int]]) -> SubtopicJudgments:
+    """Rows of query, subtopic, document and grade as columns."""
+    queries: dict[str, int] = {}
+    subtopics: dict[str, int] = {}
+    query, subtopic, document, grade = [], [], [], []
+    for external_id, of_subtopic, of_document, of_grade in rows:
+        query.append(queries.setdefault(external_id, len(queries)))
+        subtopic.append(subtopics.setdefault(of_subtopic, len(subtopics)))
+        document.append(of_document)
+        grade.append(of_grade)
+    return SubtopicJudgments(
+        queries=tuple(queries),
+        subtopics=tuple(subtopics),
+        query=np.array(query, np.uint32),
+        subtopic=np.array(subtopic, np.uint32),
         document=Ids.of(document),
         grade=np.array(grade, np.int64),
     )

@@ -226,6 +226,22 @@ def test_judgments_of_queries_that_the_evaluation_lacks_are_told_once(
     assert "is revision 2" in ok("judgments", "import", evaluation, tmp_path / "more.txt")
 
 
+def test_judgments_of_subtopics_come_beside_others_or_alone(
+    ok: Says, refused: Says, evaluation: str, tmp_path: Path
+) -> None:
+    (tmp_path / "aspects.txt").write_text("q1 1 d1 1\nq1 2 d1 0\nq2 1 d9 1\n")
+    given = ("--subtopics", tmp_path / "aspects.txt")
+    said = ok("judgments", "import", evaluation, tmp_path / "qrels.txt", *given)
+    assert said == "qrels.txt: 3 judgments are revision 2 of harbour/2026, with 3 of subtopics\n"
+    said = ok("judgments", "import", evaluation, *given)
+    assert said == "aspects.txt: 2 judgments are revision 3 of harbour/2026, with 3 of subtopics\n"
+    ok("campaign", "change", "harbour", "--measures", "AQWV alpha_nDCG@10")
+    assert refused("judgments", "import", evaluation, tmp_path / "qrels.txt") == (
+        "--subtopics: alpha_nDCG@10 needs judgments of subtopics\n"
+    )
+    assert "no file is named" in refused("judgments", "import", evaluation)
+
+
 def test_judgments_before_any_queries_are_told_to_wait_for_them(
     refused: Says, ok: Says, campaign: str, tmp_path: Path
 ) -> None:

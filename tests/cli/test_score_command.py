@@ -148,6 +148,19 @@ def test_the_documents_known_to_the_user_come_from_a_file(scored: Scored) -> Non
     assert out.splitlines()[1:3] == ["run,q1,1,0.5", "run,q2,1,0"]
 
 
+def test_measures_of_subtopics_take_a_file_of_them_with_other_judgments_or_alone(scored: Scored) -> None:
+    # Of the subtopics of q1, a is about 1, and c, at rank 3, about 2 and 3; of those of q2, a, at rank 2, about 1.
+    Path("aspects").write_text("q1 1 a 1\nq1 2 c 2\nq1 3 c 1\nq1 1 b 0\nq2 1 a 1\nq2 2 z 1\n")
+    arguments = ["run", "--measures", "StRecall@2 StRecall@3 R@3", "--format", "csv", "-q"]
+    status, out, err = scored(*arguments, "--judgments", "qrels")
+    assert (status, out, err) == (2, "", "StRecall@2 needs --subtopics FILE\n")
+    status, out, _ = scored(*arguments, "--judgments", "qrels", "--subtopics", "aspects")
+    assert out.splitlines()[1:4] == [f"run,q1,{1 / 3},1,1", "run,q2,0.5,0.5,1", "run,q3,,,0"]
+    _, out, _ = scored(*arguments, "--subtopics", "aspects")
+    assert out.splitlines()[1:3] == [f"run,q1,{1 / 3},1,1", "run,q2,0.5,0.5,0.5"]
+    assert "missing; name the file of judgments" in scored(*arguments)[2]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -22,14 +22,14 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from leaderboard import scoring
-from leaderboard.formats import Judgments, Run, read_judgments, read_run
+from leaderboard.formats import Judgments, Run, SubtopicJudgments, read_judgments, read_run, read_subtopic_judgments
 from leaderboard.metrics import Setting, parse_all
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Judging
 from leaderboard.statistics import LEAST_QUERIES
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, DOCUMENTS, EVALUATIONS, RUNS, Plan
 
-__all__ = ["FIRST", "Drawn", "Grades", "draw_years", "judgments_of", "means"]
+__all__ = ["FIRST", "Drawn", "Grades", "draw_years", "judgments_of", "means", "subtopics_of"]
 
 Grades = Mapping[tuple[str, str], int]  # (query, document) -> grade
 Drawn = Mapping[str, tuple[Grades, Grades]]  # evaluation -> its first and its second revision
@@ -141,6 +141,12 @@ def judgments_of(grades: Grades) -> Judgments:
     """The judgments that a file of them gives."""
     lines = [f"{query} 0 {document} {grade}\n" for (query, document), grade in sorted(grades.items())]
     return read_judgments(io.BytesIO("".join(lines).encode()))
+
+
+def subtopics_of(grades: Grades) -> SubtopicJudgments:
+    """Judgments of subtopics that differ wherever these do: a document is relevant to the subtopic of its grade."""
+    lines = [f"{query} s{grade} {document} 1\n" for (query, document), grade in sorted(grades.items())]
+    return read_subtopic_judgments(io.BytesIO("".join(lines).encode()))
 
 
 def means(name: str, grades: Grades, *, rounded: bool = True) -> dict[tuple[str, str], float | None]:

@@ -16,7 +16,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import Designation
 from leaderboard.services import campaigns, evaluations, judgments, people, queries, teams
-from tests.experiment.draws import Drawn, Grades, judgments_of
+from tests.experiment.draws import Drawn, Grades, judgments_of, subtopics_of
 from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment
 from tests.experiment.walk import Asked, walk
@@ -121,7 +121,9 @@ def judge(here: Installation, name: str, grades: Grades) -> None:
     here.begin(f"judgments of {name}")
     with here.database.write() as session:
         evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == name)).one()
-        judgments.import_judgments(session, CONSOLE, evaluation, judgments_of(grades))
+        judgments.import_judgments(
+            session, CONSOLE, evaluation, judgments_of(grades), subtopics=subtopics_of(grades) if grades else None
+        )
 
 
 def send(

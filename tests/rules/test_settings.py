@@ -16,6 +16,7 @@ SETTINGS = ScoringSettings(
     highest_grade=3,
     queries=4,
     known=False,
+    subtopics=False,
     excluded=("q2",),
     hidden=("q3", "q4"),
     measures=("AQWV(rel=2)", "AP(rel=2)"),
@@ -23,7 +24,7 @@ SETTINGS = ScoringSettings(
 )
 OTHERS = {
     "beta": 40.0, "no_relevant": NoRelevant.EXCLUDE, "documents": 999, "relevance_level": 1, "judging": Judging.POOLED,
-    "compat": 10, "highest_grade": 1, "queries": 5, "known": True, "excluded": (), "hidden": ("q3",),
+    "compat": 10, "highest_grade": 1, "queries": 5, "known": True, "subtopics": True, "excluded": (), "hidden": ("q3",),
     "measures": ("AP(rel=2)",), "kept": (),
 }  # fmt: skip
 
@@ -66,16 +67,19 @@ def test_without_hidden_queries_there_is_one_subset() -> None:
 @pytest.mark.parametrize(
     ("measure", "given", "missing"),
     [
-        ("AP", {"documents": None, "beta": None, "known": False}, ()),
-        ("AQWV", {"documents": None, "beta": None, "known": False}, ("documents", "beta")),
-        ("AQWV", {"documents": 9, "beta": None, "known": False}, ("beta",)),
-        ("AQWV", {"documents": 9, "beta": 0.0, "known": False}, ()),
-        ("Coverage", {"documents": 9, "beta": 1.0, "known": False}, ("known",)),
-        ("Coverage", {"documents": None, "beta": None, "known": True}, ()),
+        ("AP", {}, ()),
+        ("AQWV", {}, ("documents", "beta")),
+        ("AQWV", {"documents": 9}, ("beta",)),
+        ("AQWV", {"documents": 9, "beta": 0.0}, ()),
+        ("Coverage", {"documents": 9, "beta": 1.0, "subtopics": True}, ("known",)),
+        ("Coverage", {"known": True}, ()),
+        ("alpha_nDCG@10", {"documents": 9, "beta": 1.0, "known": True}, ("subtopics",)),
+        ("alpha_nDCG@10", {"subtopics": True}, ()),
     ],
 )
 def test_a_measure_says_what_it_lacks(measure: str, given: dict[str, object], missing: tuple[str, ...]) -> None:
-    assert lacks(parse(measure), **given) == missing
+    nothing = {"documents": None, "beta": None, "known": False, "subtopics": False}
+    assert lacks(parse(measure), **nothing | given) == missing
 
 
 def test_only_the_shown_subset_leaves_hidden_queries_out() -> None:

@@ -4,9 +4,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, FileRejected
-from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, SubtopicJudgment
 from leaderboard.services import evaluations, judgments
 from tests.support.refused import refused
+from tests.support.verification import named, verified
 from tests.support.world import QRELS, World, judged
 
 
@@ -33,6 +34,24 @@ def test_known_documents_are_kept_with_the_revision_that_they_came_with(world: W
     assert (revision.note, revision.judgments, revision.highest_grade) == ("a note", 5, 1)
     rows = world.all(sa.select(KnownDocument).order_by(KnownDocument.document))
     assert [(row.revision_id, row.document) for row in rows] == [(revision.id, "d1"), (revision.id, "d9")]
+
+
+def test_judgments_of_subtopics_are_kept_with_their_revision_and_are_in_its_hash(world: World) -> None:
+    for text in ("q1 1 d1 1\nq1 2 d1 0\n", "q1 1 d1 1\nq1 2 d1 2\n"):
+        world.judge(QRELS, subtopics=text)
+    numbers = {revision.id: revision.number for revision in world.all(sa.select(JudgmentRevision))}
+    rows = world.all(sa.select(SubtopicJudgment).order_by(SubtopicJudgment.revision_id, SubtopicJudgment.subtopic))
+    assert [(numbers[row.revision_id], row.subtopic, row.document, row.grade) for row in rows] == [
+        (2, "1", "d1", 1), (2, "2", "d1", 0), (3, "1", "d1", 1), (3, "2", "d1", 2),
+    ]  # fmt: skip
+    assert named(verified(world)) == []
+    with refused(world.database, Conflict, "judgment_revision", match="revision 3"):
+        world.judge(QRELS, subtopics="q1 2 d1 2\nq1 1 d1 1\n")
+
+
+def test_judgments_of_subtopics_of_an_unknown_query_are_refused_and_nothing_is_kept(world: World) -> None:
+    with refused(world.database, FileRejected, "judgment", match=r"lacks 1 of the 2 queries: q7"):
+        world.judge(QRELS + "q3 0 d9 1\n", subtopics="q1 1 d1 1\nq7 1 d1 1\n")
 
 
 def test_judgments_before_queries_say_what_to_do_first(world: World) -> None:

@@ -43,6 +43,21 @@ def test_a_measure_that_needs_known_documents_says_so(world: World) -> None:
         campaigns.change_campaign(session, CONSOLE, campaign, measures=["Novelty"], primary_measure="Novelty")
 
 
+def test_a_measure_of_subtopics_needs_judgments_of_them(world: World) -> None:
+    names = {"measures": ["alpha_nDCG@10"], "primary_measure": "alpha_nDCG@10"}
+    with (
+        refused(world.database, InvalidFields, "campaign", match="alpha_nDCG@10 needs judgments of subtopics"),
+        world.organising() as (session, campaign, _),
+    ):
+        campaigns.change_campaign(session, CONSOLE, campaign, **names)
+    world.judge(QRELS, subtopics="q1 1 d1 1\n")
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, **names)
+    assert [made.settings.subtopics for made in _sets(world)] == [False, True, True]
+    with refused(world.database, InvalidFields, "judgment_revision", match="needs judgments of subtopics"):
+        world.judge(QRELS + "q3 0 d9 1\n")
+
+
 def test_judgments_with_a_grade_above_what_a_measure_takes_are_refused(world: World) -> None:
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, measures=["ERR(gmax=1)"], primary_measure="ERR(gmax=1)")

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.formats import Judgments, QueryRow, read_judgments
+from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
 from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team
 from leaderboard.rules.states import SetState
 from leaderboard.services import (
@@ -120,10 +120,11 @@ class World:
         with self.database.write() as session:
             evaluations.change_evaluation(session, CONSOLE, session.get_one(Evaluation, self.evaluation), **changes)
 
-    def judge(self, text: str) -> None:
+    def judge(self, text: str, *, subtopics: str | None = None) -> None:
+        aspects = read_subtopic_judgments(io.BytesIO(subtopics.encode())) if subtopics is not None else None
         with self.database.write() as session:
             evaluation = session.get_one(Evaluation, self.evaluation)
-            judgments.import_judgments(session, CONSOLE, evaluation, judged(text))
+            judgments.import_judgments(session, CONSOLE, evaluation, judged(text), subtopics=aspects)
 
     def scoring(self, submission: int) -> Scoring:
         """The submission's scoring in the current set."""

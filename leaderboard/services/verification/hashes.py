@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import Judgment, JudgmentRevision, KnownDocument, Query, ScoringSet
+from leaderboard.models import Judgment, JudgmentRevision, KnownDocument, Query, ScoringSet, SubtopicJudgment
 from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.verification.report import Report, thing_in_words
 
@@ -24,7 +24,12 @@ def check_revisions(session: Session, report: Report) -> None:
             .join(Query, Query.id == KnownDocument.query_id)
             .where(KnownDocument.revision_id == revision.id)
         )
-        computed = judgments_sha256(judged, known)
+        subtopics = session.execute(
+            sa.select(Query.external_id, SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade)
+            .join(Query, Query.id == SubtopicJudgment.query_id)
+            .where(SubtopicJudgment.revision_id == revision.id)
+        )
+        computed = judgments_sha256(judged, known, subtopics)
         if computed != revision.sha256:
             where = thing_in_words(session, f"revisions {revision.evaluation_id}")
             report.add(where, f"judgments of revision {revision.number}", computed, revision.sha256)

@@ -40,6 +40,7 @@ ROWS: dict[str, Changes] = {
     "DELETE FROM judgment WHERE document = 'd2'": [(REVISIONS, "judgments of revision 1")],
     "INSERT INTO judgment VALUES (1, 1, 'd7', 1)": [(REVISIONS, "judgments of revision 1")],
     "INSERT INTO known_document VALUES (1, 1, 'd7')": [(REVISIONS, "judgments of revision 1")],
+    "INSERT INTO subtopic_judgment VALUES (1, 1, '1', 'd1', 1)": [(REVISIONS, "judgments of revision 1")],
     "UPDATE judgment_revision SET sha256 = 'x'": [(REVISIONS, "1"), (REVISIONS, "judgments of revision 1")],
     "UPDATE judgment_revision SET note = 'x'": [(REVISIONS, "1")],
     "UPDATE scoring_set SET state = 'superseded' WHERE state = 'current'": [(SETS, "2")],
@@ -158,7 +159,7 @@ def test_a_revision_that_sql_made_up_is_named_though_everything_was_scored_by_it
         run = session.connection().exec_driver_sql
         run(
             f"INSERT INTO judgment_revision (id, number, sha256, {columns})"
-            f" SELECT 99, 2, '{judgments_sha256(rows, [])}', {columns} FROM judgment_revision"
+            f" SELECT 99, 2, '{judgments_sha256(rows, [], [])}', {columns} FROM judgment_revision"
         )
         run(
             "INSERT INTO judgment SELECT 99, query_id, document,"
