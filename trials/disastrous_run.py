@@ -1,0 +1,101 @@
+"""What one disastrous run changes of what a board says of all others: nothing, beyond the noise of the draws.
+
+Two such runs are put on every board of real runs, one after the other: one that returned everything (every document of
+the collection under AQWV; under ranked measures all that anybody judged, in no order) and one that returned nothing.
+Compared is which of the others is significantly better than which, and who of them may be the best. Beside it stands
+how much the same board changes when nothing but the seed does.
+
+    python -m trials.disastrous_run DATA
+"""
+
+import io
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from leaderboard.formats import read_judgments, read_run
+from leaderboard.metrics import Floats, Ranking, Setting, parse
+from leaderboard.scoring import join, prepare
+from leaderboard.statistics import RankSets, contributions, rank_sets
+from trials.populations import BETAS, COLLECTIONS, detection, rankings
+
+__all__ = ["MEASURES", "Board", "Changed", "changed", "real_boards"]
+
+MEASURES = ("AP", "nDCG@10", "RR", "P@10", "R@100")
+OTHER_SEED = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """values: float64[Q, S] of the systems; odd: name of a disastrous run -> its values, float64[Q]."""
+
+    name: str
+    values: Floats
+    odd: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """pairs: how many pairs of the others are told apart on one of two boards only; best: whether others may be the
+    best."""
+
+    pairs: int
+    best: bool
+
+
+def real_boards(data: Path) -> Iterator[Board]:
+    """The real runs under ranked measures, and under AQWV with each β."""
+    for name, collection in COLLECTIONS.items():
+        everything = _everything(data / collection.folder)
+        for measure in MEASURES:
+            own = parse(measure).at_relevance(collection.rel)
+            values = np.stack([own.evaluate(each).values for each in rankings(data, name)], axis=1)
+            odd = {"everything": own.evaluate(everything).values, "nothing": np.zeros(len(values))}
+            yield Board(f"{name}, {own}", values, odd)
+    for beta in BETAS:
+        for population in detection(data, beta, "exclude"):
+            each = [tuple(column[:, place] for column in population.columns) for place in range(population.systems)]
+            values = np.stack([contributions(columns, population.aggregation) for columns in each], axis=1)
+            odd = {"everything": np.full(len(values), 1.0 - beta), "nothing": np.zeros(len(values))}
+            yield Board(population.name, values, odd)
+
+
+def _everything(folder: Path) -> Ranking:
+    """A run that lists for every query all documents that are judged for any, with equal scores."""
+    judgments = read_judgments(folder / "qrels.txt")
+    judged = prepare(judgments)
+    with (folder / "qrels.txt").open() as file:
+        documents = sorted({line.split()[2] for line in file if line.strip()})
+    lines = "".join(f"{query} Q0 {document} 0 0 all\n" for query in judged.queries for document in documents)
+    return join(read_run(io.BytesIO(lines.encode()), name="everything"), judged, Setting()).ranking
+
+
+def changed(alone: RankSets, beside: RankSets) -> Changed:
+    """What differs between two boards of the same systems; the second may have more of them, behind the first."""
+    count = len(alone.better)
+    pairs = int(np.count_nonzero(alone.better != beside.better[:count, :count]))
+    return Changed(pairs, set(alone.best) != {place for place in beside.best if place < count})
+
+
+def main(arguments: list[str]) -> int:
+    """Prints a line for each board and run."""
+    data = Path(arguments[0])
+    print(
+        "board | systems | queries | told apart | run | pairs changed | best changed | with another seed: pairs, best"
+    )
+    for board in real_boards(data):
+        alone = rank_sets(board.values, "higher")
+        noise = changed(alone, rank_sets(board.values, "higher", seed=OTHER_SEED))
+        for name, odd in board.odd.items():
+            found = changed(alone, rank_sets(np.column_stack([board.values, odd]), "higher"))
+            queries, systems = board.values.shape
+            told = int(alone.better.sum())
+            print(board.name, systems, queries, told, name, found.pairs, found.best, noise.pairs, noise.best, sep=" | ")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
