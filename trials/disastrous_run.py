@@ -30,10 +30,12 @@ OTHER_SEED = 2
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """values: float64[Q, S] of the systems; odd: name of a disastrous run -> its values, float64[Q]."""
+    """values: float64[Q, S] of the systems; width: of the measure's limits; odd: name of a disastrous run -> its
+    values, float64[Q]."""
 
     name: str
     values: Floats
+    width: float
     odd: dict[str, Floats]
 
 
@@ -54,13 +56,13 @@ def real_boards(data: Path) -> Iterator[Board]:
             own = parse(measure).at_relevance(collection.rel)
             values = np.stack([own.evaluate(each).values for each in rankings(data, name)], axis=1)
             odd = {"everything": own.evaluate(everything).values, "nothing": np.zeros(len(values))}
-            yield Board(f"{name}, {own}", values, odd)
+            yield Board(f"{name}, {own}", values, 1.0, odd)
     for beta in BETAS:
         for population in detection(data, beta, "exclude"):
             each = [tuple(column[:, place] for column in population.columns) for place in range(population.systems)]
             values = np.stack([contributions(columns, population.aggregation) for columns in each], axis=1)
             odd = {"everything": np.full(len(values), 1.0 - beta), "nothing": np.zeros(len(values))}
-            yield Board(population.name, values, odd)
+            yield Board(population.name, values, 1.0 + beta, odd)
 
 
 def _everything(folder: Path) -> Ranking:
@@ -87,10 +89,10 @@ def main(arguments: list[str]) -> int:
         "board | systems | queries | told apart | run | pairs changed | best changed | with another seed: pairs, best"
     )
     for board in real_boards(data):
-        alone = rank_sets(board.values, "higher")
-        noise = changed(alone, rank_sets(board.values, "higher", seed=OTHER_SEED))
+        alone = rank_sets(board.values, "higher", width=board.width)
+        noise = changed(alone, rank_sets(board.values, "higher", width=board.width, seed=OTHER_SEED))
         for name, odd in board.odd.items():
-            found = changed(alone, rank_sets(np.column_stack([board.values, odd]), "higher"))
+            found = changed(alone, rank_sets(np.column_stack([board.values, odd]), "higher", width=board.width))
             queries, systems = board.values.shape
             told = int(alone.better.sum())
             print(board.name, systems, queries, told, name, found.pairs, found.best, noise.pairs, noise.best, sep=" | ")

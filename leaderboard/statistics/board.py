@@ -1,13 +1,13 @@
 """What a board says beyond means, for one measure: intervals, rank sets, and which systems may be the best."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.aggregation import MEAN, Aggregation, Columns
+from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
-from leaderboard.statistics.contributions import contributions
+from leaderboard.statistics.contributions import contributions, has_value
 from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
@@ -81,6 +81,7 @@ def board_statistics(
         direction,
         means=np.array([aggregation.combine(each, None) for each in columns]),
         ranked=ranked,
+        width=_width(columns, aggregation, limits),
         confidence=confidence,
         resamples=resamples,
         seed=seed,
@@ -99,3 +100,18 @@ def board_statistics(
         resamples=resamples,
         seed=seed,
     )
+
+
+def _width(systems: Sequence[Columns], aggregation: Aggregation, limits: tuple[float, float]) -> float:
+    """The largest difference that two contributions to a mean can have; infinite where that is not known.
+
+    limits: of the figure. AQWV's terms are scaled where one of them is defined on fewer queries (`contributions`).
+    """
+    width = limits[1] - limits[0]
+    if aggregation is MEAN:
+        return width
+    if aggregation is VALUE_OF_MEANS:
+        defined = [[int(np.count_nonzero(~np.isnan(column))) for column in columns] for columns in systems]
+        queries = [int(np.count_nonzero(has_value(columns))) for columns in systems]
+        return width * max(total / max(1, min(own)) for total, own in zip(queries, defined, strict=True))
+    return np.inf

@@ -8,25 +8,31 @@ again over the pairs that are left, until no further pair is told apart (steppin
 finding on the board is then about .05, however many pairs it has: what the simulations gave is in docs/statistics.md.
 
 A system's rank set is [1 + how many are significantly better, S − how many are significantly worse]; the best system is
-among those whose set holds 1. Two rules keep pairs of which nothing can be said from taking away what can be said of
-others:
+among those whose set holds 1.
 
-* Systems that differ on fewer than 6 queries are never told apart. Were all of 5 differences in the same direction,
-  chance alone would make that with probability 1/16, more than .05.
-* A pair that differs on k of n queries has t <= √((n − 1) k / (n − k)), whatever the differences are. So a pair that
-  could not exceed the critical value anyway has no part in it (Tarone). Without this, one submission that differs from
-  another on a few queries would raise the critical value of everybody: a resample without those queries has no standard
-  error for that pair.
+A resample that lacks the few queries on which the differences of a pair vary has no standard error for that pair. Three
+rules keep such pairs from taking away what can be said of others, as one odd submission would otherwise do:
+
+* Systems that differ on fewer than 6 queries have no part in the resampling: even if all of 5 differences are in one
+  direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on nearly all
+  queries, so that more than one resample in 200 holds none of the others.
+* What such a pair still tells, where the measure has limits, an exact test says before: no difference lies beyond the
+  width of the limits, so a mean of 0 makes a product of factors 1 + λ · difference / width large with a known
+  probability only. A tenth of the significance level is spent on it, Bonferroni-corrected over all pairs. It finds that
+  a run which returned nothing is worse than one that is nearly always right.
+* A pair that differs on k of n queries has t <= √((n − 1) k / (n − k)), whatever the differences are. A pair that could
+  not exceed the critical value anyway has no part in it (Tarone).
 
 Sources: J. P. Romano and M. Wolf, Stepwise Multiple Testing as Formalized Data Snooping, Econometrica 73, 2005; M.
 Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm, Inference for Ranks, Review of Economic Studies 91, 2024; R. E.
 Tarone, A Modified Bonferroni Method for Discrete Data, Biometrics 46, 1990; P. Hall, The Bootstrap and Edgeworth
-Expansion, Springer 1992 (studentising).
+Expansion, Springer 1992 (studentising); I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
+Betting, Journal of the Royal Statistical Society B 86, 2024 (the exact test).
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +56,7 @@ __all__ = ["FEWEST_DIFFERENCES", "RankSet", "RankSets", "draws_that_fit", "rank_
 Counts = NDArray[np.uint16]
 
 FEWEST_DIFFERENCES = 6
+WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
 SPARSE = 40  # a pair that differs on more queries than this takes part always: no resample leaves all of them out
 
 WORK = 25_000_000_000  # pairs × queries × resamples at most: a larger board gets fewer resamples, never below LEAST
@@ -58,6 +65,8 @@ DRAWN = 20_000_000  # queries × resamples at most, 40 MB
 PAIRS_AT_ONCE = 2_048
 DRAWS_AT_ONCE = 256
 ROUNDING = 1e-9
+FOR_EXACT_TEST = 0.1  # of the significance level
+STAKES = (0.25, 0.5, 0.75, 0.95)  # λ: large ones for pairs that differ by nearly the width, small ones for others
 NO_SPREAD = 1e-9  # of the size of the differences: what is smaller is rounding
 LARGEST_RATIO = 1.0 - 1e-12
 
@@ -107,6 +116,7 @@ def rank_sets(
     *,
     means: Floats | None = None,
     ranked: Bools | None = None,
+    width: float = math.inf,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -117,12 +127,13 @@ def rank_sets(
     pair is compared on the queries where both have a value, so a gap of one system takes nothing from others. means:
     float64[S], what the board ranks by, NaN where undefined; the means of `values` unless given. ranked: bool[S], False
     for baselines: these are compared like all others, but rank sets count ranked systems only, so that no baseline
-    pushes a rank. direction: the measure's own, "higher" or "lower".
+    pushes a rank. width: the largest difference that two values can have. direction: the measure's own, "higher" or
+    "lower".
 
     The draws of the queries depend on `seed` and the number of queries on which at least two systems have a value, not
     on the systems; the order of the systems has no say. Equal systems never differ, and neither do two that differ by
-    the same amount on every query: as with a t test, there is no spread to hold that amount against. Raises BadInput
-    for a confidence outside (0, 1) or resamples below 1, ValueError for the direction "none".
+    the same amount on every query, unless that amount is large against the width: there is no spread to hold it
+    against. Raises BadInput for a confidence outside (0, 1) or resamples below 1, ValueError for the direction "none".
 
     >>> import numpy as np
     >>> easy = np.linspace(0.0, 0.5, 20)
@@ -143,11 +154,21 @@ def rank_sets(
     if queries < LEAST_QUERIES and np.count_nonzero(~np.isnan(means)) > 1:
         reason = f"{queries} queries are too few: ranks of other queries like these are said from {LEAST_QUERIES} on"
         return RankSets((), better, (), 0.0, 0, queries, confidence, 0, seed, reason)
-    pairs = _pairs(values)
-    drawn = draws_that_fit(len(pairs.first), queries, resamples)
-    apart, critical, steps = _step_down(pairs, drawn, seed, alpha)
-    wins = pairs.difference[apart] > 0 if direction == "higher" else pairs.difference[apart] < 0
-    first, second = pairs.first[apart], pairs.second[apart]
+    pairs = _pairs(values, width)
+    spent = FOR_EXACT_TEST * alpha if math.isfinite(width) else 0.0
+    apart = pairs.exact * spent >= max(1, len(pairs.first))
+    without_spread = (1.0 - pairs.varied / pairs.common) ** pairs.common
+    has_part = (pairs.differing >= FEWEST_DIFFERENCES) & (without_spread <= WITHOUT_SPREAD) & (pairs.error > 0)
+    resampled = pairs.kept(has_part & ~apart)
+    drawn = draws_that_fit(len(resampled.first), queries, resamples)
+    found, critical, steps = _step_down(resampled, drawn, seed, alpha - spent)
+    certain, likely = pairs.kept(apart), resampled.kept(found)
+    first, second, difference = (
+        np.concatenate([certain.first, likely.first]),
+        np.concatenate([certain.second, likely.second]),
+        np.concatenate([certain.difference, likely.difference]),
+    )
+    wins = difference > 0 if direction == "higher" else difference < 0
     better[np.where(wins, first, second), np.where(wins, second, first)] = True
     sets = _sets(places, means, better)
     order = np.argsort(np.where(places > 0, places, systems + 1), kind="stable")
@@ -203,14 +224,17 @@ def _sets(places: Ints, means: Floats, better: Bools) -> tuple[RankSet, ...]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Pairs:
-    """The P pairs of systems that take part: those with at least FEWEST_DIFFERENCES differences, and a spread.
+    """P pairs of systems that differ.
 
     values         float64[Q, S], NaN where undefined
-    first, second  int64[P], places of the systems, ordered by `differing`
+    first, second  int64[P], places of the systems
     difference     float64[P], first's mean − second's over their common queries
-    error          float64[P], its standard error
-    differing      int64[P], on how many queries the two differ
-    common         int64[P], on how many both have a value
+    error          float64[P], its standard error; 0 without spread
+    common         int64[P], on how many queries both have a value
+    differing      int64[P], on how many of these the two differ
+    varied         int64[P], on how many of these their difference is another one than the most frequent one
+    exact          float64[P]: if the mean difference of all queries like these is 0, it is x or more with probability
+                   1 / x at most; 0 without limits
     """
 
     values: Floats
@@ -218,8 +242,17 @@ class _Pairs:
     second: Ints
     difference: Floats
     error: Floats
-    differing: Ints
     common: Ints
+    differing: Ints
+    varied: Ints
+    exact: Floats
+
+    def kept(self, which: Bools) -> "_Pairs":
+        """Those of bool[P], ordered by the number of queries on which they differ."""
+        places = np.flatnonzero(which)
+        places = places[np.argsort(self.differing[places], kind="stable")]
+        columns = (getattr(self, one.name)[places] for one in fields(self) if one.name != "values")
+        return _Pairs(self.values, *columns)
 
     @property
     def t(self) -> Floats:
@@ -244,26 +277,54 @@ def _differences(values: Floats, first: Ints, second: Ints) -> Floats:
     return difference
 
 
-def _pairs(values: Floats) -> _Pairs:
+def _pairs(values: Floats, width: float) -> _Pairs:
+    """All pairs that differ on a query."""
     first, second = np.triu_indices(values.shape[1], 1)
-    difference, error = np.zeros(len(first)), np.zeros(len(first))
-    differing, common = np.zeros(len(first), dtype=np.int64), np.zeros(len(first), dtype=np.int64)
-    for start in range(0, len(first), PAIRS_AT_ONCE):
-        some = slice(start, start + PAIRS_AT_ONCE)
+    found = [np.empty((6, 0))]
+    for some in _chunks(np.arange(len(first)), _at_once(values)):
         own = _differences(values, first[some], second[some])
         both = ~np.isnan(own)
+        common = both.sum(axis=0)
+        varied = common - _most_frequent(own)
         own[~both] = 0.0
-        size = both.sum(axis=0)
-        mean = own.sum(axis=0) / np.maximum(size, 1)
+        mean = own.sum(axis=0) / np.maximum(common, 1)
         squares = np.where(both, (own - mean) ** 2, 0.0).sum(axis=0)
         squares[squares <= (NO_SPREAD**2) * (own**2).sum(axis=0)] = 0.0
-        difference[some], common[some], differing[some] = mean, size, (own != 0).sum(axis=0)
-        error[some] = np.sqrt(squares / np.maximum(size * (size - 1), 1))
-    kept = np.flatnonzero((differing >= FEWEST_DIFFERENCES) & (error > 0))
-    kept = kept[np.argsort(differing[kept], kind="stable")]
-    return _Pairs(
-        values, first[kept], second[kept], difference[kept], error[kept], differing[kept], common[kept]
-    )  # fmt: skip
+        error = np.sqrt(squares / np.maximum(common * (common - 1), 1))
+        found.append(np.stack([mean, error, common, np.count_nonzero(own, axis=0), varied, _exact(own, width)]))
+    difference, error, common, differing, varied, exact = np.concatenate(found, axis=1)
+    counts = (common.astype(np.int64), differing.astype(np.int64), varied.astype(np.int64))
+    return _Pairs(values, first, second, difference, error, *counts, exact).kept(differing > 0)
+
+
+def _most_frequent(differences: Floats) -> Ints:
+    """int64[p]: how often the most frequent of the values of float64[Q, p] occurs, rounding apart; 0 without any."""
+    rising = np.sort(differences, axis=0)  # NaN last
+    starts = np.ones(rising.shape, dtype=bool)
+    starts[1:] = ~(np.diff(rising, axis=0) <= TIE * np.maximum(1.0, np.abs(rising[1:])))
+    place = np.arange(len(rising))[:, np.newaxis]
+    lengths = place + 1 - np.maximum.accumulate(np.where(starts, place, 0), axis=0)
+    longest: Ints = np.where(np.isnan(rising), 0, lengths).max(axis=0, initial=0)
+    return longest
+
+
+def _exact(differences: Floats, width: float) -> Floats:
+    """float64[p] of float64[Q, p], none beyond ± width: at least x with probability 1 / x at most, if their mean is 0.
+
+    1 + λ · difference / width is never negative and its mean is 1, so the product over independent queries has the mean
+    1 too; so have averages of such products, over several λ and both signs. The rest is Markov's inequality.
+    """
+    if not math.isfinite(width):
+        return np.zeros(differences.shape[1])
+    share = differences / max(width, float(np.abs(differences).max(initial=TIE)))
+    products = [np.exp(np.log1p(sign * stake * share).sum(axis=0)) for stake in STAKES for sign in (1.0, -1.0)]
+    average: Floats = np.stack(products).mean(axis=0)
+    return average
+
+
+def _at_once(values: Floats) -> int:
+    """How many pairs are worked on at once, so that their differences fit in a quarter of CELLS."""
+    return min(PAIRS_AT_ONCE, max(1, CELLS // 4 // max(1, len(values))))
 
 
 def _step_down(pairs: _Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float, int]:
@@ -328,7 +389,7 @@ class _LargestT:
         for place, level in enumerate(self.levels):
             for with_gaps in (False, True):
                 group = np.flatnonzero(left & (self.level == level) & (complete != with_gaps))
-                for some in _chunks(group, min(PAIRS_AT_ONCE, max(1, CELLS // 4 // len(self.pairs.values)))):
+                for some in _chunks(group, _at_once(self.pairs.values)):
                     own = _Moved(self.pairs, some, with_gaps)
                     for start in range(0, len(rows), DRAWS_AT_ONCE):
                         part = slice(start, start + DRAWS_AT_ONCE)

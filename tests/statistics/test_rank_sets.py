@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from leaderboard.errors import BadInput
 from leaderboard.statistics import RankSet, rank_sets
 from leaderboard.statistics.draws import draws
-from leaderboard.statistics.rank_sets import draws_that_fit
+from leaderboard.statistics.rank_sets import _exact, draws_that_fit
 
 NAN = np.nan
 SOME = {"resamples": 499}
@@ -53,7 +53,8 @@ def slow_better(values, direction, resamples, alpha=0.05):
         differences = [0.0 if abs(row[i] - row[j]) <= 1e-12 else row[i] - row[j] for row in values]
         defined = [one for one in differences if not math.isnan(one)]
         differing = sum(one != 0 for one in defined)
-        if differing >= 6 and max(defined) - min(defined) > 1e-11:
+        alike = max((sum(abs(one - other) <= 1e-12 for other in defined) for one in defined), default=0)
+        if differing >= 6 and (alike / len(defined)) ** len(defined) <= 0.005:
             mean, n = sum(defined) / len(defined), len(defined)
             reach = math.inf if differing == n else math.sqrt((n - 1) * differing / (n - differing))
             observed = slow_t(differences, [1] * len(values), 0.0)
@@ -126,7 +127,7 @@ def test_the_critical_value_is_the_quantile_over_all_resamples_that_there_are():
     # Of 6 queries there are 6^6 equally likely resamples. The critical value found from 4,000 of them leaves .05 of all
     # above it, give or take four standard errors of such a share.
     values = np.array(
-        [[0.9, 0.1, 0.3], [0.8, 0.3, 0.2], [0.7, 0.2, 0.5], [0.2, 0.6, 0.4], [0.6, 0.1, 0.9], [0.3, 0.4, 0]]
+        [[0.9, 0.1, 0.3], [0.8, 0.3, 0.2], [0.7, 0.25, 0.5], [0.2, 0.6, 0.4], [0.6, 0.05, 0.9], [0.3, 0.4, 0]]
     )
     found = rank_sets(values, "higher", resamples=4_000)
     assert not found.better.any()
@@ -223,16 +224,53 @@ def test_runs_that_are_nearly_alike_do_not_hide_what_is_known_of_others():
 def test_systems_that_differ_on_five_queries_are_not_told_apart_and_on_enough_they_are():
     column = np.random.default_rng(2).random(40)
     gain = np.linspace(0.3, 0.4, 40)
-    for differing, apart in ((5, False), (6, True), (40, True)):
+    for differing, apart in ((5, False), (7, True), (40, True)):
         better = column + np.where(np.arange(40) < differing, gain, 0.0)
         assert rank_sets(np.stack([column, better], axis=1), "higher", **SOME).better[1, 0] == apart, differing
 
 
-def test_two_systems_that_differ_by_the_same_amount_everywhere_are_not_told_apart():
+def test_two_systems_that_differ_by_the_same_amount_nearly_everywhere_are_not_told_apart():
     column = np.random.default_rng(2).random(30)
-    found = rank_sets(np.stack([column, column + 0.1], axis=1), "higher", **SOME)
-    assert (found.best, found.critical, found.steps) == ((1, 0), 0.0, 0)
-    assert sets_of(found) == [(2, 1, 2), (1, 1, 2)]
+    for others in (0, 4):
+        gain = np.where(np.arange(30) < others, 0.2, 0.1)
+        found = rank_sets(np.stack([column, column + gain], axis=1), "higher", width=1.0, **SOME)
+        assert (found.best, found.critical, found.steps) == ((1, 0), 0.0, 0)
+        assert sets_of(found) == [(2, 1, 2), (1, 1, 2)]
+
+
+def test_nearly_all_right_is_better_than_nothing_at_all_where_the_measure_has_limits():
+    # 1 on all of 30 queries but two: no resample without these two has a standard error, and yet there is no doubt.
+    right = np.where(np.arange(30) < 2, 0.5, 1.0)
+    values = np.stack([np.zeros(30), right], axis=1)
+    assert rank_sets(values, "higher", width=1.0, **SOME).better.tolist() == [[False, False], [True, False]]
+    assert not rank_sets(values, "higher", **SOME).better.any()
+    assert rank_sets(-values, "lower", width=1.0, **SOME).better.tolist() == [[False, False], [True, False]]
+    # ten queries are too few for that
+    assert not rank_sets(values[:10], "higher", width=1.0, **SOME).better.any()
+
+
+def test_the_exact_test_is_right_as_often_as_it_says():
+    # Of all 2^n equally likely ways in which n differences of ±1 may fall, at most 1 in x gives x or more.
+    signs = np.array(list(itertools.product([-1.0, 1.0], repeat=12))).T
+    found = _exact(signs, 1.0)
+    assert found.mean() == pytest.approx(1.0)
+    for x in (2.0, 20.0, 100.0):
+        assert np.mean(found >= x) <= 1 / x
+    assert found.max() > 100
+
+
+def test_a_run_that_found_nothing_does_not_hide_what_is_known_of_runs_that_are_nearly_always_right():
+    # Against it a run with 1 on all but a few queries has a difference of 1 there, and hardly any spread.
+    draw = np.random.default_rng(3)
+    right = np.ones((30, 3))
+    for place, wrong in enumerate((2, 4, 5)):
+        right[draw.permutation(30)[:wrong], place] = 0.5
+    values = np.column_stack([right, draw.random((30, 2)), draw.random((30, 2)) / 2])
+    alone = rank_sets(values, "higher", width=1.0, **SOME)
+    found = rank_sets(np.column_stack([values, np.zeros(30)]), "higher", width=1.0, **SOME)
+    assert alone.better.sum() > 5
+    assert found.better[:7, :7].tolist() == alone.better.tolist()
+    assert found.better[:7, 7].all()
 
 
 def test_a_query_that_one_system_lacks_is_not_taken_from_the_pairs_of_others():
