@@ -15,6 +15,7 @@ TRIALS = (
     "closed judgments",
     "hostile files",
     "statistics",
+    "smallest difference",
     "linked years",
 )
 MODULES = {"hostile files": "trials.hostile"}

@@ -372,7 +372,13 @@ def _as_rounded(
     """
     if hide:
         return replace(
-            statistics, ranks={}, above_baselines=frozenset(), rank_queries=0, too_few_queries=False, told=None
+            statistics,
+            ranks={},
+            above_baselines=frozenset(),
+            rank_resamples=0,
+            rank_queries=0,
+            too_few_queries=False,
+            told=None,
         )
     shared = Counter(places.values())
     rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}

@@ -107,8 +107,8 @@ def lead_rests_on(page: BoardPage) -> str:
         if lead.reason == NEVER:
             return f"{leader} would be first whichever queries were left out."
         return f"On how few queries the lead of {leader} rests was not worked out: {lead.reason}."
-    rest = f"The lead of {leader} rests on {lead.removed:,} of {counted(lead.queries, 'query', 'queries')}: without "
-    rest += _listed(lead.named) if lead.named else "them"
+    rest = f"The lead of {leader} rests on {lead.removed:,} of {counted(lead.queries, 'query', 'queries')}"
+    rest += f": without {_listed(lead.named)}" if lead.named else ", without which"
     others = _together([names[one] for one in lead.then if one != lead.leader])
     if lead.leader in lead.then:
         return f"{rest} it would share the first place with {others}."

@@ -54,7 +54,7 @@ def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said
     assert RESTS in page
     assert "a standard deviation of 0.192: the median over 1 pair of ranked systems" in page
     assert "drawn 200 times from these queries (seed 1)" in page
-    assert re.search(r"Pairs swapped At most 5 % from 5 \d+ % \S+ 10 \d+ % 0\.0\d\d ", page)
+    assert re.search(r"Queries Swapped At most 5 % from 5 \d+ % \S+ 10 \d+ % 0\.0\d\d ", page)
 
 
 def test_a_disastrous_run_changes_neither_sentence(app: Flask, field: Field) -> None:
@@ -71,7 +71,7 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
     field.change(details=Opening.NEVER)
     page = seen(app)
     assert "Alder has the highest AP" in page
-    for told in ("What these queries can tell", "rests on", "is found with probability", "Pairs swapped"):
+    for told in ("What these queries can tell", "rests on", "is found with probability", "Swapped"):
         assert told not in page
 
 
@@ -135,7 +135,7 @@ def test_many_queries_are_counted_and_not_named(app: Flask, database: Database) 
     field.run("Birch", {"AP": HALF})
     refresh(field)
     # 1.0 − 0.05 is left, and each query takes .1: with ten removed it is −.05.
-    assert "The lead of Alder rests on 10 of 20 queries: without them Birch would lead." in seen(app)
+    assert "The lead of Alder rests on 10 of 20 queries, without which Birch would lead." in seen(app)
 
 
 def test_below_five_queries_nothing_is_claimed(app: Flask, database: Database) -> None:

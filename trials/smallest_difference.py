@@ -1,0 +1,63 @@
+"""Is the smallest difference found as often as is said? The values are those of real runs, their differences known.
+
+    python -m trials smallest_difference --campaigns 400
+
+For every pair of runs the differences from query to query are moved so that their mean is the smallest that n queries
+find with probability .8; campaigns draw n queries with replacement, and the t test of each is counted. What can go wrong
+is that differences of real measures are no normal ones. The table is printed in Markdown; docs/statistics.md has it.
+"""
+
+import argparse
+import sys
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from leaderboard.metrics import Floats
+from leaderboard.statistics import POWER
+from leaderboard.statistics.power import SIGNIFICANCE, smallest_effect
+from tests.support.shared import SHARED_VARIABLE, shared_data
+from trials.populations import real
+
+MEASURES = ("AP", "nDCG@10", "RR", "P@10")
+QUERIES = (10, 25, 50)
+OFF = 0.03  # by which the mean over the pairs may be off
+
+
+def main(arguments: list[str]) -> int:
+    """1 when the mean share over the pairs is not what is said."""
+    parser = argparse.ArgumentParser(prog="python -m trials smallest_difference", description=__doc__.split("\n")[0])
+    parser.add_argument("--campaigns", type=int, default=400, help="drawn for every pair of runs (400)")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    data = shared_data()
+    if data is None:
+        print(f"left out: no real runs; {SHARED_VARIABLE} names their folder", file=sys.stderr)
+        return 0
+    print("| values | queries | found, mean over pairs | lowest pair | highest pair |\n|---|---|---|---|---|")
+    good = True
+    for measure in MEASURES:
+        population = next(real(data, measure))
+        for queries in QUERIES:
+            found = shares_found(population.columns[0], queries, asked.campaigns, asked.seed)
+            print(f"| {population.name} | {queries} | {found.mean():.3f} | {found.min():.2f} | {found.max():.2f} |")
+            good &= bool(abs(found.mean() - POWER) <= OFF)
+    return 0 if good else 1
+
+
+def shares_found(values: Floats, queries: int, campaigns: int, seed: int) -> Floats:
+    """Of each pair of the systems, values float64[Q, S], how often the t test finds it in the right direction."""
+    generator = np.random.default_rng(seed)
+    effect, critical = smallest_effect(queries), stats.t.isf(SIGNIFICANCE / 2, queries - 1)
+    found = []
+    for first, second in combinations(range(values.shape[1]), 2):
+        difference = values[:, first] - values[:, second]
+        deviation = difference.std()
+        if deviation == 0:  # two runs without a difference
+            continue
+        moved = difference - difference.mean() + effect * deviation
+        drawn = moved[generator.integers(0, len(moved), (campaigns, queries))]
+        errors = drawn.std(axis=1, ddof=1) / np.sqrt(queries)
+        found.append(float(np.mean(drawn.mean(axis=1) > critical * errors)))
+    return np.array(found)
