@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leaderboard.metrics.aggregation import MEAN
-from trials import kill_storm, linked_years, readers, siege
+from trials import kill_storm, linked_years, readers, siege, smallest_difference
 from trials.populations import Population
 
 
@@ -26,3 +26,11 @@ def test_the_true_effects_of_linked_years_are_those_of_the_whole_halves() -> Non
     held, without = linked_years.coverage(population, queries=25, campaigns=30, seed=1)
     assert without == 0
     assert (held > 0.8).all()
+
+
+def test_the_smallest_difference_is_found_four_times_in_five() -> None:
+    values = np.random.default_rng(1).normal(size=(400, 4))
+    values = np.hstack([values, values[:, :1]])  # a run that is there twice has no difference to find
+    found = smallest_difference.shares_found(values, queries=25, campaigns=400, seed=1)
+    assert len(found) == 9
+    assert found == pytest.approx(0.8, abs=0.08)

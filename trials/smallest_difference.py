@@ -3,8 +3,9 @@
     python -m trials smallest_difference --campaigns 400
 
 For every pair of runs the differences from query to query are moved so that their mean is the smallest that n queries
-find with probability .8; campaigns draw n queries with replacement, and the t test of each is counted. What can go wrong
-is that differences of real measures are no normal ones. The table is printed in Markdown; docs/statistics.md has it.
+find with probability .8; campaigns draw n queries with replacement, and the t test of each is counted. What can go
+wrong is that differences of real measures are no normal ones. The table is printed in Markdown; docs/statistics.md has
+it.
 """
 
 import argparse
