@@ -15,11 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from leaderboard.formats import read_judgments, read_run
-from leaderboard.metrics import Columns, Floats, NoRelevant, Ranking, Setting, parse, sweep
+from leaderboard.metrics import Columns, Floats, Ints, NoRelevant, Ranking, Setting, parse, sweep
 from leaderboard.metrics.aggregation import VALUE_OF_MEANS, Aggregation
 from leaderboard.scoring import join, prepare
 
-__all__ = ["BETAS", "POLICIES", "Population", "clones", "crossed", "detection", "rankings", "real", "recentred"]
+__all__ = [
+    "BETAS", "COLLECTIONS", "POLICIES", "Population", "clones", "crossed", "decided", "detection", "on_queries",
+    "rankings", "real", "recentred",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,42 @@ def real(data: Path, measure: str) -> Iterator[Population]:
         own = parse(measure).at_relevance(collection.rel)
         values = [own.evaluate(ranking).values for ranking in rankings(data, name)]
         yield Population(f"{name}, {own}", (np.stack(values, axis=1),), own.family.aggregation)
+
+
+def decided(data: Path, name: str, beta: float) -> list[Ranking]:
+    """Every third run of a collection with decisions of its own: a θ somewhat less strict than the best one."""
+    rel, found = COLLECTIONS[name].rel, []
+    for each in rankings(data, name)[::3]:
+        ranking = replace(each, setting=replace(each.setting, beta=beta))
+        thresholds = sweep(ranking, rel)
+        theta = thresholds.theta[min(len(thresholds.theta) - 1, int(thresholds.best * 1.5) + 20)]
+        above = np.concatenate(([0], np.cumsum(ranking.scores >= theta)))
+        returned = above[ranking.line_start[1:]] - above[ranking.line_start[:-1]]
+        found.append(replace(ranking, returned=returned, is_returned=ranking.rank <= returned[ranking.query]))
+    return found
+
+
+def on_queries(ranking: Ranking, queries: Ints) -> Ranking:
+    """The run on these of its queries, int64[q], each as often as it is named."""
+
+    def places(start: Ints) -> Ints:
+        return np.concatenate([np.arange(start[query], start[query + 1]) for query in queries])
+
+    hits, judged, lines = (places(start) for start in (ranking.hit_start, ranking.judged_start, ranking.line_start))
+    scores = ranking.scores[lines]
+    return replace(
+        ranking,
+        retrieved=ranking.retrieved[queries],
+        returned=ranking.returned[queries],
+        in_run=ranking.in_run[queries],
+        query=np.repeat(np.arange(len(queries)), np.diff(ranking.hit_start)[queries]),
+        rank=ranking.rank[hits],
+        grade=ranking.grade[hits],
+        is_returned=ranking.is_returned[hits],
+        judged_start=np.concatenate(([0], np.cumsum(np.diff(ranking.judged_start)[queries]))),
+        judged_grade=ranking.judged_grade[judged],
+        load_scores=lambda: scores,
+    )
 
 
 def detection(data: Path, beta: float, policy: NoRelevant) -> Iterator[Population]:

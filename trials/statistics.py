@@ -27,17 +27,31 @@ from typing import TypedDict
 import numpy as np
 from scipy import stats
 
-from leaderboard.metrics import Bools, Floats
+from leaderboard.metrics import Bools, Floats, parse
 from leaderboard.metrics.aggregation import MEAN
-from leaderboard.statistics import difference_interval, holm, intervals, rank_sets, tukey_hsd
+from leaderboard.statistics import difference_interval, holm, intervals, rank_sets, threshold_intervals, tukey_hsd
 from tests.support.shared import SHARED_VARIABLE, shared_data
-from trials.populations import BETAS, POLICIES, Population, clones, crossed, detection, real, recentred
+from trials.populations import (
+    BETAS,
+    COLLECTIONS,
+    POLICIES,
+    Population,
+    clones,
+    crossed,
+    decided,
+    detection,
+    on_queries,
+    real,
+    recentred,
+)  # fmt: skip
 
 QUERIES = (5, 10, 25, 50, 200)
 RANKED = ("AP", "nDCG@10", "RR", "P@10")
 CHUNK = 50  # campaigns
 RESAMPLES = 1_000  # a board draws 10,000
 ALPHA = 0.05
+LOWEST, HIGHEST = 0.92, 0.98  # coverage promised from 10 queries on
+MOST_FALSE = {"equal": 0.07, "exchangeable": 0.06, "clones 1": 0.06, "clones 2": 0.06, "partial null": 0.07}
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -78,15 +92,19 @@ class Options(TypedDict):
     seed: int
 
 
+def data() -> Path:
+    folder = shared_data()
+    if folder is None:
+        raise SystemExit(f"no real runs are here: name their folder in {SHARED_VARIABLE}")
+    return folder
+
+
 @cache
 def populations(measure: str) -> tuple[Population, ...]:
-    data = shared_data()
-    if data is None:
-        raise SystemExit(f"no real runs are here: name their folder in {SHARED_VARIABLE}")
     if measure.startswith("AQWV"):
         _, beta, policy = measure.split()
-        return tuple(detection(data, float(beta), next(each for each in POLICIES if each == policy)))
-    return tuple(real(data, measure))
+        return tuple(detection(data(), float(beta), next(each for each in POLICIES if each == policy)))
+    return tuple(real(data(), measure))
 
 
 def detection_names() -> list[str]:
@@ -117,6 +135,33 @@ def coverage(chunk: Chunk) -> Counts:
                 continue
             found[f"given {place} {run}"] += 1
             found[f"covered {place} {run}"] += interval.low - 1e-12 <= truth[run] <= interval.high + 1e-12
+    return {name: int(count) for name, count in found.items()}
+
+
+THRESHOLD_RUNS: tuple[str, ...] = ("MQWV", "MQWV − AQWV")
+THRESHOLD_RESAMPLES = 400
+
+
+def coverage_of_thresholds(chunk: Chunk) -> Counts:
+    """The same for MQWV and MQWV − AQWV, both at once ("given MQWV 3": run 3)."""
+    generator, beta = chunk.generator, float(chunk.cell.measure.split()[1])
+    found: Counts = defaultdict(int)
+    runs = [(name, run) for name in COLLECTIONS for run in decided(data(), name, beta)]
+    for place, (name, run) in enumerate(runs):
+        rel = COLLECTIONS[name].rel
+        maximum, actual = (parse(measure).at_relevance(rel).evaluate(run).mean for measure in ("MQWV", "AQWV"))
+        for _ in range(chunk.campaigns):
+            drawn = on_queries(run, generator.integers(0, run.queries, chunk.cell.queries))
+            seed = int(generator.integers(2**31))
+            own = threshold_intervals(drawn, rel, resamples=THRESHOLD_RESAMPLES, seed=seed)
+            for figure, interval, value in zip(
+                THRESHOLD_RUNS, (own.maximum, own.lost), (maximum, maximum - actual), strict=True
+            ):
+                if interval.low is None or interval.high is None:
+                    found[f"none {figure} {place}"] += 1
+                    continue
+                found[f"given {figure} {place}"] += 1
+                found[f"covered {figure} {place}"] += interval.low - 1e-12 <= value <= interval.high + 1e-12
     return {name: int(count) for name, count in found.items()}
 
 
@@ -173,7 +218,7 @@ PROCEDURES: dict[str, Procedure] = {
     "Holm, t": by_holm_and_t,
     "Holm, sign flips": by_holm_and_sign_flips,
 }
-MOST_FOR_SIGN_FLIPS = 30  # systems: beyond, no affordable number of draws reaches Holm's smallest level
+MOST_FOR_SIGN_FLIPS = 10  # systems: with more it takes very many draws to reach Holm's smallest level
 NOISE = 0.01  # standard deviation of what a copy of a run adds to each query's value
 STEP = 0.05  # between the systems that do differ, in a partial null
 
@@ -234,6 +279,7 @@ def board(chunk: Chunk) -> Counts:
 def cells(wanted: Sequence[str]) -> list[Cell]:
     figures = [*RANKED, "GMAP", *detection_names(), "difference of AP", "difference of GMAP"]
     found = [Cell("coverage", measure, queries, headline=queries >= 10) for measure in figures for queries in QUERIES]
+    found += [Cell("coverage", f"MQWV {beta:g}", queries) for beta in BETAS for queries in (10, 25, 50)]
     for kind in ("equal", "exchangeable"):
         found += [Cell(kind, measure, queries, 10, queries in (25, 50)) for measure in RANKED for queries in QUERIES]
         found += [Cell(kind, measure, 50, systems) for measure in ("AP", "RR") for systems in (2, 30, 140)]
@@ -250,14 +296,20 @@ def cells(wanted: Sequence[str]) -> list[Cell]:
 
 def chunks(every: Sequence[Cell], campaigns: int, headline: int, seed: int) -> Iterator[Chunk]:
     for cell in every:
-        number_of = max(campaigns, headline) if cell.headline else campaigns
+        wanted = headline // 2 if cell.kind == "coverage" else headline
+        number_of = max(campaigns, wanted) if cell.headline else campaigns
+        if cell.measure.startswith("MQWV"):  # every campaign sweeps every run
+            number_of = -(-campaigns // 3)
         for number, start in enumerate(range(0, number_of, CHUNK)):
             yield Chunk(cell, number, min(CHUNK, number_of - start), seed)
 
 
 def work(chunk: Chunk) -> tuple[str, Counts, float]:
     started = time.perf_counter()
-    counts = coverage(chunk) if chunk.cell.kind == "coverage" else board(chunk)
+    if chunk.cell.kind != "coverage":
+        counts = board(chunk)
+    else:
+        counts = coverage_of_thresholds(chunk) if chunk.cell.measure.startswith("MQWV") else coverage(chunk)
     return chunk.key, dict(counts), time.perf_counter() - started
 
 
@@ -297,20 +349,43 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def coverage_table(total: dict[Cell, Counts]) -> str:
     """Share of the intervals that hold the truth: over all systems, the lowest of one; and how often none is given."""
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, dict[int, str]] = {}
     for cell, counts in total.items():
         if cell.kind != "coverage":
             continue
-        given = {name.removeprefix("given "): count for name, count in counts.items() if name.startswith("given ")}
-        shares = {name: counts[f"covered {name}"] / count for name, count in given.items()}
-        overall = sum(counts[f"covered {name}"] for name in given) / max(1, sum(given.values()))
-        without = sum(count for name, count in counts.items() if name.startswith("none "))
-        text = f"{100 * overall:.1f} ({100 * min(shares.values(), default=0):.0f})"
-        text += f" –{100 * without / (without + sum(given.values())):.0f}" if without else ""
-        rows.setdefault(cell.measure, []).append(text)
-    return markdown(
-        ["figure", *(f"{queries} queries" for queries in QUERIES)], [[name, *own] for name, own in rows.items()]
-    )
+        for figure in THRESHOLD_RUNS if cell.measure.startswith("MQWV") else ("",):
+            own = Shares.of(counts, figure)
+            text = f"{100 * own.covered:.1f} ({100 * own.lowest:.0f})" if own.given else "none"
+            text += f" –{100 * own.without:.0f}" if own.without else ""
+            name = cell.measure.replace("MQWV", figure) if figure else cell.measure
+            rows.setdefault(name, {})[cell.queries] = text
+    head = ["figure", *(f"{queries} queries" for queries in QUERIES)]
+    return markdown(head, [[name, *(own.get(queries, "") for queries in QUERIES)] for name, own in rows.items()])
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Of a coverage cell. covered, lowest: of the intervals given, over all runs and of the run that does worst."""
+
+    given: int
+    covered: float
+    lowest: float
+    without: float
+
+    @classmethod
+    def of(cls, counts: Counts, figure: str = "") -> "Shares":
+        given = {
+            name[6:]: count for name, count in counts.items() if name.startswith(f"given {figure} ".replace("  ", " "))
+        }
+        none = sum(count for name, count in counts.items() if name.startswith(f"none {figure} ".replace("  ", " ")))
+        covered = {name: counts[f"covered {name}"] for name in given}
+        total = sum(given.values())
+        return cls(
+            total,
+            sum(covered.values()) / max(1, total),
+            min((covered[name] / given[name] for name in given), default=0.0),
+            none / max(1, total + none),
+        )
 
 
 def board_table(total: dict[Cell, Counts]) -> str:
@@ -346,7 +421,25 @@ def main(arguments: list[str] | None = None) -> int:
     print(coverage_table(total))
     print("\nShare of campaigns with a false finding; share of the true differences found\n")
     print(board_table(total))
-    return 0
+    broken = list(broken_promises(total))
+    print("\n" + ("\n".join(broken) or "all promises are kept"))
+    return 1 if broken else 0
+
+
+def broken_promises(total: dict[Cell, Counts]) -> Iterator[str]:
+    """The cells beyond what docs/statistics.md promises by more than three standard errors."""
+    for cell, counts in total.items():
+        if cell.kind == "coverage" and cell.headline:
+            own = Shares.of(counts)
+            campaigns = own.given / max(1, len([name for name in counts if name.startswith("given ")]))
+            room = 3 * np.sqrt(0.05 * 0.95 / max(1.0, campaigns))
+            if not LOWEST - room <= own.covered <= HIGHEST + room:
+                yield f"coverage of {cell.measure} at {cell.queries} queries is {own.covered:.3f}"
+        elif cell.kind in MOST_FALSE:
+            most, campaigns = MOST_FALSE[cell.kind], max(1, counts["campaigns"])
+            false = counts["false rank sets"] / campaigns
+            if false > most + 3 * np.sqrt(most * (1 - most) / campaigns):
+                yield f"{false:.3f} false findings of rank sets: {cell.kind}, {cell.measure}, {cell.queries} queries"
 
 
 if __name__ == "__main__":

@@ -195,7 +195,9 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                 intervals = {
                     run: (stored[run], ends.get(run, NO_ENDS))
                     for run in work.lineup.all
-                    if run in stored and _differs(ends.get(run, NO_ENDS), stored[run])
+                    if work.measure.has_interval  # else it was worked out when the run was scored
+                    and run in stored
+                    and _differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = kept.get((wanted, subset), figures)
                 others = {

@@ -70,13 +70,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class MeasureScore:
-    """One measure over one subset of the queries; the columns of Score."""
+    """One measure over one subset of the queries; the columns of Score.
+
+    low, high  of an interval that takes the run itself (MQWV); all others are worked out with the board
+    """
 
     measure: str
     subset: Subset
     mean: float | None
     count: int
     values: Floats
+    low: float | None = None
+    high: float | None = None
 
     @property
     def line(self) -> ScoreLine:
@@ -223,6 +228,8 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
                 "mean": each.mean,
                 "count": each.count,
                 "values": each.values,
+                "low": each.low,
+                "high": each.high,
             }
             for each in result.measures
         ],

@@ -27,6 +27,7 @@ from leaderboard.statistics.power import POWER, Detectable, detectable, detectab
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
 from leaderboard.statistics.ranks import competition_ranks
 from leaderboard.statistics.swaps import SwapRate, swap_rates
+from leaderboard.statistics.thresholds import ThresholdIntervals, threshold_intervals
 from leaderboard.statistics.tukey import Tukey, tukey_hsd
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "RankSets",
     "SwapRate",
     "SystemStatistics",
+    "ThresholdIntervals",
     "Tukey",
     "benjamini_hochberg",
     "board_statistics",
@@ -73,6 +75,7 @@ __all__ = [
     "randomisation_test",
     "rank_sets",
     "swap_rates",
+    "threshold_intervals",
     "tukey_hsd",
     "wilcoxon",
 ]

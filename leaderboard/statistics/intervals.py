@@ -163,10 +163,16 @@ def _terms(columns: Columns, aggregation: Aggregation) -> tuple[Floats, ...]:
 
 
 def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
-    """The terms of S systems, float64[Q, S] each, without the queries on which no system has any."""
+    """The terms of S systems, float64[Q, S] each, without the queries on which no system has any.
+
+    Terms that every query has both of, or neither, are one term.
+    """
     terms = tuple(np.stack(of_systems, axis=1) for of_systems in zip(*systems, strict=True))
     there = ~np.all([np.isnan(term).all(axis=1) for term in terms], axis=0)
-    return tuple(term[there] for term in terms)
+    terms = tuple(term[there] for term in terms)
+    if len(terms) == 2 and (np.isnan(terms[0]) == np.isnan(terms[1])).all():
+        terms = (terms[0] + terms[1],)
+    return terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,34 +191,34 @@ def _half_widths(
     alpha = significance(confidence)
     fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
     scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
-    error, freedom = _standard_errors(terms)
+    error, freedom = standard_errors(terms)
     usable = (fewest >= LEAST_QUERIES) & (error > ROUNDING * scale)
     width = np.full(len(fewest), np.nan)
     if usable.any():
         own = tuple(term[:, usable] for term in terms)
         widest = WIDEST_LONG_TAILS if aggregation in (VALUE_OF_MEANS, GEOMETRIC_MEAN) else WIDEST
-        most = widest * _students_t(freedom[usable], alpha)
+        most = widest * students_t(freedom[usable], alpha)
         width[usable] = np.minimum(_bootstrap_t(own, alpha, resamples, seed), most) * error[usable]
     return [
-        _Half(float(each), None if each > 0 else EQUAL if queries >= LEAST_QUERIES else _too_few(int(queries)))
+        _Half(float(each), None if each > 0 else EQUAL if queries >= LEAST_QUERIES else too_few(int(queries)))
         for each, queries in zip(width, fewest, strict=True)
     ]
 
 
-def _too_few(queries: int) -> str:
+def too_few(queries: int) -> str:
     return f"an interval needs at least {LEAST_QUERIES} queries; there are {queries}" if queries else NO_VALUE
 
 
-def _standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:
+def standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:
     """(standard error of the sum of the terms' means, its degrees of freedom), float64[S] both.
 
     Terms of one query go together, so the variance of the sum has their covariance in it. The degrees of freedom are
     Welch's: those of each mean, weighed by its share of the variance.
     """
-    parts = [_Part.of(term) for term in terms]
+    parts = [Part.of(term) for term in terms]
     one_each = np.ones((1, len(terms[0])))
-    _, variance = _means_and_variances(parts, one_each)
-    own = [_means_and_variances([part], one_each)[1][0] for part in parts]
+    _, variance = means_and_variances(parts, one_each)
+    own = [means_and_variances([part], one_each)[1][0] for part in parts]
     below = sum((each**2 / np.maximum(part.queries - 1, 1) for each, part in zip(own, parts, strict=True)), start=0.0)
     most = np.count_nonzero(~np.all(np.isnan(terms), axis=0), axis=0) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -221,7 +227,7 @@ def _standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:
     return np.sqrt(variance[0]), freedom
 
 
-def _students_t(freedom: Floats, alpha: float) -> Floats:
+def students_t(freedom: Floats, alpha: float) -> Floats:
     """The two-sided critical value of Student's t."""
     from scipy.special import stdtrit  # here, because most commands start without scipy
 
@@ -234,11 +240,11 @@ def _bootstrap_t(terms: tuple[Floats, ...], alpha: float, resamples: int, seed: 
 
     +inf where so many draws have no spread.
     """
-    parts = [_Part.of(term) for term in terms]
+    parts = [Part.of(term) for term in terms]
     distance = np.empty((terms[0].shape[1], resamples))
     start = 0
     for weights in draws(len(terms[0]), resamples, seed, terms[0].shape[1]):
-        away, variance = _means_and_variances(parts, weights)
+        away, variance = means_and_variances(parts, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
             distance[:, start : start + len(weights)] = (np.abs(away) / np.sqrt(variance)).T
         start += len(weights)
@@ -249,7 +255,7 @@ def _bootstrap_t(terms: tuple[Floats, ...], alpha: float, resamples: int, seed: 
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """One of the terms of S systems.
 
     values   float64[Q, S], less their mean; 0 where there is none
@@ -264,7 +270,7 @@ class _Part:
     queries: Floats
 
     @classmethod
-    def of(cls, term: Floats) -> "_Part":
+    def of(cls, term: Floats) -> "Part":
         there: Bools = ~np.isnan(term)
         if (there == there[:, :1]).all():
             there = there[:, :1]
@@ -274,7 +280,7 @@ class _Part:
         return cls(values, values**2, there.astype(np.float64), count.astype(np.float64))
 
 
-def _means_and_variances(parts: Sequence[_Part], weights: Floats) -> tuple[Floats, Floats]:
+def means_and_variances(parts: Sequence[Part], weights: Floats) -> tuple[Floats, Floats]:
     """(sum of the parts' means less what it is over the sample, its squared standard error), float64[B, S] both, when
     query q is there weights[b, q] times. NaN where a mean is over no query, or an error over fewer than two."""
     away: Floats = np.zeros((1, 1))

@@ -13,10 +13,12 @@ from leaderboard.db import Database
 from leaderboard.errors import Conflict
 from leaderboard.formats import Ids, Judgments, Limits, Run, SubtopicJudgments, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
+from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, SubtopicJudgment
 from leaderboard.rules.settings import Subset
 from leaderboard.services.queue import MeasureScore, RunScores
 from leaderboard.services.scoring_sets import of_its_event
+from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
 from leaderboard.worker.messages import Stage
 
@@ -225,12 +227,18 @@ def _measure_score(measure: Measure, subset: Subset, scored: scoring.Scored, pre
     evaluated: Evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan)
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
+    own = None
+    if measure.family is MQWV and math.isfinite(evaluated.mean):
+        rel = int(measure.arguments["rel"])
+        own = scored.ranking.keep(("interval", measure), lambda: threshold_intervals(scored.ranking, rel).maximum)
     return MeasureScore(
         measure=str(measure),
         subset=subset,
         mean=evaluated.mean if math.isfinite(evaluated.mean) else None,
         count=evaluated.count,
         values=values,
+        low=own.low if own else None,
+        high=own.high if own else None,
     )
 
 

@@ -16,7 +16,7 @@ from leaderboard.reads.boards import board
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import SetState, State
-from leaderboard.services import campaigns, evaluations, queries
+from leaderboard.services import boards, campaigns, evaluations, queries
 from leaderboard.services.events import present
 from tests.support.verification import without_triggers
 from tests.support.world import QRELS, RUN, World
@@ -186,6 +186,31 @@ def test_a_mean_has_the_same_digits_whatever_the_order_of_import(world: World) -
     with world.database.read() as session:
         page = board(session, CONSOLE, "small", "2027", present(), tag="all")
     assert [row.entry.figures["AP"].mean for row in page.rows] == [(1 + 1 + 1 / 3) / 3]
+
+
+def test_the_interval_of_mqwv_comes_with_its_score_and_stays_when_boards_are_refreshed(world: World) -> None:
+    """Of six queries three have both relevant documents first; the others one false alarm before each of them."""
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, measures=["MQWV", "AQWV"])
+        made = evaluations.create_evaluation(
+            session, CONSOLE, campaign, "2027", "2027", "2027", documents=102, details=Opening.ALWAYS
+        )
+        queries.import_queries(session, CONSOLE, made, [QueryRow(f"q{n}", "", ()) for n in range(6)])
+    world.evaluation = made.id
+    world.judge("".join(f"q{n} 0 a 1\nq{n} 0 b 1\n" for n in range(6)))
+    good, bad = "q{0} Q0 a 1 4 t\nq{0} Q0 b 2 3 t\n", "q{0} Q0 x 1 4 t\nq{0} Q0 a 2 3 t\nq{0} Q0 y 3 2 t\n"
+    run = world.submit("".join((good if n < 3 else bad).format(n) for n in range(6)))
+    world.drain()
+    mean = 1 - (0 * 3 + 0.5 * 3) / 6 - 20 * (0.01 * 3) / 6  # at θ = 3
+    with world.database.read() as session:
+        for wanted in boards.due(session):
+            boards.refresh(world.database, wanted)
+    for subset in ("all", "shown"):
+        score = _scores(world, run)["MQWV", subset]
+        assert score.mean == pytest.approx(mean)
+        assert score.low < mean < score.high <= 1.0
+    with world.database.read() as session:
+        assert [each for each in boards.recomputed(session) if each.intervals or each.figures] == []
 
 
 def test_every_outcome_is_in_the_audit_trail(world: World) -> None:

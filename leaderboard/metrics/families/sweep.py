@@ -10,7 +10,7 @@ from leaderboard.metrics.measure import REL, Evaluated, Family, Measure, Range
 from leaderboard.metrics.ranking import Ranking, Setting
 from leaderboard.metrics.segments import Floats, Ints
 
-__all__ = ["FAMILIES", "MQWV", "OQWV", "Oracle", "Sweep", "oracles", "sweep"]
+__all__ = ["FAMILIES", "MQWV", "OQWV", "Oracle", "Sweep", "losses_at", "oracles", "promising_thresholds", "sweep"]
 
 ROUNDING = 1e-12  # values closer than this are equal but for the rounding of sums
 
@@ -88,6 +88,47 @@ def returned_above(ranking: Ranking, theta: float, rel: int) -> tuple[Ints, Ints
     above = np.concatenate(([0], np.cumsum(ranking.scores >= theta)))
     returned = above[ranking.line_start[1:]] - above[ranking.line_start[:-1]]
     return ranking.relevant(rel).within(returned), returned
+
+
+def promising_thresholds(ranking: Ranking, rel: int = 1, *, most: int) -> Floats:
+    """float64[T], falling: at which thresholds MQWV may lie, whatever the weights of the queries; +inf is the first.
+
+    Between two relevant documents more is only false alarms, so the score of a relevant document is best, or to return
+    nothing. Where there are more than `most` such scores, those with the highest value over the queries as they are.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103, beta=20.0)
+    >>> promising_thresholds(graded_lists([1, None, 0, 2], [0, 1], setting=setting), most=9)
+    array([inf,  4.,  1.])
+    """
+    relevant, thresholds = ranking.relevant(rel), sweep(ranking, rel)
+    scores = np.unique(ranking.scores[ranking.line_start[relevant.query] + relevant.rank - 1])[::-1]
+    if len(scores) > most:
+        own = thresholds.qwv[np.searchsorted(-thresholds.theta, -scores)]
+        scores = scores[np.sort(np.argsort(-own, kind="stable")[:most])]
+    return np.concatenate(([np.inf], scores))
+
+
+def losses_at(ranking: Ranking, thetas: Floats, rel: int = 1) -> Columns:
+    """(P_miss, β · P_fa) of each query at each threshold, float64[Q, T] both, NaN where the policy leaves it out.
+
+    thetas: float64[T], falling.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> setting = Setting(documents=103, beta=20.0)
+    >>> p_miss, p_fa = losses_at(graded_lists([1, None, 0, 2], setting=setting), np.array([np.inf, 4.0, 1.0]))
+    >>> p_miss.tolist(), p_fa.round(2).tolist()
+    ([[1.0, 0.5, 0.0]], [[0.0, 0.0, 0.4]])
+    """
+    relevant, lines = ranking.relevant(rel), ranking.line_start
+    found, returned = (np.empty((len(thetas), ranking.queries), dtype=np.int64) for _ in range(2))
+    for query in range(ranking.queries):
+        scores = ranking.scores[lines[query] : lines[query + 1]]
+        returned[:, query] = np.searchsorted(-scores, -thetas, side="right")
+        ranks = relevant.rank[relevant.start[query] : relevant.start[query + 1]]
+        found[:, query] = np.searchsorted(ranks, returned[:, query], side="right")
+    p_miss, p_fa = weighted_losses(ranking, found, returned, rel)
+    return np.broadcast_to(p_miss, found.shape).T, np.broadcast_to(p_fa, found.shape).T
 
 
 def maximum(ranking: Ranking, *, rel: int) -> Evaluated:

@@ -1,0 +1,149 @@
+"""Intervals of MQWV and of MQWV − AQWV: the best threshold is found anew in every draw of the queries.
+
+The threshold that is best on these queries is not the one that is best on all queries like these, and how far off it
+is belongs in the interval. So each draw gets its own best threshold; the figure at it, less the figure of the sample,
+is divided by its own standard error at that threshold, as in the symmetric bootstrap-t of `intervals`. The standard
+error is that of the value at the threshold found: to first order a best threshold that moves a little changes nothing,
+since the value is flat where it is highest. But MQWV − AQWV may be made of little else than that movement, where the
+decisions are nearly the best ones. So half of the width is never less than how far the figure itself moves in 19 of 20
+draws, made wider by as much as Student's t is wider than the normal distribution.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from leaderboard.metrics.aggregation import Columns
+from leaderboard.metrics.families.detection import AQWV
+from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
+from leaderboard.metrics.ranking import Bools, Floats, Ints, Ranking
+from leaderboard.statistics.contributions import has_value
+from leaderboard.statistics.defaults import (
+    CELLS,
+    CONFIDENCE,
+    LEAST_QUERIES,
+    RESAMPLES,
+    SEED,
+    check_resamples,
+    significance,
+)
+from leaderboard.statistics.draws import draws
+from leaderboard.statistics.intervals import (
+    EQUAL,
+    NO_VALUE,
+    ROUNDING,
+    WIDEST_LONG_TAILS,
+    Interval,
+    Part,
+    means_and_variances,
+    standard_errors,
+    students_t,
+    too_few,
+)
+
+__all__ = ["ThresholdIntervals", "threshold_intervals"]
+
+MOST_CELLS = 2**22  # thresholds × queries: with 300 queries 14,000 thresholds, with 7,000 the best 600
+WORK = 4_000_000_000  # thresholds × queries × draws, less than a second
+LEAST_RESAMPLES = 500
+AT_ONCE = 256  # thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdIntervals:
+    """maximum: of MQWV; lost: of MQWV − AQWV, what a better threshold would have brought."""
+
+    maximum: Interval
+    lost: Interval
+
+
+def threshold_intervals(
+    ranking: Ranking,
+    rel: int = 1,
+    *,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> ThresholdIntervals:
+    """The intervals of one run's MQWV and MQWV − AQWV. Needs scores, documents and β, as these measures do.
+
+    Fewer resamples are drawn where thresholds × queries are many; how many stands in the result. None where `intervals`
+    has none. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    """
+    check_resamples(resamples)
+    alpha = significance(confidence)
+    actual = AQWV(rel=rel).evaluate(ranking).columns
+    counts = has_value(actual)
+    queries = int(counts.sum())
+    actual = tuple(column[counts] for column in actual)
+    thetas = promising_thresholds(ranking, rel, most=MOST_CELLS // max(1, ranking.queries))
+    work = max(1, len(thetas) * queries)
+    resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
+    fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
+    if fewest < LEAST_QUERIES:
+        reason = too_few(fewest) if fewest else NO_VALUE
+        none = Interval(None, None, None, confidence, queries, resamples, seed, reason)
+        return ThresholdIntervals(none, none)
+
+    weights = np.concatenate([np.ones((1, queries)), *draws(queries, resamples, seed)])  # the sample itself is first
+    best = _best(ranking, rel, thetas, counts, weights)
+    at_best = {int(place): _at(ranking, rel, thetas[[place]], counts) for place in np.unique(best)}
+    nothing = tuple(np.zeros_like(column) for column in actual)
+    found = []
+    for taken_off, limits in ((nothing, (0.0, 1.0)), (actual, (-math.inf, math.inf))):
+        values, errors = np.empty(len(best)), np.empty(len(best))
+        for place, columns in at_best.items():
+            rows = np.flatnonzero(best == place)
+            terms = tuple((-column + own[:, None]) for column, own in zip(columns, taken_off, strict=True))
+            away, variance = means_and_variances([Part.of(term) for term in terms], weights[rows])
+            values[rows] = away[:, 0] + sum(float(np.nanmean(term)) for term in terms)
+            errors[rows] = np.sqrt(variance[:, 0])
+            if place == best[0]:
+                freedom = standard_errors(terms)[1]
+        estimate = float(values[0]) + (taken_off is nothing)
+        if not errors[0] > ROUNDING:
+            found.append(Interval(estimate, None, None, confidence, queries, resamples, seed, EQUAL))
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distance = np.abs(values[1:] - values[0]) / errors[1:]
+        distance[np.isnan(distance)] = np.inf
+        place = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
+        students, normal = float(students_t(freedom, alpha)[0]), NormalDist().inv_cdf(1 - alpha / 2)
+        moved = float(np.quantile(np.abs(values[1:] - values[0]), 1 - alpha))
+        factor = min(float(np.partition(distance, place)[place]), WIDEST_LONG_TAILS * students)
+        half = max(factor * float(errors[0]), moved * students / normal * math.sqrt(queries / (queries - 1)))
+        low, high = max(estimate - half, limits[0]), min(estimate + half, limits[1])
+        found.append(Interval(estimate, low, high, confidence, queries, resamples, seed))
+    return ThresholdIntervals(*found)
+
+
+def _at(ranking: Ranking, rel: int, thetas: Floats, counts: Bools) -> Columns:
+    return tuple(column[counts] for column in losses_at(ranking, thetas, rel))
+
+
+def _best(ranking: Ranking, rel: int, thetas: Floats, counts: Bools, weights: Floats) -> Ints:
+    """int64[B]: the place of the best threshold for each row of weights; the strictest where several are."""
+    best, highest = np.zeros(len(weights), dtype=np.int64), np.full(len(weights), -np.inf)
+    for start in range(0, len(thetas), AT_ONCE):
+        columns = _at(ranking, rel, thetas[start : start + AT_ONCE], counts)
+        for first in range(0, len(weights), max(1, CELLS // AT_ONCE)):
+            rows = slice(first, first + max(1, CELLS // AT_ONCE))
+            values = _values(columns, weights[rows])
+            place = np.argmax(values, axis=1)
+            own = values[np.arange(len(place)), place]
+            better = own > highest[rows] + ROUNDING
+            best[rows][better] = start + place[better]
+            highest[rows][better] = own[better]
+    return best
+
+
+def _values(columns: Columns, weights: Floats) -> Floats:
+    """float64[B, T]: what `VALUE_OF_MEANS` gives, faster: a query counts at all thresholds or at none."""
+    values: Floats = np.ones((1, 1))
+    for column in columns:
+        there = ~np.isnan(column[:, 0])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = values - weights[:, there] @ column[there] / weights[:, there].sum(axis=1, keepdims=True)
+    return np.where(np.isnan(values), -np.inf, values)

@@ -1,0 +1,116 @@
+"""The interval of MQWV against a slow twin that sweeps every drawn run anew, and against populations."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leaderboard.metrics import Ranking, Setting, parse
+from leaderboard.metrics.families.sweep import losses_at, promising_thresholds
+from leaderboard.metrics.ranking import graded_lists
+from leaderboard.statistics import thresholds
+from leaderboard.statistics.draws import draws
+from leaderboard.statistics.thresholds import threshold_intervals
+
+SETTING = Setting(documents=1003, beta=20.0)
+
+
+def field(queries, seed, setting=SETTING, documents=30, theta=0.2):
+    """A run whose scores say something of relevance, on queries with one to three relevant documents, or none."""
+    draw = np.random.default_rng(seed)
+    relevant = draw.random((queries, documents)) < draw.choice([0.03, 0.1, 0.2], (queries, 1))
+    relevant[:, 0] |= setting.no_relevant == "exclude"
+    scores = np.round(draw.normal(0, 0.5, (queries, documents)) + relevant + draw.normal(0, 0.2, (queries, 1)), 2)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    scores = np.take_along_axis(scores, order, axis=1)
+    lists = [[int(each) for each in row] for row in np.take_along_axis(relevant, order, axis=1)]
+    made = graded_lists(*lists, setting=setting)
+    returned = (scores >= theta).sum(axis=1)
+    return replace(made, returned=returned, is_returned=made.rank <= returned[made.query], load_scores=scores.ravel)
+
+
+def repeated(ranking: Ranking, queries):
+    """The same run on these queries, some of them several times."""
+    parts = [ranking.of_query(int(query)) for query in queries]
+    return replace(
+        parts[0],
+        retrieved=np.concatenate([part.retrieved for part in parts]),
+        returned=np.concatenate([part.returned for part in parts]),
+        in_run=np.concatenate([part.in_run for part in parts]),
+        query=np.repeat(np.arange(len(parts)), [len(part.query) for part in parts]),
+        rank=np.concatenate([part.rank for part in parts]),
+        grade=np.concatenate([part.grade for part in parts]),
+        is_returned=np.concatenate([part.is_returned for part in parts]),
+        judged_start=np.concatenate(([0], np.cumsum([len(part.judged_grade) for part in parts]))),
+        judged_grade=np.concatenate([part.judged_grade for part in parts]),
+        load_scores=lambda: np.concatenate([part.scores for part in parts]),
+    )
+
+
+@pytest.mark.parametrize("policy", ["exclude", "pfa_only", "pmiss_zero"])
+def test_every_draw_has_the_best_threshold_of_a_sweep_over_the_drawn_queries(policy):
+    ranking = field(12, seed=4, setting=replace(SETTING, no_relevant=policy))
+    weights = np.concatenate(list(draws(12, 40, seed=1)))
+    thetas = promising_thresholds(ranking, most=10_000)
+    counts = np.ones(12, dtype=bool)
+    best = thresholds._best(ranking, 1, thetas, counts, weights)
+    for row, place in zip(weights, best, strict=True):
+        drawn = repeated(ranking, np.repeat(np.arange(12), row.astype(int)))
+        p_miss, p_fa = (np.nanmean(column) for column in losses_at(drawn, thetas[[place]]))
+        assert 1 - p_miss - p_fa == pytest.approx(parse("MQWV").evaluate(drawn).mean, abs=1e-12)
+
+
+def test_the_estimates_are_the_measures_own():
+    ranking = field(20, seed=7)
+    found = threshold_intervals(ranking, resamples=300)
+    maximum, actual = parse("MQWV").evaluate(ranking).mean, parse("AQWV").evaluate(ranking).mean
+    assert found.maximum.estimate == pytest.approx(maximum)
+    assert found.lost.estimate == pytest.approx(maximum - actual)
+    assert found.maximum.low < maximum < found.maximum.high <= 1.0
+    assert (found.maximum.queries, found.maximum.resamples) == (20, 300)
+
+
+def test_it_covers_what_the_best_threshold_brings_over_all_queries():
+    population = field(400, seed=1)
+    maximum, actual = parse("MQWV").evaluate(population).mean, parse("AQWV").evaluate(population).mean
+    draw = np.random.default_rng(2)
+    covered = []
+    for seed in range(120):
+        sample = repeated(population, draw.integers(0, 400, 20))
+        found = threshold_intervals(sample, resamples=200, seed=seed)
+        covered.append(
+            (
+                found.maximum.low <= maximum <= found.maximum.high,
+                found.lost.low is None or found.lost.low <= maximum - actual <= found.lost.high,
+            )
+        )
+    assert np.all(np.mean(covered, axis=0) > 0.88)  # .95 less four standard errors
+
+
+def test_with_many_thresholds_the_most_valuable_are_tried_and_fewer_draws_are_made(monkeypatch):
+    ranking = field(20, seed=7)
+    every = promising_thresholds(ranking, most=10_000)
+    few = promising_thresholds(ranking, most=10)
+    assert len(few) == 11 < len(every)
+    assert set(few) < set(every)
+    assert parse("MQWV").evaluate(ranking).theta in few
+    monkeypatch.setattr(thresholds, "WORK", 1)
+    assert threshold_intervals(ranking).maximum.resamples == thresholds.LEAST_RESAMPLES
+
+
+def test_below_five_queries_there_is_no_interval():
+    found = threshold_intervals(field(4, seed=1))
+    assert (found.maximum.low, found.lost.low) == (None, None)
+    assert found.maximum.reason == "an interval needs at least 5 queries; there are 4"
+
+
+def test_decisions_at_the_best_threshold_lose_nothing_and_claim_nothing():
+    ranking = field(20, seed=7)
+    theta = parse("MQWV").evaluate(ranking).theta
+    scores = ranking.scores.reshape(20, -1)
+    returned = (scores >= theta).sum(axis=1)
+    at_best = replace(ranking, returned=returned, is_returned=ranking.rank <= returned[ranking.query])
+    found = threshold_intervals(at_best, resamples=300).lost
+    assert math.isclose(found.estimate, 0.0, abs_tol=1e-12)
+    assert found.low is None
