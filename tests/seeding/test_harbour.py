@@ -6,6 +6,7 @@ import io
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -14,12 +15,14 @@ from leaderboard.access import CONSOLE, VISITOR
 from leaderboard.config import Config, folder
 from leaderboard.db import Database
 from leaderboard.formats import read_run
-from leaderboard.models import Campaign, Evaluation, Participation, Submission, Team
+from leaderboard.models import Board, Campaign, Evaluation, Participation, Submission, Team
 from leaderboard.reads.boards import BoardPage, BoardRow, board
 from leaderboard.seeding.loading import load_campaign
 from leaderboard.seeding.plans import CampaignPlan, EvaluationPlan
+from leaderboard.services import boards
 from leaderboard.services.submissions import submit
 from leaderboard.services.systems import NewSystem
+from leaderboard.statistics import board_statistics
 from leaderboard.store import RunStore
 from leaderboard.worker import drain
 from tests.seeding.conftest import LOADED, Installation
@@ -202,3 +205,30 @@ def test_the_sample_is_plain_text_for_an_editor() -> None:
     sample = HARBOUR.sample()
     assert not sample.text.startswith(gzip.compress(b"")[:2])
     assert sample.text.decode("ascii").count("\n") == 50 * 120
+
+
+def test_a_run_as_bad_as_can_be_changes_nothing_that_the_boards_say_of_the_others(installation: Installation) -> None:
+    with installation.database.read() as session:
+        kept = session.execute(sa.select(Board.scoring_set_id, Board.measure).distinct()).all()
+        works = [work for set_id, measure in kept for work in boards._read(session, boards.Due(set_id, measure))]
+    compared = 0
+    for work in works:
+        ranked = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
+        aggregation, direction = work.measure.family.aggregation, work.measure.direction
+        if direction == "none" or not aggregation.has_interval or len(ranked) < 3:
+            continue
+        worst = work.limits[0] if direction == "higher" else work.limits[1]
+        defined = ~np.isnan(next(iter(ranked.values()))[0])
+        disaster = {"disaster": (np.where(defined, worst, np.nan),)}
+        alone, beside = (
+            board_statistics(systems, aggregation, direction=direction, limits=work.limits, resamples=999)
+            for systems in (ranked, ranked | disaster)
+        )
+        if beside.ranks.better[:-1, -1].all():
+            compared += 1
+            assert beside.ranks.critical == pytest.approx(alone.ranks.critical)
+            assert beside.may_be_best == alone.may_be_best
+            assert {name: beside.systems[name].rank_set for name in ranked} == {
+                name: each.rank_set for name, each in alone.systems.items()
+            }
+    assert compared >= 20
