@@ -218,8 +218,10 @@ def test_a_run_as_bad_as_can_be_changes_nothing_that_the_boards_say_of_the_other
         if direction == "none" or not aggregation.has_interval or len(ranked) < 3:
             continue
         worst = work.limits[0] if direction == "higher" else work.limits[1]
-        defined = ~np.isnan(next(iter(ranked.values()))[0])
-        disaster = {"disaster": (np.where(defined, worst, np.nan),)}
+        columns = next(iter(ranked.values()))
+        terms = (worst,) if len(columns) == 1 else (1.0, -worst)  # of AQWV: P_miss and β · P_fa
+        odd = tuple(np.where(np.isnan(own), np.nan, term) for own, term in zip(columns, terms, strict=True))
+        disaster = {"disaster": odd}
         alone, beside = (
             board_statistics(systems, aggregation, direction=direction, limits=work.limits, resamples=999)
             for systems in (ranked, ranked | disaster)
