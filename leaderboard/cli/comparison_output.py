@@ -19,7 +19,7 @@ TESTS = {"randomisation": "randomisation", "t": "paired t", "wilcoxon": "Wilcoxo
 COLUMNS = (
     "measure", "run", "baseline", "mean", "baseline_mean", "difference", "low", "high", "queries", "left_out",
     "d_z", "dominance", "better", "worse", "tied",
-    "detectable", "queries_needed",
+    "detectable", "queries_needed", "tukey_p",
     *(f"{test}_{p}" for test in TESTS for p in ("p", "holm", "bh")),
     "confidence", "resamples", "seed", "reason",
 )  # fmt: skip
@@ -33,6 +33,7 @@ HEAD = (
     "tied",
     "finds",
     "needs",
+    "Tukey HSD",
     "test",
     "p",
     "Holm",
@@ -118,6 +119,10 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
         f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these "
         "queries; needs: queries for one as large as the one seen"
     )
+    yield (
+        f"Tukey HSD: p by the randomised Tukey HSD test over all pairs of the {len(table.rows) + 1} runs at once; "
+        "needs no further correction"
+    )
     if table.swaps:
         rates = ", ".join(f"{100 * rate.rate:.0f} % with {rate.size:,} queries each" for rate in table.swaps)
         yield f"pairs of runs that two sets without a query in common order differently: {rates}"
@@ -139,6 +144,7 @@ def _lines(row: Comparison, mean: float | None) -> Iterator[list[str]]:
         str(effects.tied),
         _figure(row.detectable.difference if row.detectable else None),
         UNDEFINED if row.needed is None else f"{row.needed:,}",
+        _probability(row.tukey),
     ]
     for place, each in enumerate(row.tests):
         p = [_probability(value) for value in (each.test.p, each.holm, each.benjamini_hochberg)]
@@ -165,6 +171,7 @@ def _record(row: Comparison) -> dict[str, Any]:
         "queries": row.effects.queries,
         "detectable": row.detectable.difference if row.detectable else None,
         "queries_needed": row.needed,
+        "tukey_p": row.tukey,
     }
 
 

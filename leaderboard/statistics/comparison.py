@@ -18,6 +18,7 @@ from leaderboard.statistics.intervals import Interval, difference_interval
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import Detectable, detectable, detectable_by_pairs, queries_needed
 from leaderboard.statistics.swaps import SwapRate, swap_rates
+from leaderboard.statistics.tukey import tukey_hsd
 
 __all__ = ["Comparison", "ComparisonTable", "CorrectedTest", "benjamini_hochberg", "compare", "holm"]
 
@@ -43,6 +44,8 @@ class Comparison:
                 tests are on logarithms
     needed      queries that find a difference as large as the one seen, to plan with: it says nothing of whether this
                 one is there; None for a difference of 0, and where it would be more than a million
+    tukey       p of this pair by the randomised Tukey HSD test over all pairs of systems at once (`tukey_hsd`), which
+                needs no correction; None where it could not be made
     """
 
     name: str
@@ -51,6 +54,7 @@ class Comparison:
     effects: Effects
     detectable: Detectable | None
     needed: int | None
+    tukey: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +117,9 @@ def compare(
         effects.append(effect_sizes(own, other, lower_is_better=direction == "lower"))
         found.append(None if aggregation is GEOMETRIC_MEAN else detectable(own - other))
         needed.append(queries_needed(effects[-1].d_z) if effects[-1].d_z else None)
+    tukey = _tukey(systems, baseline, aggregation, resamples, seed)
     corrected = zip(*(_corrected(same_test) for same_test in zip(*tests, strict=True)), strict=True)
-    rows = tuple(map(Comparison, names, differences, corrected, effects, found, needed))
+    rows = tuple(map(Comparison, names, differences, corrected, effects, found, needed, tukey))
     swaps = () if aggregation is GEOMETRIC_MEAN else _swaps(systems, aggregation, seed)
     return ComparisonTable(baseline, rows, confidence, resamples, seed, swaps=swaps)
 
@@ -148,6 +153,17 @@ def benjamini_hochberg(p: Sequence[float | None]) -> tuple[float | None, ...]:
 
     given = [value for value in p if value is not None]
     return _in_place_of(p, stats.false_discovery_control(given).tolist() if given else [])
+
+
+def _tukey(
+    systems: Mapping[str, Columns], baseline: str, aggregation: Aggregation, permutations: int, seed: int
+) -> list[float | None]:
+    """p of every other system against the baseline."""
+    values = np.stack([contributions(columns, aggregation) for columns in systems.values()], axis=1)
+    test = tukey_hsd(values, permutations=permutations, seed=seed)
+    place = list(systems).index(baseline)
+    of_baseline = np.delete(test.p[place], place).tolist()
+    return [p if test.permutations and not np.isnan(p) else None for p in of_baseline]
 
 
 def _swaps(systems: Mapping[str, Columns], aggregation: Aggregation, seed: int) -> tuple[SwapRate, ...]:

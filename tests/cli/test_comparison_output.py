@@ -110,22 +110,34 @@ def test_p_values_are_corrected_for_the_number_of_runs(scored: Scored) -> None:
         )
 
 
+def test_the_randomised_tukey_test_is_over_all_pairs_of_runs_at_once(scored: Scored) -> None:
+    def p(*runs: str) -> dict[str, float]:
+        _, out, _ = scored(*runs, "--measures", "AP", "--compare", "a", "--format", "csv")
+        return {row["run"]: float(row["tukey_p"]) for row in rows_of(out)}
+
+    alone, together = {**p("a", "b"), **p("a", "c")}, p("a", "b", "c")
+    for run, own in alone.items():  # of two runs it is the randomisation test
+        assert own == pytest.approx(sign_flips(AP[run] - AP["a"]), abs=0.02)
+        assert together[run] > own
+
+
 def test_the_table_shows_the_figures_and_where_the_draws_come_from(scored: Scored) -> None:
     status, out, _ = scored("a", "b", "--measures", "P@1", "--compare", "a", "--seed", "42")
     # P@1 of a is 1 on the first query only, of b on the first two.
     assert status == 0
-    head, names, first, *others, explained, last = out.splitlines()
+    head, names, first, *others, explained, tukey, last = out.splitlines()
     assert head == "P@1 against a (0.1250)"
     assert names.split() == [
         "run", "P@1", "difference", "95", "%", "interval", "d_z", "dominance", "better", "worse", "tied", "finds",
-        "needs", "test", "p", "Holm", "BH",
+        "needs", "Tukey", "HSD", "test", "p", "Holm", "BH",
     ]  # fmt: skip
     assert first.split()[:3] == ["b", "0.2500", "+0.1250"]
     # One difference of 1 on 8 queries: d_z is 1/√8; statsmodels' solve_power gives .4087 and 64.7 for .8 at .05.
-    assert first.split()[-10:] == [
-        "+0.12", "1", "0", "7", "0.4087", "65", "randomisation", "1.0000", "1.0000", "1.0000",
+    assert first.split()[-11:] == [
+        "+0.12", "1", "0", "7", "0.4087", "65", "1.0000", "randomisation", "1.0000", "1.0000", "1.0000",
     ]  # fmt: skip
     assert explained.startswith("finds: the smallest difference that a paired t test at .05 finds with probability 0.8")
+    assert tukey.startswith("Tukey HSD: p by the randomised Tukey HSD test over all pairs of the 2 runs at once")
     assert [line.split()[:-3] for line in others] == [["paired", "t"], ["Wilcoxon"]]
     assert last == "10,000 resamples, seed 42; Holm and Benjamini–Hochberg (BH) over 1 run"
 
@@ -189,7 +201,7 @@ def test_two_runs_that_are_alike_differ_by_nothing(scored: Scored) -> None:
     _, out, _ = scored("a", "twin", "--measures", "AP", "--compare", "a")
     first = out.splitlines()[2].split()
     assert first == [
-        "twin", f"{AP['a'].mean():.4f}", "0.0000", "–", "0.00", "0.00", "0", "0", "8", "–", "–",
+        "twin", f"{AP['a'].mean():.4f}", "0.0000", "–", "0.00", "0.00", "0", "0", "8", "–", "–", "1.0000",
         "randomisation", "1.0000", "1.0000", "1.0000",
     ]  # fmt: skip
 
