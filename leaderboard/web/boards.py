@@ -1,12 +1,13 @@
 """The board of an evaluation, as a page and as a file."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import boards
-from leaderboard.reads.boards import BoardRow
+from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.web.context import read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
 from leaderboard.web.scales import scale_of
@@ -63,10 +64,29 @@ def board_file(campaign: str, evaluation: str) -> Table:
             "rank_queries": page.statistics.rank_queries,
             "seed": page.statistics.seed,
         },
+        "queries_tell": _told(page),
         "measures": [column_facts(column) for column in page.columns],
     }
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"
     return table(name, columns, (*page.baselines, *page.rows), facts)
+
+
+def _told(page: BoardPage) -> dict[str, object] | None:
+    """What the queries can tell, with submissions for systems; None where the page says nothing of it."""
+    told = page.statistics.told if page.statistics else None
+    if told is None:
+        return None
+    submission = {row.entry.scoring_id: row.entry.submission_id for row in page.ranked}
+    lead = told.lead
+    return {
+        "detectable": told.detectable and asdict(told.detectable),
+        "swaps": [asdict(rate) for rate in told.swaps],
+        "lead": asdict(lead)
+        | {
+            "leader": None if lead.leader is None else submission[lead.leader],
+            "then": [submission[scoring] for scoring in lead.then],
+        },
+    }
 
 
 def _figure_columns(measure: str, place: int) -> dict[str, Callable[[BoardRow], Cell]]:

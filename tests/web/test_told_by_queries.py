@@ -1,6 +1,7 @@
 """What a board says of its queries: which differences they find, how few the lead rests on, how often sets disagree."""
 
 import datetime as dt
+import json
 import re
 from html import unescape
 
@@ -13,6 +14,7 @@ from leaderboard.services import boards
 from tests.support.field import NOW, Field
 
 BOARD = "/campaigns/news/2026"
+NAMES = ("Alder", "Birch")
 HALF = [0.5] * 20
 # Ahead by .5 on three queries, behind by .025 on all others: without the three, and no fewer, Birch is ahead.
 AHEAD = [0.5 + (0.5 if number in (2, 3, 7) else -0.025) for number in range(1, 21)]
@@ -54,6 +56,12 @@ def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said
     assert RESTS in page
     assert "a standard deviation of 0.192: the median over 1 pair of ranked systems" in page
     assert "drawn 200 times from these queries (seed 1)" in page
+    document = json.loads(app.test_client().get(f"{BOARD}.json").text)
+    told = document["queries_tell"]
+    alder, birch = (next(row["submission"] for row in document["rows"] if row["system"] == name) for name in NAMES)
+    assert (told["lead"]["leader"], told["lead"]["named"], told["lead"]["then"]) == (alder, ["q2", "q3", "q7"], [birch])
+    assert told["detectable"]["difference"] == pytest.approx(0.127, abs=0.0005)
+    assert [rate["size"] for rate in told["swaps"]] == [5, 10]
     assert re.search(r"Queries Swapped At most 5 % from 5 \d+ % \S+ 10 \d+ % 0\.0\d\d ", page)
 
 
@@ -78,6 +86,7 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
         assert "Alder has the highest AP" in page
         for told in ("What these queries can tell", "rests on", "is found with probability", "Swapped"):
             assert told not in page
+        assert json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"] is None
 
 
 def test_other_views_than_the_one_worked_out_make_no_claim(app: Flask, field: Field) -> None:
