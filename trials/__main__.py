@@ -17,6 +17,7 @@ TRIALS = (
     "statistics",
     "smallest difference",
     "linked years",
+    "measures",
 )
 MODULES = {"hostile files": "trials.hostile"}
 
