@@ -17,7 +17,7 @@ import sys
 import time
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -406,6 +406,26 @@ def board_table(total: dict[Cell, Counts]) -> str:
     return markdown(["systems", "measure", "S", "queries", "campaigns", *PROCEDURES], rows)
 
 
+def with_tables(text: str, tables: Mapping[str, str]) -> str:
+    """The text with each table after its mark, in place of the table that stood there.
+
+    >>> print(with_tables("<!-- table: a -->\\n\\n| old |\\n\\nMore.", {"a": "| new |"}))
+    <!-- table: a -->
+    <BLANKLINE>
+    | new |
+    <BLANKLINE>
+    More.
+    """
+    for name, table in tables.items():
+        before, mark, after = text.partition(f"<!-- table: {name} -->\n\n")
+        if mark:
+            lines = after.splitlines(keepends=True)
+            kept = next((place for place, line in enumerate(lines) if not line.startswith("|")), len(lines))
+            rest = "".join(lines[kept:]).lstrip("\n")
+            text = f"{before}{mark}{table}\n\n{rest}"
+    return text
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trials statistics", description=__doc__.splitlines()[0])
     parser.add_argument("--campaigns", type=int, default=50, help="campaigns of a cell")
@@ -414,13 +434,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help='parts of "KIND MEASURE", such as: coverage, "equal RR"')
     parser.add_argument("--results", type=Path, default=Path("build/statistics.jsonl"))
+    parser.add_argument("--into", type=Path, help="a Markdown file that gets the tables, each after its mark")
     given = parser.parse_args(arguments)
     every = list(chunks(cells(given.only), given.campaigns, given.headline, given.seed))
     total = summed(every, run(every, given.results, given.processes))
+    tables = {"coverage": coverage_table(total), "boards": board_table(total)}
     print("\nCoverage in % (the lowest of one system) –share without an interval, in %\n")
-    print(coverage_table(total))
+    print(tables["coverage"])
     print("\nShare of campaigns with a false finding; share of the true differences found\n")
-    print(board_table(total))
+    print(tables["boards"])
+    if given.into:
+        given.into.write_text(with_tables(given.into.read_text(encoding="utf-8"), tables), encoding="utf-8")
     broken = list(broken_promises(total))
     print("\n" + ("\n".join(broken) or "all promises are kept"))
     return 1 if broken else 0
