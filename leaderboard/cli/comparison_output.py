@@ -73,13 +73,14 @@ def csv_text(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: s
         compared_runs = {row.name: _record(row) for row in table.rows}
         for run in runs:
             if run.name != baseline:
-                record = compared_runs.get(run.name, {}) | {
+                known = compared_runs.get(run.name, {})
+                record = known | {
                     "measure": measure,
                     "run": run.name,
                     "baseline": baseline,
                     "mean": means[run.name],
                     "baseline_mean": means[baseline],
-                    "reason": table.reason,
+                    "reason": table.reason or known.get("reason"),
                 }
                 rows.append([record.get(column) for column in COLUMNS])
     return tables.csv_text(rows)
@@ -115,6 +116,8 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
     for row in table.rows:
         if row.effects.left_out:
             yield f"{row.name}: {row.effects.left_out} queries left out, on which one of the two has no value"
+        if row.difference.estimate is not None and row.difference.reason:
+            yield f"{row.name}: no interval, because {row.difference.reason}"
     yield (
         f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these "
         "queries; needs: queries for one as large as the one seen"
@@ -168,6 +171,7 @@ def _record(row: Comparison) -> dict[str, Any]:
         **asdict(row.effects),
         **tests,
         "difference": row.difference.estimate,
+        "reason": row.difference.reason,
         "queries": row.effects.queries,
         "detectable": row.detectable.difference if row.detectable else None,
         "queries_needed": row.needed,

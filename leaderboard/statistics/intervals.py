@@ -45,6 +45,7 @@ WIDEST, WIDEST_LONG_TAILS = 1.2, 1.5  # times Student's t: more makes intervals 
 ROUNDING = 1e-12
 NO_LIMITS = (-math.inf, math.inf)
 NO_VALUE = "no query has a value"
+ALWAYS_THE_SAME = "the two differ by the same amount on all queries"
 EQUAL = "all queries have the same value, which says nothing of how others vary"
 
 
@@ -140,6 +141,8 @@ def difference_interval(
         terms = [(mine * terms[0][0],), (theirs * terms[1][0],)]
     differences = tuple(own - other for own, other in zip(*terms, strict=True))
     (half,) = _half_widths(_stacked([differences]), aggregation, confidence=confidence, resamples=resamples, seed=seed)
+    if half.reason == EQUAL:
+        half = _Half(half.width, ALWAYS_THE_SAME)
     return _interval(
         mine - theirs, half, _on_either_side, NO_LIMITS, _queries(pair[0]), confidence, resamples, seed, NO_PAIRS
     )

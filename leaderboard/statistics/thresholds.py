@@ -31,6 +31,7 @@ from leaderboard.statistics.defaults import (
 )
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.intervals import (
+    ALWAYS_THE_SAME,
     EQUAL,
     NO_VALUE,
     ROUNDING,
@@ -104,7 +105,18 @@ def threshold_intervals(
                 freedom = standard_errors(terms)[1]
         estimate = float(values[0]) + (taken_off is nothing)
         if not errors[0] > ROUNDING:
-            found.append(Interval(estimate, None, None, confidence, queries, resamples, seed, EQUAL))
+            found.append(
+                Interval(
+                    estimate,
+                    None,
+                    None,
+                    confidence,
+                    queries,
+                    resamples,
+                    seed,
+                    EQUAL if taken_off is nothing else ALWAYS_THE_SAME,
+                )
+            )
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             distance = np.abs(values[1:] - values[0]) / errors[1:]

@@ -204,6 +204,9 @@ def test_two_runs_that_are_alike_differ_by_nothing(scored: Scored) -> None:
         "twin", f"{AP['a'].mean():.4f}", "0.0000", "–", "0.00", "0.00", "0", "0", "8", "–", "–", "1.0000",
         "randomisation", "1.0000", "1.0000", "1.0000",
     ]  # fmt: skip
+    assert "twin: no interval, because the two differ by the same amount on all queries" in out
+    _, out, _ = scored("a", "twin", "--measures", "AP", "--compare", "a", "--format", "csv")
+    assert rows_of(out)[0]["reason"] == "the two differ by the same amount on all queries"
 
 
 def test_a_measure_of_the_whole_run_is_not_compared_and_says_why(scored: Scored) -> None:

@@ -225,7 +225,7 @@ def test_the_difference_of_means_is_the_mean_difference_on_common_queries():
 def test_runs_that_differ_by_the_same_on_every_query_have_no_interval_of_width_zero():
     result = difference_interval((SKEWED + 0.25,), (SKEWED,))
     assert result.estimate == pytest.approx(0.25)
-    assert (result.low, result.reason) == (None, EQUAL)
+    assert (result.low, result.reason) == (None, "the two differ by the same amount on all queries")
 
 
 def test_the_difference_of_two_aqwv_under_pfa_only_is_the_difference_of_the_figures():
