@@ -72,6 +72,12 @@ def threshold_intervals(
 
     Fewer resamples are drawn where thresholds × queries are many; how many stands in the result. None where `intervals`
     has none. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+
+    >>> from leaderboard.metrics.ranking import Setting, graded_lists
+    >>> ranking = graded_lists([1, 0], missed=[1], setting=Setting(documents=102, beta=20.0))
+    >>> found = threshold_intervals(ranking).maximum
+    >>> found.low, found.queries  # one query
+    (None, 1)
     """
     check_resamples(resamples)
     alpha = significance(confidence)
