@@ -30,7 +30,7 @@ class Aggregation:
     combine  (columns, None) -> the figure, NaN when undefined; or, for B resamples of S systems at once, (columns of
              float64[Q, S], weights float64[B, Q]) -> float64[B, S]
     values   columns -> float64[Q], each query's own value
-    has_interval  whether resampling queries means anything
+    has_interval  whether the columns give a confidence interval
     """
 
     name: str

@@ -279,7 +279,7 @@ class Measure(Named):
 
     @property
     def has_interval(self) -> bool:
-        """Whether a confidence interval over resampled queries can be given."""
+        """Whether its values on queries give a confidence interval; MQWV takes the run itself."""
         return self.family.aggregation.has_interval
 
     @property

@@ -185,7 +185,7 @@ def _awaits(session: Session, scoring: Scoring | None, state: str, results_open:
         return "scores"
     if scoring is None or scoring.finished_at is None or state != State.SCORED or not results_open:
         return ""
-    # A measure without an interval, such as MQWV, has none after the worker has looked at it, either.
+    # A figure without an interval (too few queries, equal values) has none after the worker has looked at it, either.
     looked_at = sa.exists().where(
         Board.scoring_set_id == scoring.scoring_set_id,
         Board.measure == Score.measure,

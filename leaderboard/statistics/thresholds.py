@@ -96,7 +96,9 @@ def threshold_intervals(
 
     weights = np.concatenate([np.ones((1, queries)), *draws(queries, resamples, seed)])  # the sample itself is first
     best = _best(ranking, rel, thetas, counts, weights)
-    at_best = {int(place): _at(ranking, rel, thetas[[place]], counts) for place in np.unique(best)}
+    places = np.unique(best)
+    columns_at = _at(ranking, rel, thetas[places], counts)
+    at_best = {int(place): tuple(column[:, [number]] for column in columns_at) for number, place in enumerate(places)}
     nothing = tuple(np.zeros_like(column) for column in actual)
     found = []
     for taken_off, limits in ((nothing, (0.0, 1.0)), (actual, (-math.inf, math.inf))):
