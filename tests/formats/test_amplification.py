@@ -15,7 +15,7 @@ from leaderboard.formats import Limits, read_run
 from leaderboard.formats.plain_text import EXPANDED_FREE, MEMBERS_FREE, MIB, open_plain
 from leaderboard.store.receiving import Caps, receive
 from tests.formats.files import problems_of
-from tests.support.hostile_files import GZIP_SHAPES
+from tests.support.hostile_files import ARCHIVE_SHAPES, GZIP_SHAPES
 
 LINES = 200_000
 # What the lines of a run take a loop of plain Python that splits each of them: 0.155 s of computing a million on the
@@ -149,6 +149,11 @@ def test_a_megabyte_of_gzip_that_gives_nothing_costs_a_quarter_of_a_second_at_mo
         assert fewest_loops(take_in, most) < most
 
 
+@pytest.mark.parametrize("content", ARCHIVE_SHAPES.values(), ids=ARCHIVE_SHAPES.keys())
+def test_what_an_archives_headers_cost_grows_with_their_number_alone(content: bytes) -> None:
+    assert fewest_loops(lambda: read_run(io.BytesIO(content)), MOST_LOOPS) < MOST_LOOPS
+
+
 def test_gzip_in_very_many_small_parts_is_refused() -> None:
     assert problems_of(read_run, io.BytesIO(GZIP_SHAPES["empty members"])) == [
         (None, "is gzip data in far too many small parts; compress it again as one")
@@ -214,17 +219,61 @@ def test_an_archive_whose_names_fill_the_memory_is_refused() -> None:
     assert "an entry's header is too long" in message
 
 
-@pytest.mark.parametrize(
-    "header", [{"GNU.sparse.map": "a,b"}, {"size": "٣"}, {"GNU.sparse.size": "x"}, {"mtime": "1_0"}]
-)
-def test_an_archive_whose_header_says_nonsense_is_refused(header: dict[str, str]) -> None:
+def archive_with(header: dict[str, str] | None = None, of_all: dict[str, str] | None = None) -> io.BytesIO:
+    """An archive of one file with an extended header, and a global one of all files."""
+    line = b"d1\tY\t1\n"
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT, pax_headers=of_all) as archive:
         entry = tarfile.TarInfo("q1")
-        entry.pax_headers = header
-        archive.addfile(entry)
-    with pytest.raises(FileRejected):
-        read_run(io.BytesIO(packed.getvalue()), queries={"q2"})
+        entry.size, entry.pax_headers = len(line), header or {}
+        archive.addfile(entry, io.BytesIO(line))
+    return io.BytesIO(packed.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("GNU.sparse.map", "a,b", "a header can't be read"),
+        ("GNU.sparse.size", "x", "a header can't be read"),
+        ("GNU.sparse.realsize", "0_7", "a header's GNU.sparse.realsize is no number"),
+        ("size", "٣", "a header's size is no number"),
+        ("size", "0_7", "a header's size is no number"),
+        ("size", "-7", "a header's size is no number"),
+        ("uid", " 7", "a header's uid is no number"),
+        ("gid", "1e1", "a header's gid is no number"),
+        ("mtime", "1_0", "a header's mtime is no number"),
+        ("atime", "inf", "a header's atime is no number"),
+    ],
+)
+def test_an_archive_whose_header_says_nonsense_is_refused(name: str, value: str, said: str) -> None:
+    assert problems_of(read_run, archive_with({name: value})) == [
+        (None, f"is a damaged archive ({said}); make it again")
+    ]
+
+
+def test_a_size_in_octal_is_digits_alone() -> None:
+    entry = tarfile.TarInfo("q1")
+    entry.size = 0o77
+    header = bytearray(entry.tobuf(tarfile.USTAR_FORMAT))
+    header[124:136] = b"0000000007_7"  # which int(…, 8) takes for 63
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:]) + 8 * ord(" "))
+    packed = bytes(header) + b"d1\tY\t1\n".ljust(tarfile.BLOCKSIZE, b"\n") + bytes(2 * tarfile.BLOCKSIZE)
+    assert problems_of(read_run, io.BytesIO(packed)) == [
+        (None, "is a damaged archive (a header's size is no number); make it again")
+    ]
+
+
+def test_headers_as_tar_and_git_archive_write_them_are_read() -> None:
+    times = {"mtime": "1763760000.123456789", "atime": "-1.5", "uid": "7", "gid": "0", "size": "7"}
+    assert len(read_run(archive_with(times, of_all={"comment": "ada8bb4"}))) == 1
+
+
+def test_an_archive_of_many_global_records_is_refused() -> None:
+    few = {f"k{number}": "" for number in range(16)}
+    assert len(read_run(archive_with(of_all=few))) == 1
+    assert problems_of(read_run, archive_with(of_all=few | {"k": ""})) == [
+        (None, "is a damaged archive (more than 16 records in global headers); make it again")
+    ]
 
 
 @pytest.mark.parametrize("kind", [b"L", b"K", b"x", b"g"])

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-__all__ = ["FAMILIES", "GZIP_SHAPES", "HostileFile", "hostile_files"]
+__all__ = ["ARCHIVE_SHAPES", "FAMILIES", "GZIP_SHAPES", "HostileFile", "hostile_files"]
 
 MIB = 1 << 20
 GOOD = b"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq2 Q0 d3 1 1.0 tag\n"
@@ -105,6 +105,32 @@ GZIP_SHAPES: Mapping[str, bytes] = {
 }
 
 
+def _entry(kind: bytes, content: bytes, name: str = "x") -> bytes:
+    """An entry of a tar archive with its content."""
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.size = kind, len(content)
+    return entry.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % tarfile.BLOCKSIZE)
+
+
+def _archive(files: int, before_each: bytes, before_all: bytes = b"") -> bytes:
+    """A gzipped archive of files of one line."""
+    entries = (before_each + _entry(tarfile.REGTYPE, b"d1\tY\t1\n", f"q{number}") for number in range(files))
+    return gzip.compress(before_all + b"".join(entries) + bytes(2 * tarfile.BLOCKSIZE), 1)
+
+
+LONG_HEADER = b"".join(b"13 k%07d=\n" % number for number in range(5000))  # a record for each of 5,000 keys
+
+# Small archives that ask for work by their headers. tarfile keeps the records of all global headers, and copies them
+# for every entry with a header of its own or another global one before it.
+ARCHIVE_SHAPES: Mapping[str, bytes] = {
+    "files of one line": _archive(1000, b""),
+    "a long header for each file": _archive(25, _entry(tarfile.XHDTYPE, LONG_HEADER)),
+    "a long global header and a header for each file": (
+        _archive(1200, _entry(tarfile.XHDTYPE, b"13 comment=a\n"), _entry(tarfile.XGLTYPE, LONG_HEADER))
+    ),
+}
+
+
 class HostileFile(NamedTuple):
     family: str
     content: bytes
@@ -156,7 +182,7 @@ def _linked(chance: random.Random) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
 def _odd_header(chance: random.Random) -> Iterator[tuple[tarfile.TarInfo, bytes]]:
     entry = tarfile.TarInfo("q1")
     name = chance.choice(["GNU.sparse.map", "GNU.sparse.size", "size", "mtime", "path", "GNU.sparse.major", "uid"])
-    entry.pax_headers = {name: chance.choice(["x", "-1", "9" * 30, "1,2,x", "\u202e", "٣"])}
+    entry.pax_headers = {name: chance.choice(["x", "-1", "9" * 30, "1,2,x", "\u202e", "٣", "1_9", " 9"])}
     yield entry, b"d1\t1\n"
 
 
@@ -326,6 +352,7 @@ FAMILIES: Mapping[str, Family] = {
     "an archive of many files": lambda chance: _tar(
         chance, ((tarfile.TarInfo(f"x{number}"), b"") for number in range(_some(chance, 1_000, 25_000)))
     ),
+    "an archive of many headers": lambda chance: chance.choice(list(ARCHIVE_SHAPES.values())),
     "odd names in an archive": lambda chance: _tar(
         chance, ((tarfile.TarInfo(name), b"d1\t1\n") for name in chance.sample(PATHS, 3)), tarfile.GNU_FORMAT
     ),

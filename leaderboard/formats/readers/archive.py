@@ -4,6 +4,7 @@ It is read as a stream, under caps, and never unpacked to disk. A file is called
 or without; it lists `document TAB Y|N TAB score` or `document TAB score`.
 """
 
+import re
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -24,6 +25,12 @@ ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
 LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header
+MOST_GLOBAL = 16  # records of global headers; tarfile copies them for every later entry. `git archive` writes one
+WHOLE_NUMBERS = frozenset({"size", "uid", "gid", "GNU.sparse.size", "GNU.sparse.realsize"})  # in an extended header
+TIMES = frozenset({"atime", "ctime", "mtime"})
+DIGITS = re.compile(r"[0-9]{1,18}")
+SIZE_AT = slice(124, 136)  # of a header: octal digits between blanks, up to a NUL, or a number of base 256
+SIZE = re.compile(rb" *[0-7]* *(\0.*)?|[\x80\xff].*", re.DOTALL)
 HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
 
 
@@ -40,17 +47,24 @@ def is_archive(start: bytes) -> bool:
 class _Entry(tarfile.TarInfo):
     """An entry whose header must be sound: tarfile takes a bad one for the end of the archive, or stumbles over it.
 
-    Its extended header must be small: tarfile reads it whole.
+    Its extended header must be small: tarfile reads it whole. Its numbers must be digits: tarfile reads them with int()
+    and float(), which take 1_9 for 19.
     """
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> "_Entry":
+        if len(archive.pax_headers) > MOST_GLOBAL:  # those of the headers before this entry
+            raise tarfile.ReadError(f"more than {MOST_GLOBAL} records in global headers")
         try:
-            return super().fromtarfile(archive)
+            entry = super().fromtarfile(archive)
         except (ValueError, LookupError, ArithmeticError) as error:  # of a number or a map in an extended header
             raise tarfile.ReadError("a header can't be read") from error
         except RecursionError:  # each one is read within the one before it
             raise tarfile.ReadError("hundreds of headers that belong to one entry") from None
+        for name, value in entry.pax_headers.items():
+            if not (DIGITS.fullmatch(value) if name in WHOLE_NUMBERS else name not in TIMES or is_number(value)):
+                raise tarfile.ReadError(f"a header's {name} is no number")
+        return entry
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Entry":
@@ -62,6 +76,8 @@ class _Entry(tarfile.TarInfo):
             raise tarfile.ReadError(str(error) if buf else "its end is missing") from None
         if not entry.isfile() and entry.size > LONGEST_HEADER:
             raise tarfile.ReadError("an entry's header is too long")
+        if not SIZE.fullmatch(buf[SIZE_AT]):
+            raise tarfile.ReadError("a header's size is no number")
         return entry
 
 
