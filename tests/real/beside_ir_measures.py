@@ -91,7 +91,7 @@ class Compared:
     values   how many were compared: one for each measure, run and query
     largest  difference among those that are called equal
     tied     values that differ in queries whose list has equal scores
-    undefined  values that the program can't tell (0/0), which are 0 here
+    undefined  values that the program can't tell (0/0), which are 0 or undefined here
     refused  (run, measure) that our measure refuses: ERR takes grades up to 4, where gdeval's passes 1
     unlike   other differing values, by measure: (run, query, theirs, ours)
     """
@@ -181,7 +181,7 @@ def _compare(
     for measure, query, theirs in _theirs(files, program, list(asked.values())):
         value = float(ours[same[measure]].values[judged.number[query]])
         found.values += 1
-        if math.isnan(theirs) and value == 0.0:
+        if math.isnan(theirs) and (math.isnan(value) or value == 0.0):
             found.undefined += 1
         elif abs(value - theirs) <= close:
             found.largest = max(found.largest, abs(value - theirs))
@@ -203,8 +203,26 @@ def _theirs(files: Files, program: str, measures: list[Any]) -> Iterator[tuple[A
     provider = ir_measures.providers.registry[program]
     measures = sorted(measures, key=lambda each: _together(program, each))
     for _, group in groupby(measures, key=lambda each: _together(program, each)):
-        for value in provider.iter_calc(list(group), qrels, documents):
+        together = list(group)
+        if program == "accuracy":
+            yield from _accuracy(provider, together, qrels, documents, queries)
+            continue
+        for value in provider.iter_calc(together, qrels, documents):
             yield value.measure, queries[int(value.query_id) - 1], float(value.value)
+
+
+def _accuracy(
+    provider: Any, measures: list[Any], qrels: list[Any], documents: list[Any], queries: list[str]
+) -> Iterator[tuple[Any, str, float]]:
+    """Query by query, because it divides by zero where a list holds relevant documents only: NaN."""
+    for number, found in groupby(documents, key=lambda each: each.query_id):
+        own = list(found)
+        for measure in measures:
+            try:
+                values = [each.value for each in provider.iter_calc([measure], qrels, own)]
+            except ZeroDivisionError:
+                values = [math.nan]
+            yield from ((measure, queries[int(number) - 1], value) for value in values)
 
 
 def _together(program: str, measure: Any) -> str:
