@@ -11,6 +11,7 @@ from statistics import median, median_low
 
 from bench.loads import Load, judged_deeper, make_loads, shortened
 from bench.measuring import ROOT, Cost, measure
+from bench.rank_sets import BOARDS, QUERIES, RANKERS
 from bench.searching import SEARCHERS
 
 SHARED = Path(os.environ.get("LEADERBOARD_SHARED") or Path(__file__).resolve().parents[2] / "shared")
@@ -51,6 +52,7 @@ def bench(folder: Path, repeat: int, queries: int, depth: int, documents: int) -
     short_and_imports(loads["short"], repeat)
     growth(loads["sorted"], queries * depth, repeat)
     searching(folder.resolve(), repeat, documents)
+    ranking(repeat)
 
 
 def whole_processes(loads: list[Load], repeat: int) -> None:
@@ -128,6 +130,23 @@ def searching(folder: Path, repeat: int, documents: int) -> None:
         f"| {ours.wall / theirs.wall:.3f} | {ours.processor / theirs.processor:.3f} "
         f"| {ours.memory / MIB:,.0f} MiB | {theirs.memory / MIB:,.0f} MiB |"
     )
+
+
+def ranking(repeat: int) -> None:
+    """The rank sets of boards, against the matrix product that resampling them takes."""
+    print(
+        "\n| rank sets | resamples | ours | bare product | of processor time | our memory |\n|---|---|---|---|---|---|"
+    )
+    for systems in BOARDS:
+        costs: dict[str, list[Cost]] = {name: [] for name in RANKERS}
+        for _ in range(repeat):
+            for name, taken in costs.items():
+                taken.append(measure(["-m", "bench.rank_sets", name, str(systems)]))
+        ours, product = (median_low(taken) for taken in costs.values())
+        print(
+            f"| {systems} systems, {QUERIES} queries | {int(ours.output):,} | {ours.wall:.2f} s "
+            f"| {product.wall:.2f} s | {ours.processor / product.processor:.1f} | {ours.memory / MIB:,.0f} MiB |"
+        )
 
 
 if __name__ == "__main__":
