@@ -96,9 +96,9 @@ def by_rank(rank: Floats) -> Floats:
 def alpha_dcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
     """DCG that counts each further document about a subtopic for less, over that of the best list imaginable.
 
-    Formula: alpha_DCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (N · sum_{i=1}^{k} best_i / log_2(i + 1))
-    Symbols: best_i is (1 − alpha)^{i − 1}; N is the number of the query's subtopics that have a relevant document;
-        gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)^n, where n
+    Formula: αDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (N · sum_{i=1}^{k} best_i / log_2(i + 1))
+    Symbols: best_i is (1 − alpha)ⁱ⁻¹; N is the number of the query's subtopics that have a relevant document;
+        gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)ⁿ, where n
         documents before it are too.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
@@ -126,8 +126,8 @@ def alpha_dcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Float
 def alpha_ndcg(ranking: Ranking, *, rel: int, alpha: float, cutoff: int) -> Floats:
     """DCG that counts each further document about a subtopic for less, over that of the best order of what was judged.
 
-    Formula: alpha_nDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} ideal_i / log_2(i + 1))
-    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)^n, where n
+    Formula: αnDCG@k = (sum_{i=1}^{k} gain_i / log_2(i + 1)) / (sum_{i=1}^{k} ideal_i / log_2(i + 1))
+    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)ⁿ, where n
         documents before it are too; ideal_i likewise where at each rank the document that gains most comes next, the
         highest id first.
     Range: 0 to 1; above 1 where the list beats that order, which is not always the best.
@@ -157,7 +157,7 @@ def err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
 
     Formula: ERR_IA@k = (sum_{i=1}^{k} gain_i / i) / (N · sum_{i=1}^{k} 0.5^{i − 1} / i)
     Symbols: N is the number of the query's subtopics that have a relevant document; gain_i is the sum over the
-        subtopics that the document at rank i is relevant to of 0.5^n, where n documents before it are too.
+        subtopics that the document at rank i is relevant to of 0.5ⁿ, where n documents before it are too.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
     No relevant document: A query that has judgments of subtopics, and no relevant document among them: 0, and the query
@@ -186,7 +186,7 @@ def normalised_err_ia(ranking: Ranking, *, rel: int, cutoff: int) -> Floats:
     """The expected inverse rank at which readers with different intents stop, over that of the best order judged.
 
     Formula: nERR_IA@k = (sum_{i=1}^{k} gain_i / i) / (sum_{i=1}^{k} ideal_i / i)
-    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of 0.5^n, where n documents
+    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of 0.5ⁿ, where n documents
         before it are too; ideal_i likewise where at each rank the document that gains most comes next, the highest id
         first.
     Range: 0 to 1; above 1 where the list beats that order, which is not always the best.
@@ -217,7 +217,7 @@ def novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, beta: float
 
     Formula: NRBP = ((1 − (1 − alpha) · beta) / N) · sum_{i} gain_i · beta^{i − 1}
     Symbols: N is the number of the query's subtopics that have a relevant document; gain_i is the sum over the
-        subtopics that the document at rank i is relevant to of (1 − alpha)^n, where n documents before it are too.
+        subtopics that the document at rank i is relevant to of (1 − alpha)ⁿ, where n documents before it are too.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
     No relevant document: A query that has judgments of subtopics, and no relevant document among them: 0, and the query
@@ -247,7 +247,7 @@ def normalised_novelty_rank_biased(ranking: Ranking, *, rel: int, alpha: float, 
     """Novelty- and rank-biased precision over that of the best order of what was judged.
 
     Formula: nNRBP = (sum_{i} gain_i · beta^{i − 1}) / (sum_{i} ideal_i · beta^{i − 1})
-    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)^n, where n
+    Symbols: gain_i is the sum over the subtopics that the document at rank i is relevant to of (1 − alpha)ⁿ, where n
         documents before it are too; ideal_i likewise where at each rank the document that gains most comes next, the
         highest id first.
     Range: 0 to 1; above 1 where the list beats that order, which is not always the best.

@@ -113,7 +113,7 @@ def insq(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Fl
 
     Formula: INSQ = sum_{i} W_i · gain_i
     Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = ((i + 2T − 1) / (i + 2T))^2; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
+        C_i = ((i + 2T − 1) / (i + 2T))²; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
     No relevant document: 0, and the query counts, under pooled judgments; undefined, and left out of the mean, under
@@ -143,7 +143,7 @@ def inst(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | None) -> Fl
 
     Formula: INST = sum_{i} W_i · gain_i
     Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = ((i + T + T_i − 1) / (i + T + T_i))^2, where T_i = T − gain_1 − … − gain_i is what is still wanted after
+        C_i = ((i + T + T_i − 1) / (i + T + T_i))², where T_i = T − gain_1 − … − gain_i is what is still wanted after
         rank i; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0 and 1.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
@@ -265,7 +265,7 @@ def nearly_err_11(ranking: Ranking, *, T: float, min_rel: int, max_rel: int | No
 
     Formula: NERR11 = sum_{i} W_i · gain_i
     Symbols: W_i, the share of rank i, is proportional to C_1 · … · C_{i − 1} with
-        C_i = (1 − gain_i) · ((i + 2T − 1) / (i + 2T))^2; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0
+        C_i = (1 − gain_i) · ((i + 2T − 1) / (i + 2T))²; gain_i is (grade − min_rel) / (max_rel − min_rel), within 0
         and 1.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
