@@ -79,11 +79,12 @@ def main(arguments: list[str] | None = None) -> int:
     for files in assessors_as_subtopics(given.data):
         results["pyndeval"].add(compare(files, "pyndeval"))
     print(f"\n{done} of {len(all_runs)} runs, {time.monotonic() - started:.0f} s\n")
-    print("| program | measures asked for | values | largest difference | differ where scores are equal | 0/0 there |")
-    print("|---|---|---|---|---|---|")
+    heads = ("program", "measures asked for", "values", "largest difference", "differ where scores are equal")
+    print(f"| {' | '.join(heads)} | where they are below 0 | 0/0 there |")
+    print("|---|---|---|---|---|---|---|")
     for program, total in results.items():
         row = (program, len(ASKED[program]), f"{total.values:,}", f"{total.largest:.1e}", f"{total.tied:,}")
-        print(f"| {' | '.join(map(str, row))} | {total.undefined:,} |")
+        print(f"| {' | '.join(map(str, row))} | {total.negative:,} | {total.undefined:,} |")
     refused = sorted({pair for total in results.values() for pair in total.refused})
     print(f"\nrefused here: {'; '.join(f'{name} on {run}' for run, name in refused) or 'nothing'}")
     faults = [f"{program}: {sorted(names)} were not asked for" for program, names in missing.items() if names]

@@ -92,6 +92,8 @@ class Compared:
     largest  difference among those that are called equal
     tied     values that differ in queries whose list has equal scores
     undefined  values that the program can't tell (0/0), which are 0 or undefined here
+    negative  values of Compat that differ in queries with scores below 0: there ir_measures takes 0 for the score of a
+        document that the list lacks, and so puts it before listed ones of the same grade
     refused  (run, measure) that our measure refuses: ERR takes grades up to 4, where gdeval's passes 1
     unlike   other differing values, by measure: (run, query, theirs, ours)
     """
@@ -100,6 +102,7 @@ class Compared:
     largest: float = 0.0
     tied: int = 0
     undefined: int = 0
+    negative: int = 0
     refused: set[tuple[str, str]] = field(default_factory=set)
     unlike: dict[str, list[tuple[str, str, float, float]]] = field(default_factory=lambda: defaultdict(list))
 
@@ -108,6 +111,7 @@ class Compared:
         self.largest = max(self.largest, other.largest)
         self.tied += other.tied
         self.undefined += other.undefined
+        self.negative += other.negative
         self.refused |= other.refused
         for name, found in other.unlike.items():
             self.unlike[name] += found
@@ -178,6 +182,7 @@ def _compare(
     setting = Setting(compat=9 if program == "pytrec_eval" else 10)
     ours = score(run, judged, tuple(dict.fromkeys(same.values())), setting).results
     found, close = Compared(refused={(files.name, name) for name in refused}), PRINTED if program == "gdeval" else CLOSE
+    below_zero = {run.queries[place] for place in np.unique(run.query[run.score < 0]).tolist()}
     for measure, query, theirs in _theirs(files, program, list(asked.values())):
         value = float(ours[same[measure]].values[judged.number[query]])
         found.values += 1
@@ -187,6 +192,8 @@ def _compare(
             found.largest = max(found.largest, abs(value - theirs))
         elif query in tied:
             found.tied += 1
+        elif program == "compat" and query in below_zero:
+            found.negative += 1
         else:
             found.unlike[str(measure)].append((files.name, query, theirs, value))
     return found
