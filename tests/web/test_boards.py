@@ -395,19 +395,17 @@ def test_a_board_takes_no_event_that_sql_inserted_for_a_verification(
     field.run("Alder", {"AP": [0.75] * 4})
     outcome = '{"clean": true, "differences": 0}'
     deep = "[" * 4000 + "]" * 4000
-    dates = ["2026-01-01 00:00:00.000000", *(["2026-02-30 21:00:00.000000"] if engine_name == "sqlite" else [])]
-    every = [(date, facts) for date in dates for facts in (outcome, deep, "[]", "{}", "5", '{"clean": 1}')]
-    if engine_name == "sqlite":
-        every.append((dates[0], "no JSON"))
-    for date, facts in every:
+    odd = [outcome, deep, "[]", "{}", "5", '{"clean": 1}', *(["no JSON"] if engine_name == "sqlite" else [])]
+    for facts in odd:
         with field.database.write() as session:
             session.connection().exec_driver_sql(
                 "INSERT INTO event (id, at, action, subject, subject_id, facts, state, changed, previous_hash, hash)"
-                f" SELECT events + 1, '{date}', 'verify', 'chain', 1, '{facts}', '{{}}', '{{}}', head, '00' FROM chain"
+                " SELECT events + 1, '2026-01-01 00:00:00', 'verify', 'chain', 1,"
+                f" '{facts}', '{{}}', '{{}}', head, '00' FROM chain"
             )
         page = client("organiser").get("/campaigns/news/2026")
-        assert page.status_code == 200, (date, facts[:40])
-        assert "The record was never verified" in page.text, (date, facts[:40])
+        assert page.status_code == 200, facts[:40]
+        assert "The record was never verified" in page.text, facts[:40]
 
 
 def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_set_say(
