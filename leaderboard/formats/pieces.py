@@ -17,7 +17,7 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats.checks import not_utf8
 from leaderboard.formats.ids import WORD, Codes, Places
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection
-from leaderboard.formats.problems import Problems
+from leaderboard.formats.problems import Problems, Wrong
 
 __all__ = ["BATCH_BYTES", "PIECE_BYTES", "Batch", "Piece", "batches", "cut", "numbered_lines", "side_by_side"]
 
@@ -97,10 +97,14 @@ class Piece:
 
 
 class Batch(NamedTuple):
-    """Some whole lines of a file as text, each with its newline, and their numbers; 1 is the first of the file."""
+    """Some whole lines of a file as text, each with its newline, and their numbers; 1 is the first of the file.
+
+    unread  what is wrong with lines that are no UTF-8, which are empty in the text
+    """
 
     numbers: range
     text: str
+    unread: Sequence[tuple[int, Wrong]] = ()
 
     def lines(self) -> Iterator[str]:
         return io.StringIO(self.text, newline="\n")
@@ -138,10 +142,7 @@ def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iter
 
 
 def batches(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> Iterator[Batch]:
-    """The text in batches of about `size` bytes; a line that is no UTF-8 text is a problem, and empty in the batch.
-
-    Raises FileRejected as `cut` does.
-    """
+    """The text in batches of about `size` bytes. Raises FileRejected as `cut` does."""
     limits = problems.limits
     reader = io.BufferedReader(text, PIECE_BYTES)
     held = b""
@@ -163,28 +164,31 @@ def batches(text: CappedReader, problems: Problems, size: int = BATCH_BYTES) -> 
         if numbers.stop - 1 > limits.lines:
             raise _too_many_lines(problems)
         if numbers:
-            yield Batch(numbers, _decoded(whole, numbers, problems))
+            yield _decoded(whole, numbers)
         first = numbers.stop
 
 
-def _decoded(whole: bytes, numbers: range, problems: Problems) -> str:
+def _decoded(whole: bytes, numbers: range) -> Batch:
     try:
-        return whole.decode()
+        return Batch(numbers, whole.decode())
     except UnicodeDecodeError:
         pass
-    lines = []
+    lines, unread = [], []
     for number, line in zip(numbers, io.BytesIO(whole), strict=True):
         try:
             lines.append(line.decode())
         except UnicodeDecodeError as error:
-            problems.add_unread(number, not_utf8(error))
+            unread.append((number, not_utf8(error)))
             lines.append("\n")
-    return "".join(lines)
+    return Batch(numbers, "".join(lines), unread)
 
 
 def numbered_lines(text: CappedReader, problems: Problems) -> Iterator[tuple[int, str]]:
-    """Each line of all `batches` with its number."""
-    return chain.from_iterable(batch.numbered() for batch in batches(text, problems))
+    """Each line of all `batches` with its number. One that is no UTF-8 text is a problem, and empty."""
+    for batch in batches(text, problems):
+        for line, wrong in batch.unread:
+            problems.add_unread(line, wrong)
+        yield from batch.numbered()
 
 
 def _line_too_long(problems: Problems, line: int) -> FileRejected:

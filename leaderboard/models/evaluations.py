@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.campaigns import Campaign
-from leaderboard.rules.phases import Opening
+from leaderboard.rules.phases import LONGEST_GRACE, Opening
 from leaderboard.rules.settings import Judging, Split
 
 __all__ = ["Evaluation", "Judgment", "JudgmentRevision", "KnownDocument", "Query", "SubtopicJudgment"]
@@ -53,7 +53,7 @@ class Evaluation(Base):
         sa.CheckConstraint("documents > 0", "documents"),
         sa.CheckConstraint("relevance_level >= 1", "relevance_level"),
         sa.CheckConstraint("closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", "dates"),
-        sa.CheckConstraint("grace_seconds >= 0", "grace_seconds"),
+        sa.CheckConstraint(f"grace_seconds BETWEEN 0 AND {LONGEST_GRACE}", "grace_seconds"),
         sa.CheckConstraint("daily_quota >= 0", "daily_quota"),
         sa.CheckConstraint("total_quota >= 0", "total_quota"),
     )

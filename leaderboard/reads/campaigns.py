@@ -2,19 +2,20 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import current_sets, find_campaign
-from leaderboard.models import Campaign, Evaluation, Query, Scoring, Submission
+from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import Phase
 from leaderboard.rules.settings import Split
 from leaderboard.rules.states import UNFINISHED
@@ -44,13 +45,17 @@ class Leader:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSummary:
-    """queries: those that this reader may know of; systems, leader: 0 and None until they may see results."""
+    """queries: those that this reader may know of; systems, leader: 0 and None until they may see results.
+
+    rounding: how this reader sees figures; None: with all digits, or nothing is scored yet.
+    """
 
     evaluation: EvaluationHeading
     queries: int
     runs: int
     systems: int
     leader: Leader | None
+    rounding: Rounding | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +159,19 @@ def evaluations_of(session: Session, campaign_id: int | None = None) -> Sequence
     return session.scalars(statement).all()
 
 
-def primary_columns(session: Session, evaluations: Sequence[Evaluation]) -> dict[int, Column]:
-    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level."""
-    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+def primary_columns(sets: Mapping[int, ScoringSet]) -> dict[int, Column]:
+    """Evaluation id -> the column of its primary measure, whose name holds the evaluation's relevance level.
+
+    sets  what `current_sets` gives
+    """
     return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
 
 
 def _summaries(
     session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> dict[int, EvaluationSummary]:
-    columns = primary_columns(session, evaluations)
+    sets = current_sets(session, [evaluation.id for evaluation in evaluations])
+    columns = primary_columns(sets)
     entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
     queries = _queries(session)
     runs = _runs(session)
@@ -186,6 +194,7 @@ def _summaries(
             runs.get(evaluation.id, 0),
             systems,
             leader,
+            rounding_seen(actor, evaluation, sets[evaluation.id].settings, now) if evaluation.id in sets else None,
         )
     return summaries
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see
-from leaderboard.lookup import find_team, with_current_scoring
+from leaderboard.lookup import current_sets, find_team, with_current_scoring
 from leaderboard.models import Evaluation, Membership, Scoring, Submission, System, Team, User
 from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
@@ -98,7 +98,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     inside = actor.is_in(team.id) or actor.all_powerful
     members = _members(session, team)
     evaluations = _entered(session, team)
-    columns = primary_columns(session, evaluations)
+    columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
     entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
     places = _places(actor, evaluations, columns, entries, now)
     records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()

@@ -1,11 +1,13 @@
 """What an organiser may know of verifications: when the record was last found in order."""
 
 import datetime as dt
+from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.lookup import stored_events
 from leaderboard.models import Chain, Event
 
 __all__ = ["Verifications", "verifications"]
@@ -21,15 +23,30 @@ class Verifications:
 
 
 def verifications(session: Session) -> Verifications:
-    """The outcomes that `leaderboard verify` left in the trail."""
-    own = (
-        sa.select(Event.at, Event.facts)
-        .where(Event.subject == Chain.__tablename__, Event.action == "verify")
-        .order_by(Event.id.desc())
-        .limit(1)
+    """The outcomes that `leaderboard verify` left in the trail.
+
+    An event that can't be read, that does not give its own hash or that says something else than a verification does is
+    none: somebody else wrote it.
+    """
+    own = (Event.subject == Chain.__tablename__, Event.action == "verify")
+    last = None
+    with closing(stored_events(session, *own, newest_first=True)) as events:
+        for stored in events:
+            if stored.event is None or stored.computed != stored.hash or not _is_outcome(stored.event.facts):
+                continue
+            last = last or stored.event
+            if stored.event.facts["clean"]:
+                return _told(stored.event, last)
+    return _told(None, last)
+
+
+def _is_outcome(facts: Any) -> bool:
+    return (
+        isinstance(facts, dict) and isinstance(facts.get("clean"), bool) and isinstance(facts.get("differences"), int)
     )
-    last = session.execute(own).one_or_none()
-    clean = session.execute(own.where(Event.facts["clean"].as_boolean())).one_or_none()
+
+
+def _told(clean: Event | None, last: Event | None) -> Verifications:
     differs = last is not None and not last.facts["clean"]
     return Verifications(
         clean_at=clean.at if clean is not None else None,

@@ -12,6 +12,7 @@ from typing import Protocol
 from leaderboard.rules.moments import exact_moment_in_words, moment_in_words
 
 __all__ = [
+    "LONGEST_GRACE",
     "Dates",
     "Opening",
     "Phase",
@@ -23,6 +24,8 @@ __all__ = [
     "refusal",
     "teams_may_change",
 ]
+
+LONGEST_GRACE = 24 * 3600  # seconds; migration 0001 has it too
 
 
 class Phase(StrEnum):

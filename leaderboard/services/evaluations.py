@@ -13,7 +13,7 @@ from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import InvalidFields
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.rules.phases import Opening
+from leaderboard.rules.phases import LONGEST_GRACE, Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import OF_EVALUATION, Judging, lacks
 from leaderboard.services.events import present, record
@@ -55,7 +55,6 @@ GREATEST = {
 }
 # What the tables hold, with room for the grace and for any time zone.
 FIRST_DAY, LAST_DAY = dt.datetime(1901, 1, 1, tzinfo=dt.UTC), dt.datetime(9998, 1, 1, tzinfo=dt.UTC)
-LONGEST_GRACE = 24 * 3600  # seconds
 TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
 
 

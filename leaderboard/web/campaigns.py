@@ -9,7 +9,7 @@ from leaderboard.reads import campaigns
 from leaderboard.reads.progress import progress
 from leaderboard.web import charts
 from leaderboard.web.context import read, reading
-from leaderboard.web.exports import Cell, Table, campaign_facts, exported, table
+from leaderboard.web.exports import Cell, Table, campaign_facts, exported, rounded_to, table
 
 blueprint = Blueprint("campaigns", __name__)
 
@@ -54,5 +54,10 @@ def campaign(campaign: str) -> ResponseReturnValue:
 @exported(blueprint, "/campaigns/<campaign>")
 def campaign_file(campaign: str) -> Table:
     page = read(campaigns.campaign, campaign)
-    facts = {"campaign": campaign_facts(page.campaign), "beta": page.beta, "primary_measure": page.primary.name}
+    facts = {
+        "campaign": campaign_facts(page.campaign),
+        "beta": page.beta,
+        "primary_measure": page.primary.name,
+        "rounded_to": {one.evaluation.slug: rounded_to(one.rounding) for one in page.evaluations},
+    }
     return table(page.campaign.slug, COLUMNS, page.evaluations, facts)

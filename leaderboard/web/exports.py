@@ -16,6 +16,7 @@ from flask import Blueprint, Response
 
 from leaderboard.reads.columns import Column
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, Terms
+from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "evaluation_facts",
     "exported",
     "file_name",
+    "rounded_to",
     "table",
     "terms_facts",
 ]
@@ -156,8 +158,13 @@ def terms_facts(terms: Terms) -> dict[str, Any]:
             "excluded": terms.excluded,
             "unjudged": terms.unjudged,
         },
-        "rounded_to": terms.rounding.decimals if terms.rounding else None,
+        "rounded_to": rounded_to(terms.rounding),
     }
+
+
+def rounded_to(rounding: Rounding | None) -> int | None:
+    """How many decimals the means between 0 and 1 have that a reader sees; None: all."""
+    return rounding.decimals if rounding else None
 
 
 def column_facts(column: Column) -> dict[str, Any]:

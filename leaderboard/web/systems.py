@@ -1,6 +1,7 @@
 """One system over its years, as a page and as a file."""
 
 from collections.abc import Callable
+from typing import Any
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
@@ -9,7 +10,7 @@ from leaderboard.reads import systems
 from leaderboard.reads.progress import Point, ProgressPage
 from leaderboard.web import charts, progress
 from leaderboard.web.context import read
-from leaderboard.web.exports import Cell, Table, exported, table
+from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
 
 blueprint = Blueprint("systems", __name__)
 
@@ -37,4 +38,7 @@ def system(team: str, system: str) -> ResponseReturnValue:
 def system_file(team: str, system: str) -> Table:
     page = read(systems.system, team, system)
     rows = [(years.page, point) for years in page.years for point in years.line.points]
-    return table(f"{team}-{system}", COLUMNS, rows, {})
+    terms: dict[str, dict[str, Any]] = {}  # by campaign, then by evaluation
+    for years, point in rows:
+        terms.setdefault(years.campaign.slug, {})[point.period.slug] = terms_facts(point.period.terms)
+    return table(f"{team}-{system}", COLUMNS, rows, {"terms": terms})

@@ -13,13 +13,24 @@ depends_on = None
 
 JSON = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
 
+DIGITS = {count: "[0-9]" * count for count in (2, 4, 6)}  # in a pattern of GLOB
+
 
 def moment(name: str, *, nullable: bool = False) -> sa.Column[Any]:
     """A column of moments that Python can read: years of four digits, and not PostgreSQL's infinity.
 
-    SQLite compares them as text.
+    SQLite keeps and compares them as text, so there it has to be that of a moment: as SQLAlchemy writes it, with or
+    without the fraction of a second, and a day that there is. SQLite's own datetime() makes 2 March of 30 February.
     """
     bounds = f"\"{name}\" >= '1900-01-01 00:00:00+00' AND \"{name}\" < '9999-01-01 00:00:00+00'"
+    if op.get_context().dialect.name == "sqlite":
+        seconds, fraction = f'substr("{name}", 1, 19)', f'substr("{name}", 20)'
+        bounds += (
+            f""" AND "{name}" GLOB '{DIGITS[4]}-{DIGITS[2]}-{DIGITS[2]} {DIGITS[2]}:{DIGITS[2]}:{DIGITS[2]}*'"""
+            f" AND ({fraction} = '' OR {fraction} GLOB '.{DIGITS[6]}')"
+            f' AND length(CAST("{name}" AS BLOB)) = length("{name}")'  # of text it counts nothing behind a NUL
+            f" AND datetime({seconds}, '+0 days') IS {seconds}"
+        )
     return sa.Column(name, sa.DateTime(timezone=True), sa.CheckConstraint(bounds, name=name), nullable=nullable)
 
 
@@ -229,7 +240,7 @@ def upgrade() -> None:
         sa.CheckConstraint(
             "closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", name=op.f("ck_evaluation_dates")
         ),
-        sa.CheckConstraint("grace_seconds >= 0", name=op.f("ck_evaluation_grace_seconds")),
+        sa.CheckConstraint("grace_seconds BETWEEN 0 AND 86400", name=op.f("ck_evaluation_grace_seconds")),
         sa.CheckConstraint("daily_quota >= 0", name=op.f("ck_evaluation_daily_quota")),
         sa.CheckConstraint("documents > 0", name=op.f("ck_evaluation_documents")),
         sa.CheckConstraint("relevance_level >= 1", name=op.f("ck_evaluation_relevance_level")),

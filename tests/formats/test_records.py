@@ -319,3 +319,13 @@ def test_json_lines_read_many_at_once_give_what_they_give_one_by_one(lines: list
 def test_csv_records_read_many_at_once_give_what_they_give_one_by_one(lines: list[str], size: int) -> None:
     content = "\n".join(["query,document,score", *lines]).encode()
     assert read_in_batches(read_csv, content, size) == read_in_batches(read_csv, content, 1 << 20)
+
+
+@pytest.mark.parametrize("size", [1, 40, 1 << 20])
+def test_lines_behind_the_one_where_reading_ended_are_no_problems_however_many_are_read_at_once(size: int) -> None:
+    lines = [b"query,document,score", b"q,\xff,1", b'q,"d,1', b"q,\xff,1", b'"x,1', b"q,e,1", *([b"q,\xff,1"] * 3)]
+    assert read_in_batches(read_csv, b"\n".join(lines), size)[1] == [
+        (2, "byte 3 is no UTF-8 text; save the file as UTF-8"),
+        (3, "is no CSV: a quote opened on this line is not closed; reading ended here"),
+        (4, "byte 3 is no UTF-8 text; save the file as UTF-8"),
+    ]

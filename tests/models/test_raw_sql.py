@@ -1,6 +1,7 @@
 """What no statement changes, tried by plain connections: `sqlite3` as it comes, PostgreSQL as the tables' owner."""
 
 import contextlib
+import datetime as dt
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Base, Database, UtcDateTime
 from leaderboard.models import Evaluation, JudgmentRevision, ScoringSet
+from leaderboard.rules.phases import LONGEST_GRACE, closed_from
 from leaderboard.services import campaigns, evaluations, judgments
 from tests.support.refused import every_row, refused
 from tests.support.world import QRELS, World, judged
@@ -274,11 +276,49 @@ def test_the_current_set_is_not_replaced_by_another_one_that_takes_its_place(
             raw.run(statement)
 
 
-def test_no_date_is_one_that_python_cannot_read(raw: Raw, world: World) -> None:
-    for moment in ("infinity", "-infinity", "10000-01-01 00:00:00", "0001-01-01 00:00:00"):
+NO_MOMENTS = ["infinity", "-infinity", "10000-01-01 00:00:00", "0001-01-01 00:00:00"]
+NO_MOMENTS_OF_TEXT = [  # SQLite has no type for moments
+    "2026-13-45 99:99:99",
+    "2026-02-30 00:00:00.000000",
+    "2026-02-29 00:00:00",
+    "2026-01-01 24:00:00",
+    "2026-01-01 00:00:60",
+    "2026 garbage",
+    "2026-01-01",
+    "2026-01-01T00:00:00",
+    "2026-01-01 00:00:00+00:00",
+    "2026-01-01 00:00:00.000",
+    "2026-01-01 00:00:00.0000000",
+    "2026-01-01 00:00:00.00000x",
+    "2026-01-01 00:00:0٣",
+    "2026-01-01 00:00:00' || char(0) || '.00000",
+    "now",
+    "2461000.5",
+]
+
+
+def test_no_date_is_one_that_python_cannot_read(raw: Raw, world: World, engine_name: str) -> None:
+    for moment in [*NO_MOMENTS, *(NO_MOMENTS_OF_TEXT if engine_name == "sqlite" else [])]:
         for column in ("closes_at", "created_at"):
             with refused(world.database, BROKEN, "evaluation", match=f"ck_evaluation_{column}"):
                 raw.run(f"UPDATE evaluation SET {column} = '{moment}'")
+
+
+def test_moments_are_kept_to_the_microsecond(raw: Raw, world: World) -> None:
+    for text in ("2028-02-29 23:59:59.999999", "2028-12-31 00:00:00.123456", "1900-01-02 00:00:00"):
+        raw.run(f"UPDATE evaluation SET opens_at = NULL, closes_at = '{text}'")
+        [closes_at] = set(world.all(sa.select(Evaluation.closes_at)))
+        assert closes_at == dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+
+
+def test_no_grace_is_longer_than_organisers_may_give(raw: Raw, world: World) -> None:
+    raw.run(f"UPDATE evaluation SET grace_seconds = {LONGEST_GRACE}, closes_at = '9998-12-31 23:59:59.999999'")
+    assert set(map(closed_from, world.all(sa.select(Evaluation)))) == {
+        dt.datetime(9999, 1, 1, 23, 59, 59, 999999, tzinfo=dt.UTC)
+    }
+    for seconds in (-1, LONGEST_GRACE + 1, 2**31 - 1):
+        with refused(world.database, BROKEN, "evaluation", match="ck_evaluation_grace_seconds"):
+            raw.run(f"UPDATE evaluation SET grace_seconds = {seconds}")
 
 
 def test_every_date_column_has_that_check(world: World) -> None:

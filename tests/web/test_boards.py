@@ -389,6 +389,25 @@ def test_a_board_tells_organisers_alone_when_the_record_was_last_found_in_order(
     assert [said(name) for name in ("", "member", "other")] == ["", "", ""]
 
 
+def test_a_board_takes_no_event_that_sql_inserted_for_a_verification(
+    client: Client, field: Field, engine_name: str
+) -> None:
+    field.run("Alder", {"AP": [0.75] * 4})
+    outcome = '{"clean": true, "differences": 0}'
+    deep = "[" * 4000 + "]" * 4000
+    odd = [outcome, deep, "[]", "{}", "5", '{"clean": 1}', *(["no JSON"] if engine_name == "sqlite" else [])]
+    for facts in odd:
+        with field.database.write() as session:
+            session.connection().exec_driver_sql(
+                "INSERT INTO event (id, at, action, subject, subject_id, facts, state, changed, previous_hash, hash)"
+                " SELECT events + 1, '2026-01-01 00:00:00', 'verify', 'chain', 1,"
+                f" '{facts}', '{{}}', '{{}}', head, '00' FROM chain"
+            )
+        page = client("organiser").get("/campaigns/news/2026")
+        assert page.status_code == 200, facts[:40]
+        assert "The record was never verified" in page.text, facts[:40]
+
+
 def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_set_say(
     app: Flask, field: Field, client: Client
 ) -> None:

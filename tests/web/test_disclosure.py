@@ -1,5 +1,6 @@
 """What pages and files show of judgments that are still closed: rounded means, and nothing made of finer ones."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -131,6 +132,19 @@ def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], F
             [["The year 2024, The year 2025"], ["The year 2025, The year 2024"]]
         ), address
         assert "rounded" not in browsers("admin").get(address).text
+
+
+def test_every_json_file_with_means_says_to_how_many_decimals_they_are_rounded(
+    browsers: Callable[[str], FlaskClient],
+) -> None:
+    addresses = ("/campaigns/news", "/campaigns/news/2025", "/campaigns/news/progress", "/teams/woods/alder")
+    for reader, decimals in (("", 2), ("member", 2), ("admin", None)):  # of means of fifty queries: docs/disclosure.md
+        browser = browsers(reader)
+        campaign, board, progress, system = (json.loads(browser.get(f"{address}.json").text) for address in addresses)
+        assert campaign["rounded_to"] == dict.fromkeys(YEARS, decimals)
+        assert board["terms"]["rounded_to"] == decimals
+        for terms in (progress["terms"], system["terms"]["news"]):
+            assert {year: each["rounded_to"] for year, each in terms.items()} == dict.fromkeys(YEARS, decimals)
 
 
 def test_a_period_whose_means_are_rounded_is_compared_with_the_digits_that_are_left(database: Database) -> None:

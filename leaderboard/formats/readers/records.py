@@ -55,8 +55,6 @@ def _read(records: "_Records") -> Iterator[Table]:
         records.take(batch)
         if records.rows is not None:
             yield records.rows.table()
-        if records.ended:
-            break
     if records.rows is None:
         records.problems.raise_empty()
 
@@ -67,17 +65,29 @@ class _Records(ABC):
 
     batches  the file
     rows     of the batch at hand; None before the first record
-    ended    whether what follows can't be read
+    end      the last line, where what follows it can't be read
     """
 
     def __init__(self, schemas: Sequence[Schema], problems: Problems, given: Iterator[Batch]) -> None:
-        self.batches = given
+        self.batches = self._until_end(given)
         self.problems = problems
         self.rows: CheckedRows | None = None
-        self.ended = False
+        self.end: int | None = None
         self.schema = schemas[-1]
         self._schemas = schemas
         self._getters: dict[Names, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+
+    def _until_end(self, given: Iterator[Batch]) -> Iterator[Batch]:
+        """The batches up to the end. Lines of one that are no UTF-8 are problems once it was read: those behind the end
+        are none, in whichever batch they come.
+        """
+        for batch in given:
+            yield batch
+            for line, wrong in batch.unread:
+                if self.end is None or line <= self.end:
+                    self.problems.add_unread(line, wrong)
+            if self.end is not None:
+                return
 
     @abstractmethod
     def take(self, batch: Batch) -> None:
@@ -166,14 +176,15 @@ class _CsvRecords(_Records):
                 yield line
 
         reader = csv.reader(lines(), strict=True)
-        while waiting and not self.ended:
+        while waiting and self.end is None:
             numbers.clear()
             try:
                 records.append(next(reader))
             except csv.Error as error:
-                self.ended = len(numbers) > 1
+                if len(numbers) > 1:
+                    self.end = numbers[-1]
                 unclosed = "a quote opened on this line is not closed; reading ended here"
-                self.problems.add_unread(numbers[0], Wrong(f"is no CSV: {unclosed if self.ended else error}"))
+                self.problems.add_unread(numbers[0], Wrong(f"is no CSV: {unclosed if self.end else error}"))
             else:
                 first.append(numbers[0])
         return first, records
@@ -259,7 +270,7 @@ class _JsonRecords(_Records):
         self._find: Callable[[str], list[tuple[str, ...]]] | None = None
 
     def take(self, batch: Batch) -> None:
-        numbers, text = batch
+        numbers, text = batch.numbers, batch.text
         while self.rows is None and numbers:
             line, _, text = text.partition("\n")
             self._take_line(numbers[0], line)

@@ -69,8 +69,9 @@ class Report:
         return not self.differences
 
     def add(self, where: str, what: str, stored: str, expected: str, last: str = "") -> None:
-        """Adds a Difference in the database."""
-        self.differences.append(Difference(where, what, stored, expected, last))
+        """Adds a Difference in the database. Halves of characters, which JSON may hold, are shown by their numbers."""
+        words = (each.encode(errors="backslashreplace").decode() for each in (where, what, stored, expected, last))
+        self.differences.append(Difference(*words))
 
 
 @contextmanager

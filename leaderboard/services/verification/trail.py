@@ -1,19 +1,20 @@
 """Whether the events follow each other unaltered, and what they tell of rows and scorings."""
 
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.lookup import StoredEvent, stored_events
 from leaderboard.models import Chain, Event, User
-from leaderboard.rules.digests import FIRST, event_hash
+from leaderboard.rules.digests import FIRST
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.states import State
 from leaderboard.services.guarded import is_nothing, state_before
-from leaderboard.services.verification.report import NOTHING, Report
+from leaderboard.services.verification.report import NOTHING, Report, part
+from leaderboard.services.verification.sayings import says_what_events_say
 
 __all__ = ["Ended", "Scored", "TakenOver", "Told", "check_trail"]
 
@@ -74,39 +75,40 @@ def check_trail(session: Session, report: Report, noted: tuple[int, str] | None)
     noted  the number of an event and its hash, as `verify` has them
     """
     told = Told()
-    names = dict(session.execute(sa.select(User.id, User.name)).all())
+    names: dict[int, str] = {}
+    with part(session, report, "the names of accounts"):
+        names |= dict(session.execute(sa.select(User.id, User.name)).all())
     number, head, noted_hash = 0, FIRST, NOTHING
-    events = session.scalars(sa.select(Event).order_by(Event.id).execution_options(yield_per=1000))
-    with closing(events):
-        for event in events:
-            words = _in_words(event, names)
-            _check_event(report, event, words, number, head)
+    for stored in stored_events(session):
+        event = stored.event
+        words = _in_words(event, names) if event is not None else ""
+        _check_event(report, stored, words, number, head)
+        if event is not None and says_what_events_say(event):
             _hear_states(event, words, told)
             _hear_scoring(event, words, told)
-            number, head = event.id, event.hash
-            if noted is not None and number == noted[0]:
-                noted_hash = head
-            session.expunge(event)
+        else:
+            problem = stored.problem or "it says what no event of this program says"
+            report.add("the trail", f"event {stored.id}", f"can't be read ({problem})", "an event", words)
+        number, head = stored.id, stored.hash
+        if noted is not None and number == noted[0]:
+            noted_hash = head
     report.events, report.head = number, head
-    _check_end(session, report)
+    with part(session, report, "the count of events"):
+        _check_end(session, report)
     if noted is not None and noted_hash != noted[1]:
         report.add("the trail", f"event {noted[0]}", noted_hash, f"{noted[1]}, as noted down")
     return told
 
 
-def _check_event(report: Report, event: Event, words: str, number: int, head: str) -> None:
+def _check_event(report: Report, stored: StoredEvent, words: str, number: int, head: str) -> None:
     """Whether an event follows the one before, which has this number and hash, and gives its own hash."""
-    if event.id != number + 1:
-        gone = f"event {number + 1}" if event.id == number + 2 else f"events {number + 1} to {event.id - 1}"
+    if stored.id != number + 1:
+        gone = f"event {number + 1}" if stored.id == number + 2 else f"events {number + 1} to {stored.id - 1}"
         report.add("the trail", gone, NOTHING, "an event")
-    elif event.previous_hash != head:
-        report.add("the trail", f"event {event.id}", f"follows {event.previous_hash}", f"follows {head}", words)
-    computed = event_hash(
-        event.previous_hash, event.id, event.at, event.actor_id, event.action, event.subject, event.subject_id,
-        event.facts, event.state, event.changed,
-    )  # fmt: skip
-    if computed != event.hash:
-        report.add("the trail", f"event {event.id}", f"a content of hash {computed}", event.hash, words)
+    elif stored.previous_hash != head:
+        report.add("the trail", f"event {stored.id}", f"follows {stored.previous_hash}", f"follows {head}", words)
+    if stored.event is not None and stored.computed != stored.hash:
+        report.add("the trail", f"event {stored.id}", f"a content of hash {stored.computed}", stored.hash, words)
 
 
 def _check_end(session: Session, report: Report) -> None:
@@ -121,9 +123,8 @@ def _check_end(session: Session, report: Report) -> None:
 
 def _hear_states(event: Event, words: str, told: Told) -> None:
     """What an event says of rows, and whether it found them as the event before had left them."""
-    changed = _as_object(event.changed)
-    for thing, state in _as_object(event.state).items():
-        found = state_before(changed[thing], state) if thing in changed else state
+    for thing, state in event.state.items():
+        found = state_before(event.changed[thing], state) if thing in event.changed else state
         left, by = told.states.get(thing, (None, ""))
         if found != left and not (is_nothing(found) and is_nothing(left)):
             told.taken_over.setdefault(thing, []).append(TakenOver(event.id, found, left, by))
@@ -132,7 +133,7 @@ def _hear_states(event: Event, words: str, told: Told) -> None:
 
 def _hear_scoring(event: Event, words: str, told: Told) -> None:
     """What an event says of a scoring."""
-    facts, run = _as_object(event.facts), event.subject_id
+    facts, run = event.facts, event.subject_id
     if event.action == "score" and facts.keys() >= {"scoring", "digest", "figures"}:
         told.scored[facts["scoring"]] = Scored(facts["digest"], facts["figures"], run, words)
     elif event.action == "reject" and "scoring" in facts:
@@ -142,11 +143,6 @@ def _hear_scoring(event: Event, words: str, told: Told) -> None:
     elif event.action == "retry":
         for scoring_id in facts.get("scorings", []):
             told.ended.pop(scoring_id, None)
-
-
-def _as_object(content: Any) -> dict[str, Any]:
-    """An event's JSON; nothing where it is no object, which its hash has told already."""
-    return content if isinstance(content, dict) else {}
 
 
 def _in_words(event: Event, names: Mapping[int, str]) -> str:
