@@ -84,7 +84,7 @@ class Scoring(Base):
     missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of the evaluation's queries that it lacks
     unjudged: Mapped[list[str]] = mapped_column(default=list)  # left out for want of judgments (pooled judging)
     digest: Mapped[str | None]  # of a scored one: see `rules.digests.scoring_digest`
-    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # see RunScores; for organisers
+    facts: Mapped[dict[str, Any]] = mapped_column(default=dict)  # see RunScores
 
     __table_args__ = (
         sa.UniqueConstraint("submission_id", "scoring_set_id"),
@@ -111,6 +111,8 @@ class Score(Base):
     `mean` is NULL when undefined. `values` is float64[positions of the evaluation's queries], NaN where undefined or
     not counted. A page on one query reads its eight bytes only (`db.value_at`); on PostgreSQL the column's storage is
     EXTERNAL, so that this does not read the rest.
+
+    `lost_low`, `lost_high`: of MQWV the interval of MQWV − AQWV, where the set has both; NULL for all other measures.
     """
 
     __tablename__ = "score"
@@ -121,6 +123,8 @@ class Score(Base):
     mean: Mapped[float | None]
     low: Mapped[float | None]
     high: Mapped[float | None]
+    lost_low: Mapped[float | None]
+    lost_high: Mapped[float | None]
     count: Mapped[int]  # queries that the mean runs over
     values: Mapped[Floats] = mapped_column(deferred=True)
 

@@ -22,7 +22,7 @@ from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name
 from leaderboard.rules.states import SetState
 from leaderboard.statistics import LEAST_QUERIES
 
-__all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "system_label"]
+__all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "rounded", "system_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,5 +189,12 @@ def _rounded(figure: Figure, family: Family, rounding: Rounding) -> Figure:
     """The figure as a reader sees it who may not see single queries; none of a measure that tells of judgments only."""
     if family.of_judgments:
         return NO_FIGURE
-    low, high = rounding.interval(figure.low, figure.high, family.unit)
-    return Figure(rounding.mean(figure.mean, family.unit), low, high, rounding.queries)
+    return rounded(figure, family.unit, rounding)
+
+
+def rounded(figure: Figure, unit: str, rounding: Rounding | None) -> Figure:
+    """The figure with as many digits as its reader may see; None: with all."""
+    if rounding is None:
+        return figure
+    low, high = rounding.interval(figure.low, figure.high, unit)
+    return Figure(rounding.mean(figure.mean, unit), low, high, rounding.queries)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set, of_subset
-from leaderboard.models import Query, Scoring, ScoringSet, Submission
+from leaderboard.metrics.families.detection import AQWV
+from leaderboard.metrics.families.sweep import MQWV
+from leaderboard.models import Query, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
-from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
+from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries, rounded
 from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.queries import relevant_documents
@@ -21,8 +24,9 @@ from leaderboard.reads.standings import choose, known_order, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
+from leaderboard.statistics import LEAST_QUERIES
 
-__all__ = ["QueryValues", "SubmissionResults", "results"]
+__all__ = ["QueryValues", "SubmissionResults", "ThresholdCost", "results"]
 
 PAGE = 500  # queries
 
@@ -45,11 +49,25 @@ class QueryValues:
 
 
 @dataclass(frozen=True, slots=True)
+class ThresholdCost:
+    """What the choice of threshold cost a run: MQWV − AQWV, at one relevance level.
+
+    name     of the difference: "MQWV − AQWV"
+    figure   rounded for its reader as all figures are; None where no single θ gives the run's decisions: these may be
+             better than any θ, and the difference negative
+    """
+
+    name: str
+    figure: Figure | None
+
+
+@dataclass(frozen=True, slots=True)
 class SubmissionResults:
     """The means of a scored run, and its values query by query where those may be seen.
 
     columns, figures  every measure with its mean; value_columns: those that have values on single queries
     queries, shown   all of them as sorted, and those of this page
+    threshold_costs  for each MQWV whose AQWV is shown too
     rank     on the board by the primary measure; None when another run stands for its system, or it is not ranked
     ranked   how many runs are ranked
     compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
@@ -65,6 +83,7 @@ class SubmissionResults:
     columns: tuple[Column, ...]
     value_columns: tuple[Column, ...]
     figures: tuple[Figure, ...]
+    threshold_costs: tuple[ThresholdCost, ...]
     rank: int | None
     ranked: int
     details_open: bool
@@ -122,6 +141,7 @@ def results(
         columns=held.columns,
         value_columns=value_columns,
         figures=tuple(figures.get(one.name, Figure(None)) for one in held.columns),
+        threshold_costs=_threshold_costs(session, scoring, held, subset),
         rank=places.get(run.id),
         ranked=len(places),
         details_open=details,
@@ -136,6 +156,35 @@ def results(
         standing=next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None),
         compared_with=len(on_board) if public else 0,
     )
+
+
+def _threshold_costs(session: Session, scoring: Scoring, held: Terms, subset: Subset) -> tuple[ThresholdCost, ...]:
+    shown = {metrics.parse(column.name): column for column in held.columns}
+    pairs = [
+        (column, shown[beside])
+        for measure, column in shown.items()
+        if measure.family is MQWV and (beside := AQWV(rel=measure.arguments["rel"])) in shown
+    ]
+    if not pairs:
+        return ()
+    rows = session.scalars(
+        sa.select(Score).where(
+            Score.scoring_id == scoring.id,
+            Score.subset == subset,
+            Score.measure.in_([column.name for pair in pairs for column in pair]),
+        )
+    )
+    scores = {row.measure: row for row in rows}
+    found = []
+    for maximum, actual in pairs:
+        best, own, name = scores[maximum.name], scores[actual.name], f"{maximum.name} − {actual.name}"
+        if not scoring.facts["one_threshold"]:
+            found.append(ThresholdCost(name, None))
+        elif best.mean is not None and own.mean is not None:
+            lost = max(0.0, best.mean - own.mean)  # below 0 by rounding only
+            ends = (best.lost_low, best.lost_high) if best.count >= LEAST_QUERIES else (None, None)
+            found.append(ThresholdCost(name, rounded(Figure(lost, *ends, best.count), maximum.unit, held.rounding)))
+    return tuple(found)
 
 
 def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from leaderboard.scoring.collection_size import crowded_queries, require_judgmen
 from leaderboard.scoring.joined_run import JoinedRun, join
 from leaderboard.scoring.judged_queries import JudgedQueries, Judging, prepare
 from leaderboard.scoring.order import RankedLines, ranked_lines
-from leaderboard.scoring.returned import ReturnedBy, returned, returned_by
+from leaderboard.scoring.returned import ReturnedBy, by_one_threshold, returned, returned_by
 
 __all__ = [
     "JoinedRun",
@@ -24,6 +24,7 @@ __all__ = [
     "RankedLines",
     "ReturnedBy",
     "Scored",
+    "by_one_threshold",
     "join",
     "prepare",
     "ranked_lines",

@@ -9,7 +9,7 @@ from leaderboard.errors import BadInput
 from leaderboard.metrics import Bools
 from leaderboard.scoring.order import Scores, compared_scores
 
-__all__ = ["ReturnedBy", "require_threshold", "returned", "returned_by"]
+__all__ = ["ReturnedBy", "by_one_threshold", "require_threshold", "returned", "returned_by"]
 
 ReturnedBy = Literal["decisions", "threshold", "all"]
 
@@ -63,6 +63,21 @@ def returned(
             return np.asarray(compared_scores(score, compat) >= at_least, np.bool_)
         case "all":
             return np.ones(len(score), np.bool_)
+
+
+def by_one_threshold(score: Scores, decision: Bools | None, compat: Literal[9, 10] = 10) -> bool:
+    """Whether a single θ for all queries returns what the run returns: True without decisions of its own.
+
+    score, decision, compat: as `returned` takes them.
+
+    >>> score = np.array([0.9, 0.3, 0.8])
+    >>> by_one_threshold(score, np.array([True, False, True])), by_one_threshold(score, np.array([True, True, False]))
+    (True, False)
+    """
+    if decision is None or decision.all() or not decision.any():
+        return True
+    compared = compared_scores(score, compat)
+    return bool(compared[decision].min() > compared[~decision].max())
 
 
 def require_threshold(threshold: float | None) -> None:

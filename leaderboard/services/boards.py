@@ -35,7 +35,7 @@ from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standin
 from leaderboard.rules.states import SetState
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["FIGURES_VERSION", "Due", "Recomputed", "due", "recomputed", "refresh"]
+__all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
 
 FIGURES_VERSION = 2  # of how a board's figures are computed and kept; those of another version are computed anew
 
@@ -151,7 +151,7 @@ def refresh(database: Database, wanted: Due) -> bool:
     for work in works:
         ends, figures = _derive(work)
         subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
-        changed = iter([(run, pair) for run, pair in ends.items() if _differs(pair, work.ends[run])])
+        changed = iter([(run, pair) for run, pair in ends.items() if differs(pair, work.ends[run])])
         while some := list(islice(changed, WRITTEN_AT_ONCE)):
             with database.write() as session:
                 _write_ends(session, wanted.measure, subsets, some)
@@ -197,7 +197,7 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                     for run in work.lineup.all
                     if work.measure.has_interval  # else it was worked out when the run was scored
                     and run in stored
-                    and _differs(ends.get(run, NO_ENDS), stored[run])
+                    and differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = kept.get((wanted, subset), figures)
                 others = {
@@ -408,7 +408,7 @@ def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
     return told
 
 
-def _differs(new: KeptEnds, old: KeptEnds) -> bool:
+def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
     """Whether an end moved by more than rounding: sums run in another order when there are more or fewer runs."""
     pairs = zip(new, old, strict=True)
     return any(

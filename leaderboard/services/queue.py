@@ -73,6 +73,7 @@ class MeasureScore:
     """One measure over one subset of the queries; the columns of Score.
 
     low, high  of an interval that takes the run itself (MQWV); all others are worked out with the board
+    lost_low, lost_high  of MQWV − AQWV, with MQWV where the set has both
     """
 
     measure: str
@@ -82,6 +83,8 @@ class MeasureScore:
     values: Floats
     low: float | None = None
     high: float | None = None
+    lost_low: float | None = None
+    lost_high: float | None = None
 
     @property
     def line(self) -> ScoreLine:
@@ -97,7 +100,8 @@ class RunScores:
     missing   the evaluation's queries that the run lacks, judged or not, by external id; excluded ones are left out
     unjudged  queries left out because the pooled judgments say nothing about them
     facts     lines, queries and tag of the run, theta of the measures that have one, and for how many queries the run
-              and the judgments name more documents than the collection has (`crowded`); for organisers only
+              and the judgments name more documents than the collection has (`crowded`); for organisers only. And
+              whether a single θ gives the run's decisions (`one_threshold`), which everybody is told
     seconds   how long reading and scoring took
     """
 
@@ -230,6 +234,8 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
                 "values": each.values,
                 "low": each.low,
                 "high": each.high,
+                "lost_low": each.lost_low,
+                "lost_high": each.lost_high,
             }
             for each in result.measures
         ],

@@ -64,11 +64,15 @@ def threshold_intervals(
     ranking: Ranking,
     rel: int = 1,
     *,
+    one_threshold: bool = False,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> ThresholdIntervals:
     """The intervals of one run's MQWV and MQWV − AQWV. Needs scores, documents and β, as these measures do.
+
+    one_threshold: whether a single θ gives the run's decisions, so that MQWV − AQWV is never below 0. Other decisions
+    may be better than any single θ.
 
     Fewer resamples are drawn where thresholds × queries are many; how many stands in the result. None where `intervals`
     has none. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
@@ -101,7 +105,7 @@ def threshold_intervals(
     at_best = {int(place): tuple(column[:, [number]] for column in columns_at) for number, place in enumerate(places)}
     nothing = tuple(np.zeros_like(column) for column in actual)
     found = []
-    for taken_off, limits in ((nothing, (0.0, 1.0)), (actual, (-math.inf, math.inf))):
+    for taken_off, limits in ((nothing, (0.0, 1.0)), (actual, (0.0 if one_threshold else -math.inf, math.inf))):
         values, errors = np.empty(len(best)), np.empty(len(best))
         for place, columns in at_best.items():
             rows = np.flatnonzero(best == place)
@@ -151,7 +155,8 @@ def _best(ranking: Ranking, rel: int, thetas: Floats, counts: Bools, weights: Fl
         for first in range(0, len(weights), max(1, CELLS // AT_ONCE)):
             rows = slice(first, first + max(1, CELLS // AT_ONCE))
             values = _values(columns, weights[rows])
-            place = np.argmax(values, axis=1)
+            # The first of those that tie, whatever rounding makes of the tie: another machine adds up in another order.
+            place = np.argmax(values >= values.max(axis=1, keepdims=True) - ROUNDING, axis=1)
             own = values[np.arange(len(place)), place]
             better = own > highest[rows] + ROUNDING
             best[rows][better] = start + place[better]

@@ -201,6 +201,8 @@ def _significance(page: BoardPage) -> list[str]:
         return [_too_few(_queries(page))]
     if page.tag:
         return [f"Which {_noun(page)}s may be the best is worked out over all queries only."]
+    if page.ranked_by is not None and not page.ranked_by.per_query:
+        return [_of_the_whole_run(page, page.ranked_by)]
     statistics = page.statistics
     if statistics is None or not statistics.ranks:
         if statistics is not None and statistics.too_few_queries:
@@ -216,6 +218,11 @@ def _significance(page: BoardPage) -> list[str]:
     if count <= NAMED_AS_BEST:
         return [f"{level} the best {_noun(page)} is among these {WORDS[count]}, shaded: {_all_of(best)}."]
     return [f"{level} the best {_noun(page)} is among the {count} that are shaded."]
+
+
+def _of_the_whole_run(page: BoardPage, column: Column) -> str:
+    text = f"Which {_noun(page)}s may be the best can't be said by {column.name}"
+    return f"{text}: rank sets compare query by query, and this measure is of the whole run."
 
 
 def _too_few(queries: int) -> str:

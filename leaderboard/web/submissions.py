@@ -5,7 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.errors import Conflict
 from leaderboard.models import Submission
-from leaderboard.reads.results import results
+from leaderboard.reads.entries import NO_FIGURE
+from leaderboard.reads.results import ThresholdCost, results
 from leaderboard.reads.submissions import status
 from leaderboard.rules.states import State
 from leaderboard.services import submissions
@@ -44,8 +45,20 @@ def show_file(submission: int) -> Table:
         "evaluation": evaluation_facts(found.evaluation),
         "terms": terms_facts(found.terms),
         "measures": [column_facts(column) for column in found.columns],
+        "threshold_costs": [_cost(cost) for cost in found.threshold_costs],
     }
     return Table(f"submission-{found.id}", ["query", "missing", *names], rows, facts)
+
+
+def _cost(cost: ThresholdCost) -> dict[str, Cell]:
+    figure = cost.figure or NO_FIGURE
+    return {
+        "figure": cost.name,
+        "one_threshold": cost.figure is not None,
+        "mean": figure.mean,
+        "low": figure.low,
+        "high": figure.high,
+    }
 
 
 @blueprint.get("/submissions/<int:submission>/status")

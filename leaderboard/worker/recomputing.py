@@ -11,10 +11,10 @@ from leaderboard import metrics
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, LeaderboardError
 from leaderboard.formats import Limits
-from leaderboard.models import Scoring, ScoringSet, Submission
+from leaderboard.models import Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.digests import ScoreLine
 from leaderboard.rules.states import State
-from leaderboard.services.boards import Recomputed, recomputed
+from leaderboard.services.boards import Recomputed, differs, recomputed
 from leaderboard.services.verification import Difference, Report, lines_of, readable, run_in_words
 from leaderboard.store import RunStore
 from leaderboard.worker.run_scorer import RunScorer
@@ -60,6 +60,10 @@ def _compare(
     with database.read() as session:
         where = run_in_words(session, submission_id)
         stored = {(line.measure, line.subset): line for line in lines_of(session, [scoring_id]).get(scoring_id, [])}
+        ends = {
+            (row.measure, row.subset.value): (row.low, row.high, row.lost_low, row.lost_high)
+            for row in session.scalars(sa.select(Score).where(Score.scoring_id == scoring_id))
+        }
     try:
         with store.run_file(sha256) as path:
             if (found := _sha256(path)) != sha256:
@@ -76,6 +80,13 @@ def _compare(
         if was != now:
             what = f"{measure} over {subset} queries, scored again"
             differences.append(Difference(where, what, _in_words(was), _in_words(now), into=EITHER))
+    for each in scored.measures:
+        if metrics.parse(each.measure).has_interval:
+            continue  # worked out with the board
+        computed_ends = (each.low, each.high, each.lost_low, each.lost_high)
+        if (kept := ends.get((each.measure, each.subset.value))) is not None and differs(computed_ends, kept):
+            what = f"intervals of {each.measure} over {each.subset.value} queries, scored again"
+            differences.append(Difference(where, what, f"{kept}", f"{computed_ends}"))
     return differences
 
 

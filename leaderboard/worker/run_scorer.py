@@ -13,6 +13,7 @@ from leaderboard.db import Database
 from leaderboard.errors import Conflict
 from leaderboard.formats import Ids, Judgments, Limits, Run, SubtopicJudgments, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
+from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, SubtopicJudgment
 from leaderboard.rules.settings import Subset
@@ -78,8 +79,9 @@ class RunScorer:
             for subset, judged in prepared.judged.items()
         }
         whole = scored[Subset.ALL]
+        one_threshold = scoring.by_one_threshold(run.score, run.decision, prepared.setting.compat)
         measures = [
-            _measure_score(measure, subset, scored.get(subset, whole), prepared)
+            _measure_score(measure, subset, scored.get(subset, whole), prepared, one_threshold)
             for measure in prepared.measures
             for subset in Subset
         ]
@@ -101,6 +103,7 @@ class RunScorer:
                     if (theta := evaluated.theta) is not None
                 },
                 "crowded": len(whole.crowded),
+                "one_threshold": one_threshold,
             },
         )
 
@@ -222,23 +225,32 @@ def _judgments_of_subtopics(rows: Iterable[tuple[str, str, str, int]]) -> Subtop
     )
 
 
-def _measure_score(measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared) -> MeasureScore:
+def _measure_score(
+    measure: Measure, subset: Subset, scored: scoring.Scored, prepared: _Prepared, one_threshold: bool
+) -> MeasureScore:
     """The measure's mean, and its values by position."""
     evaluated: Evaluated = scored.results[measure]
     values = np.full(prepared.size, np.nan)
     values[[prepared.positions[query] for query in scored.queries]] = evaluated.values
-    own = None
+    maximum = lost = None
     if measure.family is MQWV and math.isfinite(evaluated.mean):
         rel = int(measure.arguments["rel"])
-        own = scored.ranking.keep(("interval", measure), lambda: threshold_intervals(scored.ranking, rel).maximum)
+        own = scored.ranking.keep(
+            ("intervals", measure), lambda: threshold_intervals(scored.ranking, rel, one_threshold=one_threshold)
+        )
+        maximum = own.maximum
+        if one_threshold and AQWV(rel=rel) in scored.results:
+            lost = own.lost
     return MeasureScore(
         measure=str(measure),
         subset=subset,
         mean=evaluated.mean if math.isfinite(evaluated.mean) else None,
         count=evaluated.count,
         values=values,
-        low=own.low if own else None,
-        high=own.high if own else None,
+        low=maximum.low if maximum else None,
+        high=maximum.high if maximum else None,
+        lost_low=lost.low if lost else None,
+        lost_high=lost.high if lost else None,
     )
 
 

@@ -666,6 +666,8 @@ def upgrade() -> None:
         sa.Column("mean", sa.Double(), nullable=True),
         sa.Column("low", sa.Double(), nullable=True),
         sa.Column("high", sa.Double(), nullable=True),
+        sa.Column("lost_low", sa.Double(), nullable=True),
+        sa.Column("lost_high", sa.Double(), nullable=True),
         sa.Column("count", sa.Integer(), nullable=False),
         sa.Column("values", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(

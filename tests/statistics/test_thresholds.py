@@ -105,6 +105,13 @@ def test_below_five_queries_there_is_no_interval():
     assert found.maximum.reason == "an interval needs at least 5 queries; there are 4"
 
 
+def test_what_a_single_threshold_lost_is_never_said_to_be_negative():
+    ranking = field(12, seed=2, theta=0.6)
+    free, never_negative = (threshold_intervals(ranking, resamples=300, one_threshold=one).lost for one in (0, 1))
+    assert free.low < 0.0 == never_negative.low
+    assert free.high == never_negative.high > 0.0
+
+
 def test_decisions_at_the_best_threshold_lose_nothing_and_claim_nothing():
     ranking = field(20, seed=7)
     theta = parse("MQWV").evaluate(ranking).theta

@@ -157,6 +157,21 @@ def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Fiel
     assert "All 2 runs have a higher AP than the best baseline." in page
 
 
+def test_by_a_measure_of_the_whole_run_it_says_why_nobody_can_be_told_apart(app: Flask, database: Database) -> None:
+    field = Field(database, measures=("MQWV", "AQWV"))
+    field.campaign(beta=20.0)
+    field.evaluation(tags=[()] * 20)
+    for name, best in (("Alder", 0.9), ("Birch", 0.7)):
+        field.run(name, {"MQWV": [float("nan")] * 20, "AQWV": about(0.5)}, means={"MQWV": best})
+    refresh(field)
+    page = seen(app)
+    assert (
+        "Which systems may be the best can't be said by MQWV: rank sets compare query by query, and this measure is of "
+        "the whole run."
+    ) in page
+    assert "has not been worked out" not in page
+
+
 def test_sentences_above_a_part_of_the_queries_stand_apart_and_claim_nothing_of_ranks(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": [0.9] * 20})
     field.run("Birch", {"AP": [0.1] * 20})

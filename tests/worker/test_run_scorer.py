@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.formats import QueryRow
+from leaderboard.formats import Limits, QueryRow
 from leaderboard.models import Campaign, Event, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.boards import board
 from leaderboard.rules.phases import Opening
@@ -18,6 +18,8 @@ from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import boards, campaigns, evaluations, queries
 from leaderboard.services.events import present
+from leaderboard.services.verification import Report
+from leaderboard.worker.recomputing import recompute
 from tests.support.verification import without_triggers
 from tests.support.world import QRELS, RUN, World
 
@@ -82,7 +84,7 @@ def test_the_record_says_how_it_came_about(world: World) -> None:
     scoring = world.scoring(run)
     assert (scoring.state, scoring.attempt, scoring.errors, scoring.beta) == (State.SCORED, 1, 0, 20.0)
     assert scoring.missing == ["q3"]
-    assert scoring.facts == {"lines": 3, "queries": 2, "tag": "a-run", "theta": {}, "crowded": 0}
+    assert scoring.facts == {"lines": 3, "queries": 2, "tag": "a-run", "theta": {}, "crowded": 0, "one_threshold": True}
     assert scoring.started_at is not None
     assert scoring.finished_at is not None
     assert scoring.seconds is not None
@@ -188,7 +190,9 @@ def test_a_mean_has_the_same_digits_whatever_the_order_of_import(world: World) -
     assert [row.entry.figures["AP"].mean for row in page.rows] == [(1 + 1 + 1 / 3) / 3]
 
 
-def test_the_interval_of_mqwv_comes_with_its_score_and_stays_when_boards_are_refreshed(world: World) -> None:
+def test_the_intervals_of_mqwv_come_with_its_score_outlive_boards_and_are_verified(
+    world: World,
+) -> None:
     """Of six queries three have both relevant documents first; the others one false alarm before each of them."""
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, measures=["MQWV", "AQWV"])
@@ -200,17 +204,42 @@ def test_the_interval_of_mqwv_comes_with_its_score_and_stays_when_boards_are_ref
     world.judge("".join(f"q{n} 0 a 1\nq{n} 0 b 1\n" for n in range(6)))
     good, bad = "q{0} Q0 a 1 4 t\nq{0} Q0 b 2 3 t\n", "q{0} Q0 x 1 4 t\nq{0} Q0 a 2 3 t\nq{0} Q0 y 3 2 t\n"
     run = world.submit("".join((good if n < 3 else bad).format(n) for n in range(6)))
+    lines = "q{0}\ta\tY\t4\nq{0}\tb\tY\t3\n", "q{0}\tx\tN\t4\nq{0}\ta\tY\t3\nq{0}\ty\tN\t2\n"  # better than any θ
+    decided = world.submit("".join(lines[n >= 3].format(n) for n in range(6)))
     world.drain()
     mean = 1 - (0 * 3 + 0.5 * 3) / 6 - 20 * (0.01 * 3) / 6  # at θ = 3
+    actual = mean - 20 * (0.01 * 3) / 6  # all of them: y too
     with world.database.read() as session:
         for wanted in boards.due(session):
             boards.refresh(world.database, wanted)
     for subset in ("all", "shown"):
-        score = _scores(world, run)["MQWV", subset]
+        scores = _scores(world, run)
+        score = scores["MQWV", subset]
         assert score.mean == pytest.approx(mean)
+        assert scores["AQWV", subset].mean == pytest.approx(actual)
         assert score.low < mean < score.high <= 1.0
+        assert 0.0 <= score.lost_low < mean - actual < score.lost_high
+        assert (scores["AQWV", subset].lost_low, scores["AQWV", subset].lost_high) == (None, None)
+        own = _scores(world, decided)["MQWV", subset]
+        assert own.low < mean < own.high
+        assert (own.lost_low, own.lost_high) == (None, None)
+    assert [world.scoring(one).facts["one_threshold"] for one in (run, decided)] == [True, False]
     with world.database.read() as session:
         assert [each for each in boards.recomputed(session) if each.intervals or each.figures] == []
+    assert _recomputed(world) == []
+    with world.database.write() as session:
+        of_mqwv = (Score.scoring_id == world.scoring(run).id, Score.measure == "MQWV")
+        session.execute(sa.update(Score).where(*of_mqwv, Score.subset == "all").values(low=0.5))
+        session.execute(sa.update(Score).where(*of_mqwv, Score.subset == "shown").values(lost_high=0.5))
+    assert _recomputed(world) == [
+        "intervals of MQWV over all queries, scored again", "intervals of MQWV over shown queries, scored again",
+    ]  # fmt: skip
+
+
+def _recomputed(world: World) -> list[str]:
+    report = Report()
+    recompute(world.database, world.store, Limits(), report, lambda _: None)
+    return sorted(each.what for each in report.differences)
 
 
 def test_every_outcome_is_in_the_audit_trail(world: World) -> None:
