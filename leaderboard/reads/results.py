@@ -29,6 +29,7 @@ from leaderboard.statistics import LEAST_QUERIES
 __all__ = ["QueryValues", "SubmissionResults", "ThresholdCost", "results"]
 
 PAGE = 500  # queries
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,8 @@ def _threshold_costs(session: Session, scoring: Scoring, held: Terms, subset: Su
         if not scoring.facts["one_threshold"]:
             found.append(ThresholdCost(name, None))
         elif best.mean is not None and own.mean is not None:
-            lost = max(0.0, best.mean - own.mean)  # below 0 by rounding only
+            difference = best.mean - own.mean
+            lost = difference if difference > ROUNDING else 0.0  # below 0 by rounding only
             ends = (best.lost_low, best.lost_high) if best.count >= LEAST_QUERIES else (None, None)
             found.append(ThresholdCost(name, rounded(Figure(lost, *ends, best.count), maximum.unit, held.rounding)))
     return tuple(found)
