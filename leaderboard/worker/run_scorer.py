@@ -13,14 +13,17 @@ from leaderboard.db import Database
 from leaderboard.errors import Conflict
 from leaderboard.formats import Ids, Judgments, Limits, Run, read_run
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
-from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission
+from leaderboard.models import Judgment, JudgmentRevision, KnownDocument, Query, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
+from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.queue import MeasureScore, RunScores
-from leaderboard.services.scoring_sets import of_its_event
+from leaderboard.services.scoring_sets import imported, of_its_event
 from leaderboard.store import RankedList, RunStore
 from leaderboard.worker.messages import Stage
 
 __all__ = ["RunScorer"]
+
+SEE = "see `leaderboard verify`"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class RunScorer:
         keep  whether the store keeps the run's ranked lists; not where figures are only to be compared
 
         Raises FileRejected with the problems of its file, Damaged when the file is not what was received, Conflict when
-        the set is not what was made, and NoStore or NoDatabase when these do not answer.
+        the set or its judgments are not what was made and imported, and NoStore or NoDatabase when these do not answer.
         """
         started = time.perf_counter()
         prepared, submission, run = self._read(submission_id, scoring_set_id, enter)
@@ -131,25 +134,25 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
     with database.read() as session:
         made = session.get_one(ScoringSet, scoring_set_id)
         if not of_its_event(session, made):
-            raise Conflict(f"scoring set {made.id} is not the one that this program made: see `leaderboard verify`")
+            raise Conflict(f"scoring set {made.id} is not the one that this program made: {SEE}")
+        revision = session.get_one(JudgmentRevision, made.revision_id)
         settings = made.settings
         of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings.queries)
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
         positions = dict(queries.all())
-        judgments = _judgments(
-            session.execute(
-                sa.select(Query.external_id, Judgment.document, Judgment.grade)
-                .join(Query, Query.id == Judgment.query_id)
-                .where(Judgment.revision_id == made.revision_id, of_set)
-            )
-        )
-        known = _judgments(
-            session.execute(
-                sa.select(Query.external_id, KnownDocument.document, sa.literal(1))
-                .join(Query, Query.id == KnownDocument.query_id)
-                .where(KnownDocument.revision_id == made.revision_id, of_set)
-            )
-        )
+        judged = session.execute(
+            sa.select(Query.external_id, Judgment.document, Judgment.grade)
+            .join(Query, Query.id == Judgment.query_id)
+            .where(Judgment.revision_id == revision.id, of_set)
+        ).all()
+        known = session.execute(
+            sa.select(Query.external_id, KnownDocument.document)
+            .join(Query, Query.id == KnownDocument.query_id)
+            .where(KnownDocument.revision_id == revision.id, of_set)
+        ).all()
+        if not imported(session, revision) or judgments_sha256(judged, known) != revision.sha256:
+            raise Conflict(f"the judgments are not those of an import as revision {revision.number}: {SEE}")
+    judgments, already = _judgments(judged), _judgments((query, document, 1) for query, document in known)
     return _Prepared(
         set_id=scoring_set_id,
         size=settings.queries,
@@ -160,7 +163,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
                 judgments,
                 settings.counted(positions, subset),
                 judging=settings.judging.value,
-                known=known if settings.known else None,
+                known=already if settings.known else None,
             )
             for subset in settings.subsets
         },
