@@ -107,7 +107,15 @@ def import_judgments(
             ),
         )
     revision.finished_at = present()
-    record(session, actor, "import judgments", evaluation, revision=revision.number, judgments=len(judgments))
+    record(
+        session,
+        actor,
+        "import judgments",
+        evaluation,
+        revision=revision.number,
+        judgments=len(judgments),
+        sha256=sha256,
+    )
     make_set(session, actor, evaluation)
     return revision
 

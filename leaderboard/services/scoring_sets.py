@@ -4,7 +4,9 @@ A set is made whenever one of its settings changes. Results that stand stay on t
 result for every run; then one update switches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -12,7 +14,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.errors import InvalidFields
-from leaderboard.lookup import current_set, lost_in
+from leaderboard.lookup import current_set, lost_in, stored_events
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import (
@@ -34,7 +36,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.turns import next_turns
 
-__all__ = ["enqueue", "live_sets", "make_set", "of_its_event", "of_older_version", "ready_sets", "switch"]
+__all__ = ["enqueue", "imported", "live_sets", "make_set", "of_its_event", "of_older_version", "ready_sets", "switch"]
 
 SUBMITTED, RESCORING = 0, 10  # priorities: what people wait for goes first
 
@@ -91,14 +93,25 @@ def of_its_event(session: Session, made: ScoringSet) -> bool:
 
     A set that somebody made or changed past this program is not.
     """
-    facts = session.scalar(
-        sa.select(Event.facts)
-        .where(Event.subject == "scoring_set", Event.subject_id == made.id, Event.action == "make set")
-        .order_by(Event.id.desc())
-        .limit(1)
-    )
-    number = session.scalar(sa.select(JudgmentRevision.number).where(JudgmentRevision.id == made.revision_id))
-    return facts == {"evaluation": made.evaluation_id, "revision": number, "settings": made.settings.hash}
+    revision = session.get_one(JudgmentRevision, made.revision_id)
+    facts = {"evaluation": made.evaluation_id, "revision": revision.number, "settings": made.settings.hash}
+    return next(_facts_of(session, "make set", "scoring_set", made.id), None) == facts
+
+
+def imported(session: Session, revision: JudgmentRevision) -> bool:
+    """Whether an event tells of the import of this revision, with as many judgments and this hash of them."""
+    facts = {"revision": revision.number, "judgments": revision.judgments, "sha256": revision.sha256}
+    events = _facts_of(session, "import judgments", "evaluation", revision.evaluation_id)
+    return any(told == facts for told in events)
+
+
+def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> Iterator[dict[str, Any]]:
+    """What the events of an action say, the last one first: those that can be read and give their own hash."""
+    of_it = (Event.subject == subject, Event.subject_id == subject_id, Event.action == action)
+    with closing(stored_events(session, *of_it, newest_first=True)) as events:
+        for stored in events:
+            if stored.event is not None and stored.computed == stored.hash:
+                yield stored.event.facts
 
 
 def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:

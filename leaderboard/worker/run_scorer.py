@@ -15,15 +15,26 @@ from leaderboard.formats import Ids, Judgments, Limits, Run, SubtopicJudgments, 
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
-from leaderboard.models import Judgment, KnownDocument, Query, ScoringSet, Submission, SubtopicJudgment
+from leaderboard.models import (
+    Judgment,
+    JudgmentRevision,
+    KnownDocument,
+    Query,
+    ScoringSet,
+    Submission,
+    SubtopicJudgment,
+)
 from leaderboard.rules.settings import Subset
+from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.queue import MeasureScore, RunScores
-from leaderboard.services.scoring_sets import of_its_event
+from leaderboard.services.scoring_sets import imported, of_its_event
 from leaderboard.statistics import threshold_intervals
 from leaderboard.store import RankedList, RunStore
 from leaderboard.worker.messages import Stage
 
 __all__ = ["RunScorer"]
+
+SEE = "see `leaderboard verify`"
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,7 @@ class RunScorer:
         keep  whether the store keeps the run's ranked lists; not where figures are only to be compared
 
         Raises FileRejected with the problems of its file, Damaged when the file is not what was received, Conflict when
-        the set is not what was made, and NoStore or NoDatabase when these do not answer.
+        the set or its judgments are not what was made and imported, and NoStore or NoDatabase when these do not answer.
         """
         started = time.perf_counter()
         prepared, submission, run = self._read(submission_id, scoring_set_id, enter)
@@ -136,39 +147,31 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
     with database.read() as session:
         made = session.get_one(ScoringSet, scoring_set_id)
         if not of_its_event(session, made):
-            raise Conflict(f"scoring set {made.id} is not the one that this program made: see `leaderboard verify`")
+            raise Conflict(f"scoring set {made.id} is not the one that this program made: {SEE}")
+        revision = session.get_one(JudgmentRevision, made.revision_id)
         settings = made.settings
         of_set = sa.and_(Query.evaluation_id == made.evaluation_id, Query.position < settings.queries)
         queries = session.execute(sa.select(Query.external_id, Query.position).where(of_set).order_by(Query.position))
         positions = dict(queries.all())
-        judgments = _judgments(
-            session.execute(
-                sa.select(Query.external_id, Judgment.document, Judgment.grade)
-                .join(Query, Query.id == Judgment.query_id)
-                .where(Judgment.revision_id == made.revision_id, of_set)
-            )
-        )
-        known = _judgments(
-            session.execute(
-                sa.select(Query.external_id, KnownDocument.document, sa.literal(1))
-                .join(Query, Query.id == KnownDocument.query_id)
-                .where(KnownDocument.revision_id == made.revision_id, of_set)
-            )
-        )
-        subtopics = None
-        if settings.subtopics:
-            subtopics = _judgments_of_subtopics(
-                session.execute(
-                    sa.select(
-                        Query.external_id,
-                        SubtopicJudgment.subtopic,
-                        SubtopicJudgment.document,
-                        SubtopicJudgment.grade,
-                    )
-                    .join(Query, Query.id == SubtopicJudgment.query_id)
-                    .where(SubtopicJudgment.revision_id == made.revision_id, of_set)
-                )
-            )
+        judged = session.execute(
+            sa.select(Query.external_id, Judgment.document, Judgment.grade)
+            .join(Query, Query.id == Judgment.query_id)
+            .where(Judgment.revision_id == revision.id, of_set)
+        ).all()
+        known = session.execute(
+            sa.select(Query.external_id, KnownDocument.document)
+            .join(Query, Query.id == KnownDocument.query_id)
+            .where(KnownDocument.revision_id == revision.id, of_set)
+        ).all()
+        about = session.execute(
+            sa.select(Query.external_id, SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade)
+            .join(Query, Query.id == SubtopicJudgment.query_id)
+            .where(SubtopicJudgment.revision_id == revision.id, of_set)
+        ).all()
+        if not imported(session, revision) or judgments_sha256(judged, known, about) != revision.sha256:
+            raise Conflict(f"the judgments are not those of an import as revision {revision.number}: {SEE}")
+    judgments, already = _judgments(judged), _judgments((query, document, 1) for query, document in known)
+    subtopics = _judgments_of_subtopics(about) if settings.subtopics else None
     return _Prepared(
         set_id=scoring_set_id,
         size=settings.queries,
@@ -179,7 +182,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
                 judgments,
                 settings.counted(positions, subset),
                 judging=settings.judging.value,
-                known=known if settings.known else None,
+                known=already if settings.known else None,
                 subtopics=subtopics,
             )
             for subset in settings.subsets

@@ -281,3 +281,29 @@ def test_a_run_is_not_scored_by_a_set_that_sql_made_or_changed(
     assert scoring.failure == (f"scoring set {forged} is not the one that this program made: see `leaderboard verify`")
     assert not scoring.damaged
     assert world.all(sa.select(Score.mean)) == []
+
+
+def _in_a_child(session: Session) -> None:
+    """A row of a table that inherits is one of ours to whoever reads, and no trigger of ours runs for it."""
+    session.connection().exec_driver_sql("CREATE TABLE mine () INHERITS (judgment)")
+    session.connection().exec_driver_sql(
+        "INSERT INTO mine SELECT revision_id, query_id, 'd59', 1 FROM judgment WHERE document = 'd1'"
+    )
+
+
+def _added(session: Session) -> None:
+    with without_triggers(session):
+        session.connection().exec_driver_sql(
+            "INSERT INTO judgment SELECT revision_id, query_id, 'd59', 1 FROM judgment WHERE document = 'd1'"
+        )
+
+
+def test_a_run_is_not_scored_by_judgments_that_sql_added_to_a_revision(world: World, engine_name: str) -> None:
+    run = world.submit()
+    with world.database.write() as session:
+        (_added if engine_name == "sqlite" else _in_a_child)(session)
+    world.drain()
+    (scoring,) = world.all(sa.select(Scoring))
+    assert (scoring.submission_id, scoring.state, scoring.damaged) == (run, State.FAILED, False)
+    assert scoring.failure == "the judgments are not those of an import as revision 1: see `leaderboard verify`"
+    assert world.all(sa.select(Score.mean)) == []

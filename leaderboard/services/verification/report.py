@@ -112,7 +112,7 @@ def run_in_words(session: Session, submission_id: int) -> str:
         .join(Evaluation, Evaluation.id == Submission.evaluation_id)
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
         .where(Submission.id == submission_id)
-    ).one_or_none()
+    ).first()
     return f"run {submission_id}" + (f" ({row[0]} in {row[1]}/{row[2]})" if row is not None else "")
 
 

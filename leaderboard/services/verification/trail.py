@@ -113,8 +113,8 @@ def _check_event(report: Report, stored: StoredEvent, words: str, number: int, h
 
 def _check_end(session: Session, report: Report) -> None:
     """Whether the trail ends with the event that was counted last."""
-    chain = session.execute(sa.select(Chain.events, Chain.head)).one_or_none()
-    counted = f"{chain.events} events, the last {chain.head}" if chain is not None else NOTHING
+    rows = session.execute(sa.select(Chain.events, Chain.head)).all()
+    counted = " and ".join(f"{events} events, the last {head}" for events, head in rows) or NOTHING
     found = f"{report.events} events, the last {report.head}"
     if counted != found:
         # Of the two the longer one is what there was: the end of the trail is gone, or the count was changed.

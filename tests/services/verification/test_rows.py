@@ -7,7 +7,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Evaluation, Submission, Team, User
+from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team, User
+from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, people, scoring_sets, submissions, teams
 from leaderboard.services.guarded import GUARDED
 from leaderboard.services.judgments import judgments_sha256
@@ -151,7 +152,7 @@ def test_an_event_takes_nothing_over_that_sql_changed_before_it(played: World) -
         before = found
 
 
-def test_a_revision_that_sql_made_up_is_named_though_everything_was_scored_by_it(played: World) -> None:
+def test_a_revision_that_sql_made_up_is_named_and_nothing_is_scored_by_it(played: World) -> None:
     """No trigger is in its way: it is inserted as an import does it, with the right hash, and finished."""
     rows = [("q1", "d1", 0), ("q1", "d2", 1), ("q2", "d3", 1), ("q3", "d4", 0)]
     columns = "evaluation_id, judgments, highest_grade, note, imported_at, imported_by_id"
@@ -169,6 +170,8 @@ def test_a_revision_that_sql_made_up_is_named_though_everything_was_scored_by_it
     with played.database.write() as session:
         scoring_sets.make_set(session, CONSOLE, session.get_one(Evaluation, played.evaluation))
     played.drain()
+    forged = sa.select(Scoring.state).join(ScoringSet).where(ScoringSet.revision_id == 99)
+    assert set(played.all(forged)) == {State.FAILED}
     assert named(verified(played)) == [(REVISIONS, "2")]
     with played.database.write() as session:
         change_title(session)
