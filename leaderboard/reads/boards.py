@@ -72,7 +72,8 @@ class BoardStatistics:
                     said of ranks
     above_baselines  scorings that are significantly better than every baseline
     resamples       that the intervals come from
-    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for
+    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are closed
+                    the queries are those that the figures are said to be over, and the resamples None
     too_few_queries  whether that is why there are none
     told            what the queries can tell of the ranked runs; None while details are closed
     """
@@ -81,7 +82,7 @@ class BoardStatistics:
     above_baselines: frozenset[int]
     confidence: float
     resamples: int
-    rank_resamples: int
+    rank_resamples: int | None
     rank_queries: int
     too_few_queries: bool
     seed: int
@@ -237,7 +238,8 @@ def board(
         if statistics is not None and not details_open:
             chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and _has_choice(entries_seen)
             too_few = all(entry.figure(ranked_by.name).low is None for entry in entries)
-            statistics = _as_rounded(statistics, entries, places, hide=chosen_by_digits or too_few)
+            queries = max((entry.figure(ranked_by.name).count for entry in entries), default=0)
+            statistics = _as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
         rows = [_row(entry, columns, ranked_by, places, statistics) for entry in ordered]
         unfinished = _unfinished(session, evaluation)
@@ -360,15 +362,17 @@ def _has_choice(entries: Sequence[Entry]) -> bool:
 
 
 def _as_rounded(
-    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], *, hide: bool
+    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], queries: int, *, hide: bool
 ) -> BoardStatistics:
     """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
 
     A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
-    What the queries can tell is left out: all of it is worked out from single queries' values.
+    What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
+    have a value, and how many resamples were drawn, which on a very large board follows from that.
 
-    hide  whether to leave them out: where nothing has an interval, because the queries are too few; and where the best
-          run stands and two read alike, since that they are given for the one that stands would say that it is better
+    queries  that the rounded figures are said to be over
+    hide     whether to leave them out: where nothing has an interval, as the queries are too few; and where the best
+             run stands and two read alike, since that they are given for the one that stands would say that it is better
     """
     if hide:
         return replace(
@@ -386,7 +390,9 @@ def _as_rounded(
         scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
         for scoring, (low, high) in statistics.ranks.items()
     }
-    return replace(statistics, ranks=ranks, above_baselines=frozenset(), told=None)
+    return replace(
+        statistics, ranks=ranks, above_baselines=frozenset(), rank_resamples=None, rank_queries=queries, told=None
+    )
 
 
 def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:

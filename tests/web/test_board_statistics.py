@@ -13,6 +13,7 @@ from flask import Flask
 
 from leaderboard.db import Database
 from leaderboard.models import Score
+from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import boards
 from tests.support.field import Field, about
@@ -240,6 +241,27 @@ def test_files_hold_rank_sets_and_where_the_draws_come_from(app: Flask, field: F
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 20, "seed": 1,
     }  # fmt: skip
     assert [row["may_be_best"] for row in document["rows"]] == [True, True, False]
+
+
+def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are_closed(
+    app: Flask, database: Database
+) -> None:
+    # 18 of 20 queries have relevant documents: that the judgments alone say.
+    field = Field(database)
+    field.campaign()
+    field.evaluation(tags=[()] * 20)
+    field.run("Alder", {"AP": [*HALF[:18], float("nan"), float("nan")]})
+    field.run("Birch", {"AP": [*HALF[1:19], float("nan"), float("nan")]})
+    refresh(field)
+    assert "compared over 18 queries, with 10,000 resamples" in seen(app)
+    field.change(details=Opening.NEVER)
+    page = app.test_client().get(BOARD).text
+    assert "compared over 20 queries, with at most 10,000 resamples" in page
+    assert not re.search(r"\b18\b", seen(app))
+    document = json.loads(app.test_client().get(f"{BOARD}.json").text)
+    assert document["statistics"] == {
+        "confidence": 0.95, "resamples": 10_000, "rank_resamples": None, "rank_queries": 20, "seed": 1,
+    }  # fmt: skip
 
 
 def test_a_board_of_one_system_claims_nothing_of_the_best(app: Flask, field: Field) -> None:
