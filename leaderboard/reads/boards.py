@@ -72,8 +72,8 @@ class BoardStatistics:
                     said of ranks
     above_baselines  scorings that are significantly better than every baseline
     resamples       that the intervals come from
-    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are closed
-                    the queries are those that the figures are said to be over, and the resamples None
+    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are
+                    closed the queries are those that the figures are said to be over, and the resamples None
     too_few_queries  whether that is why there are none
     told            what the queries can tell of the ranked runs; None while details are closed
     """
@@ -371,8 +371,9 @@ def _as_rounded(
     have a value, and how many resamples were drawn, which on a very large board follows from that.
 
     queries  that the rounded figures are said to be over
-    hide     whether to leave them out: where nothing has an interval, as the queries are too few; and where the best
-             run stands and two read alike, since that they are given for the one that stands would say that it is better
+    hide     whether to leave out the rank sets: where nothing has an interval, because the queries are too few; and
+             where the best run stands and two read alike, since that they are given for the one that stands would say
+             that it is better
     """
     if hide:
         return replace(
