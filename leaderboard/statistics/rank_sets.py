@@ -10,8 +10,14 @@ finding on the board is then about .05, however many pairs it has: what the simu
 A system's rank set is [1 + how many are significantly better, S − how many are significantly worse]; the best system is
 among those whose set holds 1.
 
-A resample that lacks the few queries on which the differences of a pair vary has no standard error for that pair. Three
-rules keep such pairs from taking away what can be said of others, as one odd submission would otherwise do:
+A resample that lacks the few queries on which the differences of a pair mostly vary has hardly a standard error for
+that pair, and its t there is very large. Four rules keep such pairs from taking away what can be said of others, as one
+odd submission would otherwise do:
+
+* Every pair is held against its own tail (a balanced bootstrap, Beran 1988). The t that one resample in 200 exceeds
+  would be Student's for normal differences; where a pair's is w times as large, all its t are divided by w, in the
+  resamples and as observed. So two systems that differ a little everywhere and a lot on one query need a larger t to
+  be told apart, and nobody else does.
 
 * Systems that differ on fewer than 6 queries have no part in the resampling: even if all of 5 differences are in one
   direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on nearly all
@@ -26,7 +32,8 @@ rules keep such pairs from taking away what can be said of others, as one odd su
 Sources: J. P. Romano and M. Wolf, Stepwise Multiple Testing as Formalized Data Snooping, Econometrica 73, 2005; M.
 Mogstad, J. P. Romano, A. M. Shaikh and D. Wilhelm, Inference for Ranks, Review of Economic Studies 91, 2024; R. E.
 Tarone, A Modified Bonferroni Method for Discrete Data, Biometrics 46, 1990; P. Hall, The Bootstrap and Edgeworth
-Expansion, Springer 1992 (studentising); I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
+Expansion, Springer 1992 (studentising); R. Beran, Balanced Simultaneous Confidence Sets, Journal of the American
+Statistical Association 83, 1988; I. Waudby-Smith and A. Ramdas, Estimating Means of Bounded Random Variables by
 Betting, Journal of the Royal Statistical Society B 86, 2024 (the exact test).
 """
 
@@ -49,6 +56,7 @@ from leaderboard.statistics.defaults import (
     significance,
 )
 from leaderboard.statistics.draws import draws
+from leaderboard.statistics.intervals import students_t
 from leaderboard.statistics.ranks import TIE, competition_ranks
 
 __all__ = ["FEWEST_DIFFERENCES", "RankSet", "RankSets", "draws_that_fit", "rank_sets"]
@@ -57,6 +65,8 @@ Counts = NDArray[np.uint16]
 
 FEWEST_DIFFERENCES = 6
 WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
+TAIL = 0.005  # of a pair's own t in the resamples that lies beyond what it is held against
+FOR_TAIL = 2_000  # resamples at most that find it
 SPARSE = 40  # a pair that differs on more queries than this takes part always: no resample leaves all of them out
 
 WORK = 25_000_000_000  # pairs × queries × resamples at most: a larger board gets fewer resamples, never below LEAST
@@ -92,7 +102,8 @@ class RankSets:
     sets        of each system, in their order; empty where nothing can be said, and `reason` says why
     better      bool[S, S]: better[i, j] where i is significantly better than j
     best        places of the ranked systems whose set holds rank 1, best first; empty where nothing can be said
-    critical    what t had to exceed in the last step; 0 where no pair was left to compare
+    critical    what t had to exceed in the last step (t of a pair with a heavy tail over how heavy it is); 0 where no
+                pair was left to compare
     steps       how often the critical value was found
     queries     on which at least two systems have a value
     resamples, seed  as drawn; fewer than asked for on a very large board
@@ -322,9 +333,9 @@ def _exact(differences: Floats, width: float) -> Floats:
     return average
 
 
-def _at_once(values: Floats) -> int:
-    """How many pairs are worked on at once, so that their differences fit in a quarter of CELLS."""
-    return min(PAIRS_AT_ONCE, max(1, CELLS // 4 // max(1, len(values))))
+def _at_once(values: Floats, rows: int = 0) -> int:
+    """How many pairs are worked on at once, so that their differences, and so many rows, fit in a quarter of CELLS."""
+    return min(PAIRS_AT_ONCE, max(1, CELLS // 4 // max(1, len(values), rows)))
 
 
 def _step_down(pairs: _Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float, int]:
@@ -332,7 +343,9 @@ def _step_down(pairs: _Pairs, resamples: int, seed: int, alpha: float) -> tuple[
     apart = np.zeros(len(pairs.first), dtype=bool)
     if not len(apart):
         return apart, 0.0, 0
-    t, largest = pairs.t, _LargestT(pairs, _weights(len(pairs.values), resamples, seed), alpha)
+    weights = _weights(len(pairs.values), resamples, seed)
+    stretch = _stretch(pairs, weights)
+    t, largest = pairs.t / stretch, _LargestT(pairs, stretch, weights, alpha)
     steps, new = 0, ~apart
     while new.any() and not apart.all():
         critical = largest.critical_value(~apart)
@@ -342,8 +355,23 @@ def _step_down(pairs: _Pairs, resamples: int, seed: int, alpha: float) -> tuple[
     return apart, critical, steps
 
 
+def _stretch(pairs: _Pairs, weights: Counts) -> Floats:
+    """float64[P]: how many times as large as for normal differences is the t that one resample in 200 exceeds; 1 at
+    least."""
+    drawn = weights[:FOR_TAIL].astype(np.float64)
+    place = min(len(drawn), math.ceil((1.0 - TAIL) * (len(drawn) + 1))) - 1
+    found = np.ones(len(pairs.first))
+    plain, with_gaps = np.ones(len(pairs.first)), bool((pairs.common < len(pairs.values)).any())
+    normal = students_t(np.maximum(pairs.common - 1.0, 1.0), TAIL)
+    for some in _chunks(np.arange(len(found)), _at_once(pairs.values, len(drawn))):
+        own = _Moved(pairs, some, plain[some], with_gaps=with_gaps)
+        found[some] = np.partition(own.t(drawn), place, axis=0)[place]
+    return np.maximum(1.0, found / normal)
+
+
 class _LargestT:
-    """The largest t of every resample: over all pairs that are left, and over those that differ on more queries.
+    """The largest t of every resample, each pair's over its stretch: of all pairs that are left, and of those that
+    differ on more queries.
 
     Without the pairs that were told apart, the largest t of a resample is at most what it was with them. So what is
     known from the step before bounds it, and only the resamples that may still decide the quantile are computed again.
@@ -352,9 +380,9 @@ class _LargestT:
     bound   float64[B, L]: at least the largest t over the pairs that are left and differ on levels[l] queries or more
     """
 
-    def __init__(self, pairs: _Pairs, weights: Counts, alpha: float) -> None:
-        self.pairs, self.weights = pairs, weights
-        self.reach = pairs.largest_t
+    def __init__(self, pairs: _Pairs, stretch: Floats, weights: Counts, alpha: float) -> None:
+        self.pairs, self.stretch, self.weights = pairs, stretch, weights
+        self.reach = pairs.largest_t / stretch
         self.level = np.minimum(pairs.differing, SPARSE + 1)
         self.levels = np.unique(self.level)
         self.order = math.ceil((1.0 - alpha) * (len(weights) + 1) - ROUNDING)  # the quantile among the B, from 1
@@ -390,7 +418,7 @@ class _LargestT:
             for with_gaps in (False, True):
                 group = np.flatnonzero(left & (self.level == level) & (complete != with_gaps))
                 for some in _chunks(group, _at_once(self.pairs.values)):
-                    own = _Moved(self.pairs, some, with_gaps)
+                    own = _Moved(self.pairs, some, self.stretch[some], with_gaps=with_gaps)
                     for start in range(0, len(rows), DRAWS_AT_ONCE):
                         part = slice(start, start + DRAWS_AT_ONCE)
                         largest = own.largest_t(self.weights[rows[part]].astype(np.float64))
@@ -401,16 +429,29 @@ class _LargestT:
 class _Moved:
     """How far resamples move the mean differences of some pairs, in standard errors of the resample itself."""
 
-    def __init__(self, pairs: _Pairs, some: Ints, with_gaps: bool) -> None:
+    def __init__(self, pairs: _Pairs, some: Ints, stretch: Floats, *, with_gaps: bool) -> None:
         own = _differences(pairs.values, pairs.first[some], pairs.second[some])
         centred = (own - pairs.difference[some]) / pairs.error[some]
         centred[np.abs(centred) <= NO_SPREAD] = 0.0  # exactly the mean, but for rounding
         self.both = (~np.isnan(own)).astype(np.float64) if with_gaps else None
         self.centred = np.where(np.isnan(own), 0.0, centred) if with_gaps else centred
         self.squares = self.centred**2
+        self.stretch = stretch
 
     def largest_t(self, weights: Floats) -> Floats:
-        """float64[b], of each resample; weights: float64[b, Q].
+        """float64[b]: the largest t of each resample, each over its stretch; weights: float64[b, Q]."""
+        ratio, counts = self._ratio(weights)
+        if self.both is None and (self.stretch == 1.0).all():
+            return _t(ratio.max(axis=1), counts)
+        largest: Floats = (_t(ratio, counts) / self.stretch).max(axis=1)
+        return largest
+
+    def t(self, weights: Floats) -> Floats:
+        """float64[b, p]: t of each pair in each resample."""
+        return _t(*self._ratio(weights))
+
+    def _ratio(self, weights: Floats) -> tuple[Floats, Floats | float]:
+        """(float64[b, p], what t rises with; how many queries of a resample count).
 
         With m the mean of the centred differences and s that of their squares, t² = (n − 1) m² / (s − m²), which rises
         with m² / s. Where a resample has no spread, m² / s is 1 and t is as good as infinite.
@@ -419,13 +460,10 @@ class _Moved:
         ratio *= ratio
         squares = weights @ self.squares
         np.maximum(squares, np.finfo(np.float64).tiny, out=squares)  # where all are 0, so is the mean
-        if self.both is None:
-            queries = float(weights.shape[1])
-            ratio /= squares
-            return _t(ratio.max(axis=1) / queries, queries)
-        counts = np.maximum(weights @ self.both, 1.0)
-        largest: Floats = _t(ratio / (squares * counts), counts).max(axis=1)
-        return largest
+        counts = float(weights.shape[1]) if self.both is None else np.maximum(weights @ self.both, 1.0)
+        squares *= counts
+        ratio /= squares
+        return ratio, counts
 
 
 def _t(ratio: Floats, counts: Floats | float) -> Floats:
