@@ -12,7 +12,7 @@ from leaderboard.scoring import Scored
 __all__ = ["TrecRequest", "printed_under_own_names", "read_request", "trec_lines"]
 
 GRADES_SHOWN = 10
-AFTER_GRADES = ALL_TREC[ALL_TREC.index("P") + 1 :]  # printed below a query's grades
+BEFORE_GRADES = frozenset(ALL_TREC[: ALL_TREC.index("P") + 1])  # printed above a query's grades; all others below
 SUMMARY_ONLY = frozenset({"num_q", "gm_map", "gm_bpref"})  # printed over all queries, not for each
 LARGEST_DIGIT = 9
 
@@ -85,8 +85,8 @@ def trec_lines(
             for each in request.measures
             if each.name not in SUMMARY_ONLY
         ]
-        before = [column for column in columns if _base(column[0]) not in AFTER_GRADES]
-        after = columns[len(before) :]
+        before = [column for column in columns if _base(column[0]) in BEFORE_GRADES]
+        after = [column for column in columns if _base(column[0]) not in BEFORE_GRADES]
         for place, query in enumerate(scored.queries):
             if query not in skipped:
                 yield "".join(_line(name, query, values[place], measure) for name, measure, values in before)

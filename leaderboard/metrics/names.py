@@ -103,6 +103,7 @@ def parse_agreements(text: str) -> tuple["Agreement", ...]:
                 listed = ", ".join(each.name for each in AGREEMENTS)
                 raise UnknownMeasure(f"no agreement is called {part!r}; there are {listed}")
             inside = dict(_parameters(match["inside"] or "", part))
+            agreement.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
             agreements[agreement(cutoff=_cutoff(match["cutoff"], part), **inside)] = None
         except UnknownMeasure as unknown:
             problems[unknown.message] = None
@@ -167,6 +168,7 @@ def _resolve(text: str) -> tuple[Measure, ...]:
     needs_more = family is not None and family.cutoff is not None and family.cutoff.required
     if match and family and not (needs_more and match["cutoff"] is None and text in FORMS):
         family, inside = _as_ours(family, dict(_parameters(match["inside"] or "", text)))
+        family.read_arguments(inside)  # a parameter called `cutoff` or `self` must not reach the call below
         return (family(cutoff=_cutoff(match["cutoff"], text), **inside),)
     measures = _trec_eval(text)
     if not measures:

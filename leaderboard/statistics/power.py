@@ -68,8 +68,10 @@ def power(effect: float, queries: int, *, significance: float = SIGNIFICANCE) ->
 
     freedom, noncentrality = queries - 1, math.sqrt(queries) * abs(effect)
     critical = -special.stdtrit(freedom, significance / 2)
-    missed = special.nctdtr(freedom, noncentrality, critical) - special.nctdtr(freedom, noncentrality, -critical)
-    return min(1.0, max(0.0, float(1.0 - missed)))
+    missed, wrong_side = special.nctdtr(freedom, noncentrality, (critical, -critical))
+    # Where such a probability is below some 1e-15, because the effect is large, scipy gives NaN for it.
+    missed, wrong_side = (0.0 if math.isnan(share) else float(share) for share in (missed, wrong_side))
+    return min(1.0, max(0.0, 1.0 - missed + wrong_side))
 
 
 def queries_needed(effect: float, *, wanted: float = POWER, significance: float = SIGNIFICANCE) -> int | None:

@@ -118,6 +118,20 @@ def test_trec_evals_form_prints_its_names_in_its_order(scored: Scored) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("measures", "names"),
+    [
+        ("nDCG@10 ERR@10", ["ndcg_cut_10", "ERR@10"]),
+        ("P(judged_only=True)@5 SetP(relative=True)", ["set_relative_P", "P(judged_only=True)@5"]),
+        ("ERR@10 nDCG@10 P@5 relstring.3", ["P_5", "relstring_3", "ndcg_cut_10", "ERR@10"]),
+    ],
+)
+def test_trec_evals_form_prints_each_measure_once_a_query(scored: Scored, measures: str, names: list[str]) -> None:
+    arguments = ["run", "--judgments", "qrels", "--format", "trec_eval", "-q", "--measures", measures]
+    lines = [line.split("\t") for line in scored(*arguments)[1].splitlines()]
+    assert [name.rstrip() for name, query, _ in lines if query == "q1"] == names
+
+
 def test_trec_evals_form_keeps_both_names_of_one_measure(scored: Scored) -> None:
     _, out, _ = scored(
         "run", "--judgments", "qrels", "--format", "trec_eval", "--measures", "Rprec Rprec_mult.0.5,1 P_5 P.10 P.5"

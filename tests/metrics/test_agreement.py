@@ -143,6 +143,12 @@ def test_many_items_are_compared_in_parts():
     assert kendall_distance(order, np.roll(order, 1)) == (pytest.approx(2 / 5000), 5000)
 
 
+@pytest.mark.parametrize("parameter", ["cutoff", "self"])
+def test_a_parameter_that_an_agreement_does_not_take_is_refused_whatever_it_is_called(parameter):
+    with pytest.raises(UnknownMeasure, match=f"RBO takes no parameter '{parameter}'"):
+        parse_agreements(f"RBO({parameter}=5)")
+
+
 @pytest.mark.parametrize("agreement", AGREEMENTS, ids=lambda agreement: agreement.name)
 def test_every_agreement_is_documented(agreement):
     assert all(text.strip() for _, text in agreement.reference.sections.items())

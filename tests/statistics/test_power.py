@@ -52,6 +52,26 @@ def test_the_queries_needed_are_the_fewest_that_have_the_power():
         assert queries == 2 or power(effect, queries - 1, significance=0.01) < 0.9
 
 
+def test_a_large_effect_is_found_by_few_queries():
+    assert power(2, 30) == power(-2, 30) == pytest.approx(1.0, abs=1e-12)
+    assert queries_needed(4.04) == queries_needed(4.51) == 3
+    assert queries_needed(100) == 2
+
+
+def test_the_power_of_a_large_effect_is_the_share_of_samples_in_which_it_is_found():
+    # 20,000 samples: the standard error of the share is .003 at most; the critical values are a table's.
+    for effect, queries, critical in ((4.0, 4, 3.182446), (4.04, 3, 4.302653), (4.04, 2, 12.706205)):
+        sample = np.random.default_rng(1).normal(effect, 1.0, (20_000, queries))
+        t = np.sqrt(queries) * sample.mean(axis=1) / sample.std(axis=1, ddof=1)
+        assert power(effect, queries) == pytest.approx(np.mean(np.abs(t) > critical), abs=0.012)
+
+
+@pytest.mark.parametrize("queries", [2, 3, 4, 10, 100, 10_000])
+def test_a_larger_effect_is_never_found_less_often(queries):
+    powers = [power(noncentrality / np.sqrt(queries), queries) for noncentrality in np.linspace(0, 60, 301)]
+    assert (np.diff(powers) > -1e-9).all()
+
+
 def test_no_number_of_queries_finds_a_difference_of_nothing():
     assert queries_needed(0.0) is None
     assert queries_needed(1e-4) is None
