@@ -18,7 +18,7 @@ HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no p
 
 
 def folder(name: str) -> Path:
-    """Where `templates`, `migrations` or `seeds` is: inside the installed package, else beside it (a checkout)."""
+    """Where `templates`, `migrations`, `seeds` or `docs` is: in the installed package, else beside it (a checkout)."""
     package = Path(__file__).parent
     inside = package / name
     return inside if inside.is_dir() else package.parent / name

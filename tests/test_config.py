@@ -32,7 +32,7 @@ def test_what_can_not_be_read_is_refused_with_the_variables_name(name: str, text
         Config.from_environment({name: text})
 
 
-@pytest.mark.parametrize("name", ["templates", "migrations", "seeds"])
+@pytest.mark.parametrize("name", ["templates", "migrations", "seeds", "docs"])
 def test_the_products_folders_are_found(name: str) -> None:
     assert folder(name).is_dir()
 

@@ -156,6 +156,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "auth.register": (Page("/register", PUBLIC),),
     "measures.index": (Page("/measures/", PUBLIC),),
     "measures.show": (Page("/measures/AP", PUBLIC),),
+    "documents.statistics": (Page("/docs/statistics.md", PUBLIC),),
     "health.healthz": (Page("/healthz", PUBLIC),),
     "static": (Page("/static/leaderboard.css", PUBLIC),),
     "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),

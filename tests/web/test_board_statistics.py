@@ -218,7 +218,7 @@ def test_other_views_than_the_one_worked_out_show_no_rank_sets(app: Flask, field
     assert "1–2" not in seen(app, BOARD + asked)
     assert "confidence the best" not in seen(app, BOARD + asked)
     assert shaded(app, BOARD + asked) == 0
-    assert "interval" not in seen(app, f"{BOARD}?tag=law")
+    assert "bar-interval" not in app.test_client().get(f"{BOARD}?tag=law").text
 
 
 def test_files_hold_rank_sets_and_where_the_draws_come_from(app: Flask, field: Field) -> None:
@@ -271,3 +271,23 @@ def test_a_board_of_one_system_claims_nothing_of_the_best(app: Flask, field: Fie
     field.run("Birch", {"AP": HALF[::-1]}, intervals={"AP": (0.25, 0.75)})
     refresh(field)
     assert "Numbers under a rank: its rank set" in seen(app)
+
+
+def test_how_to_read_a_board_leads_to_the_document_on_statistics(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    field.run("Birch", {"AP": HALF[::-1]})
+    refresh(field)
+    page = app.test_client().get(BOARD).text
+    assert "Such intervals are made to hold the value over all queries of this kind about 95 % of the time" in page
+    assert 'href="/docs/statistics.md"' in page
+    answer = app.test_client().get("/docs/statistics.md")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert answer.text.startswith("# Statistics")
+
+
+def test_a_board_over_a_tag_says_why_it_has_no_intervals(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF})
+    refresh(field)
+    says = "No confidence intervals: they are worked out over all queries only."
+    assert says in seen(app, f"{BOARD}?tag=law")
+    assert says not in seen(app)
