@@ -94,8 +94,9 @@ def read_documents(
     """The documents of one file, as it is read.
 
     JSON lines: an id and one or more texts, by their usual names (ID_NAMES, TEXT_NAMES; capitals don't matter).
-    TSV: the id and then texts; a first line that begins with a name of ID_NAMES is a header. SGML: <DOC> with a <DOCNO>
-    (or a <DOCID>, or an id within <DOC>); its text is everything else but tags, headers of web pages and scripts.
+    TSV: the id and then texts; a first line is a header if it begins with a name of ID_NAMES and another column's name.
+    SGML: <DOC> with a <DOCNO> (or a <DOCID>, or an id within <DOC>); its text is everything else but tags, headers of
+    web pages and scripts.
 
     source    where the bytes come from, the file's path when not given
     encoding  of the text, by Python's name; LookupError for one that it does not know
@@ -241,7 +242,7 @@ def _read_tsv(text: CappedReader, problems: Problems, file: DocumentFile) -> Ite
         if not line.strip():
             continue
         first, tab, rest = line.partition("\t")
-        if number == 1 and first.strip().lower() in ID_NAMES:
+        if number == 1 and _is_header(first, rest):
             continue
         try:
             if not tab:
@@ -252,6 +253,12 @@ def _read_tsv(text: CappedReader, problems: Problems, file: DocumentFile) -> Ite
             continue
         problems.lines += 1
         yield document
+
+
+def _is_header(first: str, rest: str) -> bool:
+    """Whether a first line names its columns: a document may be called `doc`, but its text is hardly `title`."""
+    second = rest.partition("\t")[0].strip().lower()
+    return first.strip().lower() in ID_NAMES and second in (*TEXT_NAMES, *ID_NAMES, "url")
 
 
 def _read_text(text: CappedReader, problems: Problems, file: DocumentFile) -> Iterator[Document]:

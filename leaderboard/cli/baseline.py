@@ -12,6 +12,7 @@ from leaderboard.cli.offline import BETA, LEVEL_OPTION, NO_RELEVANT, setting_of
 from leaderboard.cli.options import ANY_NUMBER, FILE, WAIT, Number, Place, PlaceType, Whole, given_on_line, together
 from leaderboard.cli.run_file import OUT, TAG, Written, require_place, write_run
 from leaderboard.cli.tables import aligned, named
+from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
     from leaderboard.baselines import Analyser, DocumentFile, RankedList, Tuned, Weighting, Weights
@@ -191,7 +192,7 @@ def _baseline(
     out = out or Path()  # _require_sense saw to it
     other = [each for each in (tuning_judgments, tuning_queries) if each is not None]
     require_place(out, [query_file, *other, *(file.path for file in files)])
-    stated = None if place is None else _stated(place, team or "", system or weighting.name)
+    stated = None if place is None else _stated(place, team or "", system or weighting.name, rows)
     if stated is not None:
         of_campaign = stated.of_campaign
     tuning = None
@@ -206,7 +207,8 @@ def _baseline(
     if place is None or stated is None:
         return 0
     if stated.documents not in (None, weights.index.documents):
-        click.echo(f"the collection of {place} has {stated.documents:,} documents, and these are others", err=True)
+        held = counted(stated.documents or 0, "document")
+        click.echo(f"the collection of {place} has {held}, and these are others", err=True)
     from leaderboard.cli.submissions import send_baseline
     from leaderboard.rules.standings import SystemKind
     from leaderboard.services.submissions import LONGEST_LABEL
@@ -349,7 +351,7 @@ def _report(out: Path, weights: "Weights", written: Written, tuned: "Tuned | Non
     index = weights.index
     click.echo(
         f"{_what(weights)}\n"
-        f"{index.documents:,} documents, {index.mean_length:.1f} terms each on average\n"
+        f"{counted(index.documents, 'document')}, {index.mean_length:.1f} terms each on average\n"
         f"{out}: {written}"
     )
     if tuned is not None:
@@ -373,14 +375,19 @@ class _Stated(NamedTuple):
     stand: bool
 
 
-def _stated(place: Place, team: str, system: str) -> _Stated:
-    """Raises what `submit` would: before the documents are read, not after."""
+def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") -> _Stated:
+    """Raises what `submit` would, and BadInput for queries that the evaluation lacks, which would fail the run when it
+    is scored: before the documents are read, not after."""
     import datetime as dt
+
+    import sqlalchemy as sa
 
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
     from leaderboard.cli.submissions import find_baseline
+    from leaderboard.errors import BadInput
     from leaderboard.lookup import find_evaluation, find_team
+    from leaderboard.models import Query
     from leaderboard.rules.standings import RunChoice
     from leaderboard.services.submissions import admit
 
@@ -388,6 +395,11 @@ def _stated(place: Place, team: str, system: str) -> _Stated:
         evaluation, found = find_evaluation(session, *place), find_team(session, team)
         find_baseline(session, found, system)
         admit(session, CONSOLE, evaluation, found, dt.datetime.now(dt.UTC))
+        there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
+        lacking = [row.id for row in rows if row.id not in there]
+        if lacking:
+            some = counted(len(lacking), "query", "queries")
+            raise BadInput(f"{place} lacks {some} of the file: {named(lacking)}; leave them out")
         of_campaign = {
             "beta": evaluation.campaign.beta,
             "no_relevant": evaluation.campaign.no_relevant.value,
@@ -416,6 +428,6 @@ def _explained(weights: "Weights", row: "QueryRow", document: str) -> str:
     return (
         f"{_what(weights)}\n"
         f"{document} has {explained.length:,} terms, a document {index.mean_length:.1f} on average "
-        f"({index.documents:,} documents): length part {explained.length_part:.6f}\n\n"
+        f"({counted(index.documents, 'document')}): length part {explained.length_part:.6f}\n\n"
         f"{aligned([HEAD, *rows], {0})}\n{score}\n"
     )

@@ -8,6 +8,7 @@ from leaderboard.cli import tables
 from leaderboard.cli.score_output import ScoredRun
 from leaderboard.cli.tables import UNDEFINED, aligned, defined
 from leaderboard.metrics import Measure
+from leaderboard.numbers import counted
 from leaderboard.statistics import CONFIDENCE, POWER, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
 __all__ = ["FORMATS"]
@@ -115,7 +116,8 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
     yield aligned([head, *lines], {0, head.index("test")}).rstrip()
     for row in table.rows:
         if row.effects.left_out:
-            yield f"{row.name}: {row.effects.left_out} queries left out, on which one of the two has no value"
+            left_out = counted(row.effects.left_out, "query", "queries")
+            yield f"{row.name}: {left_out} left out, on which one of the two has no value"
         if row.difference.estimate is not None and row.difference.reason:
             yield f"{row.name}: no interval, because {row.difference.reason}"
     yield (
@@ -180,7 +182,7 @@ def _record(row: Comparison) -> dict[str, Any]:
 
 
 def _figure(value: float | None, digits: int = DIGITS) -> str:
-    return UNDEFINED if value is None else f"{value:.{digits}f}"
+    return UNDEFINED if value is None else f"{value:z.{digits}f}"
 
 
 def _signed(value: float | None, digits: int = DIGITS) -> str:

@@ -80,6 +80,10 @@ def _fuse(
 
     if len(paths) < 2:
         raise click.UsageError("name two runs or more: one alone is fused with nothing")
+    same = [path.resolve() for path in paths]
+    twice = next((path for path in paths if same.count(path.resolve()) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"the run {twice} is named twice")
     require_place(out, paths)
     with progress_bar(paths) as opened:
         runs = [read_run(opened(path), name=str(path)) for path in paths]

@@ -210,13 +210,12 @@ def _report(run: "ScoredRun") -> None:
             some = counted(len(queries), "query", "queries")
             click.echo(f"{run.name}: {some} {what}: {named(queries)}", err=True)
     total = len(run.scored.queries)
-    fewer: dict[int, list[str]] = {}
+    fewer: dict[tuple[int, str], list[str]] = {}
     for measure, result in run.scored.results.items():
         if result.count < total:
-            fewer.setdefault(result.count, []).append(str(measure))
-    for count, names in fewer.items():
+            fewer.setdefault((result.count, measure.family.valueless), []).append(str(measure))
+    for (count, valueless), names in fewer.items():
         click.echo(
-            f"{run.name}: {count:,} of {total:,} queries have a value (the others have no relevant document): "
-            f"{', '.join(names)}",
+            f"{run.name}: {count:,} of {total:,} queries have a value (the others {valueless}): {', '.join(names)}",
             err=True,
         )

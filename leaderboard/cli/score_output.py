@@ -89,7 +89,7 @@ def _rows(
 def _shown(value: float, measure: Measure) -> str:
     if math.isnan(value):
         return UNDEFINED
-    return f"{value:.0f}" if measure.is_count else f"{value:.{DIGITS}f}"
+    return f"{value:.0f}" if measure.is_count else f"{value:z.{DIGITS}f}"
 
 
 def _number(value: float) -> float | int | None:

@@ -233,6 +233,7 @@ class Family(Definition):
     check    (the parameters given, by name) -> what is wrong with them taken together, or None
     refuse   (setting, arguments) -> why it can't be computed for this evaluation, beside what `needs` says, or None
     uncut    why a cutoff is refused, where someone may well expect one
+    valueless  what is true of the queries without a value, as the end of a sentence about them
     of_judgments   whether it depends on the judgments alone, whatever the run
     """
 
@@ -245,6 +246,7 @@ class Family(Definition):
     check: Callable[[Mapping[str, Value]], str | None] | None = None
     refuse: Callable[[Setting, Mapping[str, Any]], str | None] | None = None
     uncut: str = ""
+    valueless: str = "have no relevant document"
     of_judgments: bool = False
 
     @property

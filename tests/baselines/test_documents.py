@@ -23,6 +23,9 @@ def _read(path: Path, content: bytes | str, encoding: str = "utf-8") -> list[tup
         ('{"docno": "p", "title": "t", "abstract": ["one", "two"], "body": "b"}', [("p", "t one two b")]),
         ("d1\ta b\r\nd2\turl\ttitle\tbody\n", [("d1", "a b"), ("d2", "url title body")]),
         ("docid\ttext\nd1\ta\n", [("d1", "a")]),
+        ("docid\turl\ttitle\tbody\nd1\tu\tt\ta\n", [("d1", "u t a")]),
+        # Documents that are called as a column often is.
+        ("doc\tharbour fees\nid\ttext of another\n", [("doc", "harbour fees"), ("id", "text of another")]),
         ("\ufeffd1\ta\n", [("d1", "a")]),
     ],
 )

@@ -53,6 +53,24 @@ def test_how_many_queries_a_mean_is_over_is_said_where_some_have_no_value(scored
     assert "have a value" not in err
 
 
+def test_accuracy_has_no_value_where_a_list_has_no_pair_to_compare(scored: Scored) -> None:
+    # Each of the three lists of `other` holds its relevant document alone.
+    _, out, err = scored("other", "--judgments", "qrels", "--measures", "Accuracy AP")
+    assert out == "run    Accuracy      AP\nother         –  0.8333\n"
+    assert err == "other: 0 of 3 queries have a value (the others list no relevant document, or no other): Accuracy\n"
+
+
+def test_a_mean_that_rounds_to_zero_has_no_sign(scored: Scored) -> None:
+    # `run` has one false alarm on q1 and on q2, and misses q3: AQWV is 1 − 1/3 − β · (1/2999998 + 1/2999999) / 3.
+    arguments = ["run", "other", "--judgments", "qrels", "--documents", "3000000"]
+    beta = str(2 / 3 / (1 / 2999998 + 1 / 2999999) * 3 + 1)  # so that it is −2.2e-7
+    _, out, _ = scored(*arguments, "--measures", "AQWV", "--beta", beta, "--format", "table")
+    assert "-0.0000" not in out
+    assert out.splitlines()[1].split() == ["run", "0.0000"]
+    _, out, _ = scored(*arguments, "--measures", "AQWV", "--beta", beta, "--compare", "run")
+    assert out.startswith("AQWV against run (0.0000)")
+
+
 def test_the_table_has_a_row_a_run(scored: Scored) -> None:
     # q1: relevant at 1 and 3 of 2; q2: relevant at 2; q3 is missing. AP: (1 + 2/3)/2, 1/2, 0.
     status, out, err = scored(

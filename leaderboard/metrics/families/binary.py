@@ -98,7 +98,8 @@ def pairs_in_order(ranking: Ranking, *, rel: int) -> Floats:
     Symbols: r runs over the F relevant documents of the list, n_r of its N other documents stand above r.
     Range: 0 to 1
     Ties: Equal scores are ordered by document id, descending, compared as bytes (trec_eval's rule).
-    No relevant document: Undefined, and left out of the mean; so too where the list has no relevant document.
+    No relevant document: Undefined, and left out of the mean; so too where the list has no relevant document, or no
+        other one.
     Missing query: Undefined, and left out of the mean: compare it only between runs that found something.
     Cutoff beyond the list: It takes no cutoff: the whole list counts.
     Unjudged documents: An unjudged document counts as not relevant.
@@ -244,6 +245,7 @@ ACCURACY = Family(
         "it has two readings. Success@k is 1 where a relevant document is in the first k ranks; Accuracy, without a "
         "cutoff, is the share of pairs of a relevant and another document that are in the right order (ir_measures)"
     ),
+    valueless="list no relevant document, or no other",
 )
 RR = Family(
     name="RR",
