@@ -8,6 +8,7 @@ from leaderboard.cli import tables
 from leaderboard.cli.score_output import ScoredRun
 from leaderboard.cli.tables import UNDEFINED, aligned, defined
 from leaderboard.metrics import Measure
+from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.numbers import counted
 from leaderboard.statistics import CONFIDENCE, POWER, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
 
@@ -111,7 +112,8 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
         yield f"not compared: {table.reason}"
         return
     count = "1 run" if len(table.rows) == 1 else f"{len(table.rows)} runs"
-    head = ["run", str(measure), *HEAD]
+    of_logarithms = measure.family.aggregation is GEOMETRIC_MEAN
+    head = ["run", str(measure), *(f"{name}_log" if of_logarithms and name == "d_z" else name for name in HEAD)]
     lines = [line for row in table.rows for line in _lines(row, means[row.name])]
     yield aligned([head, *lines], {0, head.index("test")}).rstrip()
     for row in table.rows:
@@ -120,6 +122,8 @@ def _section(runs: Sequence[ScoredRun], measure: Measure, table: ComparisonTable
             yield f"{row.name}: {left_out} left out, on which one of the two has no value"
         if row.difference.estimate is not None and row.difference.reason:
             yield f"{row.name}: no interval, because {row.difference.reason}"
+    if of_logarithms:
+        yield "d_z_log, the tests and needs: of the logarithms of the values, as a geometric mean is of them"
     yield (
         f"finds: the smallest difference that a paired t test at .05 finds with probability {POWER:g} on these "
         "queries; needs: queries for one as large as the one seen"

@@ -157,6 +157,14 @@ def test_each_pair_has_the_smallest_difference_that_is_found_and_the_queries_nee
     assert row["detectable"]["difference"] == float(rows[0]["detectable"])
 
 
+def test_under_a_geometric_mean_what_is_of_logarithms_is_marked(scored: Scored) -> None:
+    plain, of_logarithms = scored("a", "b", "--measures", "AP GMAP", "--compare", "a")[1].split("GMAP against a")
+    assert " d_z " in plain
+    assert "logarithms" not in plain
+    assert " d_z_log " in of_logarithms
+    assert "d_z_log, the tests and needs: of the logarithms of the values" in of_logarithms
+
+
 def test_how_often_smaller_sets_of_queries_disagree_is_said_where_two_sets_fit(scored: Scored) -> None:
     draw = np.random.default_rng(1)
     Path("qrels").write_text("".join(f"q{query} 0 right 1\n" for query in range(24)))

@@ -291,3 +291,11 @@ def test_a_board_over_a_tag_says_why_it_has_no_intervals(app: Flask, field: Fiel
     says = "No confidence intervals: they are worked out over all queries only."
     assert says in seen(app, f"{BOARD}?tag=law")
     assert says not in seen(app)
+
+
+def test_a_bar_says_its_interval_in_numbers_rounded_as_the_mean_is(app: Flask, field: Field) -> None:
+    field.run("Alder", {"AP": HALF}, intervals={"AP": (0.2818, 0.7182)})
+    titled = r'role="img" focusable="false">\s*<title>([^<]*)</title>'
+    assert re.findall(titled, app.test_client().get(BOARD).text) == ["95&nbsp;% interval 0.282 to 0.718"]
+    field.change(details=Opening.NEVER)
+    assert re.findall(titled, app.test_client().get(BOARD).text) == ["95&nbsp;% interval 0.2 to 0.8"]

@@ -62,7 +62,7 @@ def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said
     assert (told["lead"]["leader"], told["lead"]["named"], told["lead"]["then"]) == (alder, ["q2", "q3", "q7"], [birch])
     assert told["detectable"]["difference"] == pytest.approx(0.127, abs=0.0005)
     assert [rate["size"] for rate in told["swaps"]] == [5, 10]
-    assert re.search(r"Queries Swapped At most 5 % from 5 \d+ % \S+ 10 \d+ % 0\.0\d\d ", page)
+    assert re.search(r"Queries Swapped Difference with at most 5 % swapped 5 \d+ % \S+ 10 \d+ % 0\.0\d\d ", page)
 
 
 def test_a_disastrous_run_changes_neither_sentence(app: Flask, field: Field) -> None:
@@ -84,7 +84,10 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
         field.change(**closed)
         page = seen(app)
         assert "Alder has the highest AP" in page
-        for told in ("What these queries can tell", "rests on", "is found with probability", "Swapped"):
+        never = closed["details"] is Opening.NEVER
+        says = "is shown to organisers only" if never else "opens with the details"
+        assert f"What these queries can tell {says}." in page
+        for told in ("How this was worked out", "rests on", "is found with probability", "Swapped"):
             assert told not in page
         assert json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"] is None
 
@@ -128,3 +131,14 @@ def test_each_kind_of_lead_is_said_as_it_is_and_below_five_queries_none(app: Fla
         assert (said or "Alder has the highest AP") in page
         assert ("What these queries can tell" in page) == bool(said)
         assert page.count("rests on") == said.count("rests on")
+
+
+def test_a_board_by_a_geometric_mean_says_why_it_has_no_smallest_difference(app: Flask, database: Database) -> None:
+    field = Field(database, measures=("GMAP",))
+    field.campaign()
+    field.evaluation(tags=[()] * 20)
+    field.run("Alder", {"GMAP": AHEAD})
+    field.run("Birch", {"GMAP": HALF})
+    refresh(field)
+    page = seen(app)
+    assert "No smallest difference and no swap rates under GMAP" in page
