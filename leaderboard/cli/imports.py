@@ -6,6 +6,7 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import writing
+from leaderboard.cli.offline import tell_repeats
 from leaderboard.cli.options import FILE, PLACE, Place
 from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
 from leaderboard.lookup import find_evaluation
@@ -73,6 +74,9 @@ def import_judgment_file(
     else:
         raise click.UsageError("no file is named; give the judgments, or --subtopics FILE, or both")
     read_known = read_judgments(known) if known is not None else None
+    for path, judged in ((file, read), (subtopics, aspects), (known, read_known)):
+        if path is not None:
+            tell_repeats(path.name, judged)
     with writing() as session:
         found = find_evaluation(session, *evaluation)
         revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from leaderboard.cli.options import ANY_NUMBER, FILE, Whole, together
+from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
+    from leaderboard.formats import Judgments, SubtopicJudgments
     from leaderboard.metrics import Setting
     from leaderboard.scoring import JudgedQueries, Judging
 
@@ -21,6 +23,7 @@ __all__ = [
     "QUERIES",
     "judged_queries",
     "setting_of",
+    "tell_repeats",
 ]
 
 LEVEL = Whole(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
@@ -69,6 +72,14 @@ def setting_of(
     return Setting(beta=checked_beta(beta, cost=cost, value=value, prior=prior), **rest)
 
 
+def tell_repeats(name: str, judged: "Judgments | SubtopicJudgments | None") -> None:
+    """Says on stderr how many lines of a file of judgments were left out because earlier ones say the same."""
+    if judged is not None and judged.repeated:
+        click.echo(
+            f"{name}: left out, because earlier lines say the same: {counted(judged.repeated, 'line')}", err=True
+        )
+
+
 def judged_queries(
     judgments: Path | None,
     query_file: Path | None,
@@ -95,8 +106,10 @@ def judged_queries(
         )
     queries = None if query_file is None else [row.id for row in read_queries(query_file, name=str(query_file))]
     aspects = None if subtopics is None else read_subtopic_judgments(subtopics, name=str(subtopics))
+    tell_repeats(str(subtopics), aspects)
     if judgments is not None:
         whole = read_judgments(judgments, name=str(judgments))
+        tell_repeats(str(judgments), whole)
     elif aspects is not None:
         whole = of_any_subtopic(aspects)
     else:

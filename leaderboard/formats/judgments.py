@@ -88,6 +88,7 @@ class SubtopicJudgments:
     query, subtopic     uint32[J], index into these
     document            J ids; no query has one twice for the same subtopic
     grade               int64[J]: >= 1 relevant to the subtopic
+    repeated            lines left out because they say again what an earlier one says
     """
 
     queries: tuple[str, ...]
@@ -96,6 +97,7 @@ class SubtopicJudgments:
     subtopic: NDArray[np.uint32]
     document: Ids
     grade: NDArray[np.int64]
+    repeated: int = 0
 
     def __len__(self) -> int:
         return len(self.query)
@@ -127,7 +129,9 @@ def read_subtopic_judgments(
     rows.problems.raise_if_any()
     kept = np.delete(np.arange(len(rows)), later)
     document = Ids([rows.document.take(kept)])
-    return SubtopicJudgments(rows.queries, rows.subtopics, query[kept], subtopic[kept], document, grade[kept])
+    return SubtopicJudgments(
+        rows.queries, rows.subtopics, query[kept], subtopic[kept], document, grade[kept], len(later)
+    )
 
 
 def of_any_subtopic(judged: SubtopicJudgments) -> Judgments:

@@ -242,6 +242,19 @@ def test_judgments_of_subtopics_come_beside_others_or_alone(
     assert "no file is named" in refused("judgments", "import", evaluation)
 
 
+def test_lines_that_say_again_what_earlier_ones_say_are_counted(
+    command: Command, evaluation: str, tmp_path: Path
+) -> None:
+    (tmp_path / "twice.txt").write_text("q1 0 d1 1\nq1 0 d1 1\nq2 0 d2 0\nq1 0 d1 1\n")
+    (tmp_path / "aspects.txt").write_text("q1 1 d1 1\nq1 2 d1 1\nq1 1 d1 1\n")
+    done = command("judgments", "import", evaluation, tmp_path / "twice.txt", "--subtopics", tmp_path / "aspects.txt")
+    assert done.out == "twice.txt: 2 judgments are revision 2 of harbour/2026, with 2 of subtopics\n"
+    assert done.err == (
+        "twice.txt: left out, because earlier lines say the same: 2 lines\n"
+        "aspects.txt: left out, because earlier lines say the same: 1 line\n"
+    )
+
+
 def test_judgments_before_any_queries_are_told_to_wait_for_them(
     refused: Says, ok: Says, campaign: str, tmp_path: Path
 ) -> None:
