@@ -1,7 +1,8 @@
-"""What one disastrous run changes of what a board says of all others: nothing, beyond the noise of the draws.
+"""What one odd run changes of what a board says of all others: nothing, beyond the noise of the draws.
 
-Two such runs are put on every board of real runs, one after the other: one that returned everything (every document of
-the collection under AQWV; under ranked measures all that anybody judged, in no order) and one that returned nothing.
+Such runs are put on every board of real runs, one after the other: one that returned everything (every document of the
+collection under AQWV; under ranked measures all that anybody judged, in no order), one that returned nothing, and near
+copies of the best and of the worst run, a little worse everywhere, that lost the query on which they were best.
 Compared is which of the others is significantly better than which, and who of them may be the best. Beside it stands
 how much the same board changes when nothing but the seed does.
 
@@ -26,11 +27,12 @@ __all__ = ["MEASURES", "Board", "Changed", "changed", "real_boards"]
 
 MEASURES = ("AP", "nDCG@10", "RR", "P@10", "R@100")
 OTHER_SEED = 2
+A_LITTLE = 0.001
 
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """values: float64[Q, S] of the systems; width: of the measure's limits; odd: name of a disastrous run -> its
+    """values: float64[Q, S] of the systems; width: of the measure's limits; odd: name of an odd run -> its
     values, float64[Q]."""
 
     name: str
@@ -56,13 +58,24 @@ def real_boards(data: Path) -> Iterator[Board]:
             own = parse(measure).at_relevance(collection.rel)
             values = np.stack([own.evaluate(each).values for each in rankings(data, name)], axis=1)
             odd = {"everything": own.evaluate(everything).values, "nothing": np.zeros(len(values))}
-            yield Board(f"{name}, {own}", values, 1.0, odd)
+            yield Board(f"{name}, {own}", values, 1.0, odd | _near_copies(values, 0.0))
     for beta in BETAS:
         for population in detection(data, beta, "exclude"):
             each = [tuple(column[:, place] for column in population.columns) for place in range(population.systems)]
             values = np.stack([contributions(columns, population.aggregation) for columns in each], axis=1)
             odd = {"everything": np.full(len(values), 1.0 - beta), "nothing": np.zeros(len(values))}
-            yield Board(population.name, values, 1.0 + beta, odd)
+            yield Board(population.name, values, 1.0 + beta, odd | _near_copies(values, 1.0 - beta))
+
+
+def _near_copies(values: Floats, worst: float) -> dict[str, Floats]:
+    """Of the best and the worst column of float64[Q, S]; `worst` is what a lost query is worth."""
+    order = np.argsort(values.mean(axis=0))
+    found = {}
+    for name, place in (("a copy of the best", order[-1]), ("a copy of the worst", order[0])):
+        own = values[:, place] - np.random.default_rng(1).random(len(values)) * A_LITTLE
+        own[np.argmax(values[:, place])] = worst
+        found[name] = own
+    return found
 
 
 def _everything(folder: Path) -> Ranking:

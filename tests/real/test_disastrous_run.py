@@ -1,4 +1,4 @@
-"""A run that returned everything, or nothing, beside real runs: what is said of these stays as it was."""
+"""A run that returned everything or nothing, or a near copy, beside real runs: what is said of these stays the same."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from leaderboard.statistics import rank_sets
 from trials.disastrous_run import changed, real_boards
 
 SOME = 1_000  # resamples
-BORDERLINE = 0.05  # of the pairs of a board
+BORDERLINE = 0.1  # of the pairs of a board, as another seed changes
 
 
 def test_a_disastrous_run_changes_nothing_that_is_said_of_real_runs(shared_data: Path) -> None:
