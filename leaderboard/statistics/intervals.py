@@ -6,8 +6,11 @@ the mean of the draw and the mean of the sample, divided by the standard error *
 twenty. Where values are skewed (most are 0 and a few are not, or a few are far below the others) c is larger than
 Student's, and the interval covers the truth about as often as it says, which percentiles of resampled means do not at
 10 to 25 queries. Where values are nearly all equal, or of two kinds only, many draws have hardly any spread and c has
-no bound: so it is at most 1.2 times Student's for plain means, and 1.5 times for figures with long tails (AQWV, the
+no bound: so it is at most 1.2 times Student's for plain means, and 2.5 times for figures with long tails (AQWV, the
 geometric mean). docs/statistics.md has the simulations that these choices rest on.
+
+Of a geometric mean it is the few values near 0 that a sample lacks, so the truth lies more often below than above. Its
+lower end is therefore as far away as the larger of that distance and the equal-tailed bootstrap-t's.
 
 A figure is written as a sum of means (of P_miss and of β · P_fa for AQWV), each over the queries that have a term of
 that kind, so that its standard error counts each mean with its own number of queries. The geometric mean's interval is
@@ -41,7 +44,7 @@ from leaderboard.statistics.paired import NO_PAIRS
 
 __all__ = ["NO_LIMITS", "Interval", "difference_interval", "intervals"]
 
-WIDEST, WIDEST_LONG_TAILS = 1.2, 1.5  # times Student's t: more makes intervals wider and covers hardly more
+WIDEST, WIDEST_LONG_TAILS = 1.2, 2.5  # times Student's t: more makes intervals wider and covers hardly more
 ROUNDING = 1e-12
 NO_LIMITS = (-math.inf, math.inf)
 NO_VALUE = "no query has a value"
@@ -142,7 +145,7 @@ def difference_interval(
     differences = tuple(own - other for own, other in zip(*terms, strict=True))
     (half,) = _half_widths(_stacked([differences]), aggregation, confidence=confidence, resamples=resamples, seed=seed)
     if half.reason == EQUAL:
-        half = _Half(half.width, ALWAYS_THE_SAME)
+        half = _Half(half.above, half.below, ALWAYS_THE_SAME)
     return _interval(
         mine - theirs, half, _on_either_side, NO_LIMITS, _queries(pair[0]), confidence, resamples, seed, NO_PAIRS
     )
@@ -180,31 +183,36 @@ def _stacked(systems: Sequence[tuple[Floats, ...]]) -> tuple[Floats, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Half:
-    """Half of an interval's width; NaN where there is none, and why."""
+    """How far an interval reaches above and below the figure; NaN where there is none, and why."""
 
-    width: float
+    above: float
+    below: float
     reason: str | None = None
 
 
 def _half_widths(
     terms: tuple[Floats, ...], aggregation: Aggregation, *, confidence: float, resamples: int, seed: int
 ) -> list[_Half]:
-    """Half the width of each system's interval, from its terms, float64[Q, S] each."""
+    """How far each system's interval reaches, from its terms, float64[Q, S] each."""
     check_resamples(resamples)
     alpha = significance(confidence)
     fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
     scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
     error, freedom = standard_errors(terms)
     usable = (fewest >= LEAST_QUERIES) & (error > ROUNDING * scale)
-    width = np.full(len(fewest), np.nan)
+    above, below = np.full((2, len(fewest)), np.nan)
     if usable.any():
         own = tuple(term[:, usable] for term in terms)
         widest = WIDEST_LONG_TAILS if aggregation in (VALUE_OF_MEANS, GEOMETRIC_MEAN) else WIDEST
         most = widest * students_t(freedom[usable], alpha)
-        width[usable] = np.minimum(_bootstrap_t(own, alpha, resamples, seed), most) * error[usable]
+        factor = _bootstrap_t(own, alpha, resamples, seed)
+        above[usable] = below[usable] = np.minimum(factor, most) * error[usable]
+        if aggregation is GEOMETRIC_MEAN:
+            lower = _bootstrap_t(own, alpha / 2, resamples, seed, only_above=True)
+            below[usable] = np.minimum(np.maximum(factor, lower), most) * error[usable]
     return [
-        _Half(float(each), None if each > 0 else EQUAL if queries >= LEAST_QUERIES else too_few(int(queries)))
-        for each, queries in zip(width, fewest, strict=True)
+        _Half(float(up), float(down), None if up > 0 else EQUAL if queries >= LEAST_QUERIES else too_few(int(queries)))
+        for up, down, queries in zip(above, below, fewest, strict=True)
     ]
 
 
@@ -238,10 +246,12 @@ def students_t(freedom: Floats, alpha: float) -> Floats:
     return found
 
 
-def _bootstrap_t(terms: tuple[Floats, ...], alpha: float, resamples: int, seed: int) -> Floats:
+def _bootstrap_t(
+    terms: tuple[Floats, ...], alpha: float, resamples: int, seed: int, *, only_above: bool = False
+) -> Floats:
     """float64[S]: what |mean of the draw − mean| / standard error of the draw exceeds with probability alpha.
 
-    +inf where so many draws have no spread.
+    +inf where so many draws have no spread. only_above: without the bars, so what draws with a higher mean exceed.
     """
     parts = [Part.of(term) for term in terms]
     distance = np.empty((terms[0].shape[1], resamples))
@@ -249,7 +259,8 @@ def _bootstrap_t(terms: tuple[Floats, ...], alpha: float, resamples: int, seed: 
     for weights in draws(len(terms[0]), resamples, seed, terms[0].shape[1]):
         away, variance = means_and_variances(parts, weights)
         with np.errstate(divide="ignore", invalid="ignore"):
-            distance[:, start : start + len(weights)] = (np.abs(away) / np.sqrt(variance)).T
+            moved = away if only_above else np.abs(away)
+            distance[:, start : start + len(weights)] = (moved / np.sqrt(variance)).T
         start += len(weights)
     distance[np.isnan(distance)] = np.inf  # no spread, or a mean over one query at most
     place = min(math.ceil((1.0 - alpha) * (resamples + 1)), resamples) - 1
@@ -310,19 +321,19 @@ def means_and_variances(parts: Sequence[Part], weights: Floats) -> tuple[Floats,
     return away, np.where(variance > 0, variance, np.where(np.isnan(variance), np.nan, 0.0))
 
 
-def _on_either_side(estimate: float, half: float) -> tuple[float, float]:
-    return estimate - half, estimate + half
+def _on_either_side(estimate: float, half: _Half) -> tuple[float, float]:
+    return estimate - half.below, estimate + half.above
 
 
-def _in_proportion(estimate: float, half: float) -> tuple[float, float]:
+def _in_proportion(estimate: float, half: _Half) -> tuple[float, float]:
     """As far from the estimate on the scale of logarithms; `half` is on that scale."""
-    return estimate * math.exp(-half), estimate * math.exp(half)
+    return estimate * math.exp(-half.below), estimate * math.exp(half.above)
 
 
 def _interval(
     estimate: float,
     half: _Half,
-    ends: Callable[[float, float], tuple[float, float]],
+    ends: Callable[[float, _Half], tuple[float, float]],
     limits: tuple[float, float],
     queries: int,
     confidence: float,
@@ -334,6 +345,6 @@ def _interval(
         return Interval(None, None, None, confidence, queries, resamples, seed, undefined)
     if half.reason is not None:
         return Interval(estimate, None, None, confidence, queries, resamples, seed, half.reason)
-    low, high = ends(estimate, half.width)
+    low, high = ends(estimate, half)
     low, high = max(low, min(limits[0], estimate)), min(high, max(limits[1], estimate))
     return Interval(estimate, low, high, confidence, queries, resamples, seed)
