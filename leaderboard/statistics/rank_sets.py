@@ -15,9 +15,10 @@ that pair, and its t there is very large. Four rules keep such pairs from taking
 odd submission would otherwise do:
 
 * Every pair is held against its own tail (a balanced bootstrap, Beran 1988). The t that one resample in 200 exceeds
-  would be Student's for normal differences; where a pair's is w times as large, all its t are divided by w, in the
-  resamples and as observed. So two systems that differ a little everywhere and a lot on one query need a larger t to
-  be told apart, and nobody else does.
+  would be Student's for normal differences; where a pair's is more than 1.25 times as large, all its t are divided by
+  what it is too large by, in the resamples and as observed. So two systems that differ a little everywhere and a lot
+  on one query need a larger t to be told apart, and others hardly do. (Without that quarter, tails that a sample shows
+  too little of made false findings more often than promised: docs/statistics.md.)
 
 * Systems that differ on fewer than 6 queries have no part in the resampling: even if all of 5 differences are in one
   direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on nearly all
@@ -66,6 +67,7 @@ Counts = NDArray[np.uint16]
 FEWEST_DIFFERENCES = 6
 WITHOUT_SPREAD = 0.005  # of the resamples at most, for a pair that has part
 TAIL = 0.005  # of a pair's own t in the resamples that lies beyond what it is held against
+HEAVIEST = 1.25  # times Student's: tails up to there are left as they are
 FOR_TAIL = 2_000  # resamples at most that find it
 SPARSE = 40  # a pair that differs on more queries than this takes part always: no resample leaves all of them out
 
@@ -356,8 +358,7 @@ def _step_down(pairs: _Pairs, resamples: int, seed: int, alpha: float) -> tuple[
 
 
 def _stretch(pairs: _Pairs, weights: Counts) -> Floats:
-    """float64[P]: how many times as large as for normal differences is the t that one resample in 200 exceeds; 1 at
-    least."""
+    """float64[P], 1 at least: how many times as large as may be is the t that one resample in 200 exceeds."""
     drawn = weights[:FOR_TAIL].astype(np.float64)
     place = min(len(drawn), math.ceil((1.0 - TAIL) * (len(drawn) + 1))) - 1
     found = np.ones(len(pairs.first))
@@ -366,7 +367,7 @@ def _stretch(pairs: _Pairs, weights: Counts) -> Floats:
     for some in _chunks(np.arange(len(found)), _at_once(pairs.values, len(drawn))):
         own = _Moved(pairs, some, plain[some], with_gaps=with_gaps)
         found[some] = np.partition(own.t(drawn), place, axis=0)[place]
-    return np.maximum(1.0, found / normal)
+    return np.maximum(1.0, found / (HEAVIEST * normal))
 
 
 class _LargestT:
