@@ -40,7 +40,7 @@ def product(systems: int) -> int:
     # isort: split
     import numpy as np
 
-    from leaderboard.statistics.rank_sets import draws_that_fit
+    from leaderboard.statistics.stepping_down import draws_that_fit
 
     draw = np.random.default_rng(SEED)
     pairs = systems * (systems - 1) // 2

@@ -11,7 +11,8 @@ from scipy import stats
 from leaderboard.errors import BadInput
 from leaderboard.statistics import RankSet, rank_sets
 from leaderboard.statistics.draws import draws
-from leaderboard.statistics.rank_sets import _exact, draws_that_fit
+from leaderboard.statistics.pairs import exact_evidence
+from leaderboard.statistics.stepping_down import draws_that_fit
 
 NAN = np.nan
 SOME = {"resamples": 499}
@@ -280,7 +281,7 @@ def test_nearly_all_right_is_better_than_nothing_at_all_where_the_measure_has_li
 def test_the_exact_test_is_right_as_often_as_it_says():
     # Of all 2^n equally likely ways in which n differences of ±1 may fall, at most 1 in x gives x or more.
     signs = np.array(list(itertools.product([-1.0, 1.0], repeat=12))).T
-    found = _exact(signs, 1.0)
+    found = exact_evidence(signs, 1.0)
     assert found.mean() == pytest.approx(1.0)
     for x in (2.0, 20.0, 100.0):
         assert np.mean(found >= x) <= 1 / x
