@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from trials.campaigns import ALPHA, Cell, Chunk
+from trials.coverage import Shares, coverage, coverage_of_thresholds
+from trials.false_findings import board
 from trials.populations import real
-from trials.statistics import ALPHA, Cell, Chunk, Shares, board, coverage, coverage_of_thresholds
 
 
 def chunk(kind: str, measure: str, queries: int, campaigns: int, systems: int = 0) -> Chunk:
