@@ -1,12 +1,13 @@
 """Opens a file as plain text: decompresses gzip, refuses other kinds of files, and stops at a cap while reading."""
 
 import io
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+
+from isal import isal_zlib
 
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless
@@ -35,7 +36,8 @@ EXPANDED_FREE = 16 * MIB
 MEMBERS_FREE = 10_000  # of a gzip file; beyond, one for each MEMBER_BYTES received: an empty one has 20
 MEMBER_BYTES = 64
 PACKED_AT_ONCE = 1 << 15  # bytes; what follows a member is copied once for each
-GZIP_WBITS = 16 + zlib.MAX_WBITS  # a gzip header and the largest window
+GZIP_WBITS = 16 + isal_zlib.MAX_WBITS  # a gzip header and the largest window
+DAMAGED: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # its types call the class an instance
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
 
@@ -143,7 +145,7 @@ class CappedReader(io.RawIOBase):
             return read(argument)
         except EOFError:
             raise rejection(self._name, "ends in the middle of its gzip data; send it again") from None
-        except zlib.error:
+        except DAMAGED:
             raise rejection(self._name, "is damaged gzip data; compress it again") from None
 
 
@@ -161,10 +163,10 @@ class _Gunzip:
         self._given = 0
         self._held = b""  # received, not yet unpacked
         self._members = 0
-        self._member: Any = None  # zlib's reader of one member, which checks its length and sum; None between two
+        self._member: Any = None  # the reader of one member, which checks its length and sum; None between two
 
     def read(self, size: int, /) -> bytes:
-        """Up to `size` bytes, at least 1 of them; b"" at the end. Raises EOFError, zlib.error, FileRejected."""
+        """Up to `size` bytes, at least 1 of them; b"" at the end. Raises EOFError, DAMAGED, FileRejected."""
         while self._member is not None or self._begin_member():
             held = self._held or self._packed.read(PACKED_AT_ONCE)
             text: bytes = self._member.decompress(held, size)
@@ -191,7 +193,9 @@ class _Gunzip:
         self._members += 1
         if self._members > MEMBERS_FREE + self._packed.given // MEMBER_BYTES:
             raise rejection(self._name, "is gzip data in far too many small parts; compress it again as one")
-        self._member = zlib.decompressobj(wbits=GZIP_WBITS)
+        if not GZIP_MAGIC.startswith(held[: len(GZIP_MAGIC)]):  # the decompressor would wait for a whole header first
+            raise DAMAGED
+        self._member = isal_zlib.decompressobj(wbits=GZIP_WBITS)
         return True
 
 
