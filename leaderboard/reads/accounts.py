@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite
 from leaderboard.errors import NotAllowed
-from leaderboard.models import BrowserSession, Invitation, Membership, Team, User
+from leaderboard.models import BrowserSession, CampaignOrganiser, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
@@ -46,13 +46,17 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A browser in which an account is logged in; `name` is the account's."""
+    """A browser in which an account is logged in; `name` is the account's.
+
+    organises  whether the account organises a campaign, or all of them as an admin
+    """
 
     id: int
     user_id: int
     name: str
     created_at: dt.datetime
     last_seen_at: dt.datetime
+    organises: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +121,12 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
     return tuple(OpenInvitation(*row) for row in rows)
 
 
-def _open_sessions(now: dt.datetime) -> sa.Select[int, int, str, dt.datetime, dt.datetime]:
+def _open_sessions(now: dt.datetime) -> sa.Select[int, int, str, dt.datetime, dt.datetime, bool]:
+    organises = sa.or_(User.is_admin, sa.exists().where(CampaignOrganiser.user_id == User.id))
     return (
-        sa.select(BrowserSession.id, User.id, User.name, BrowserSession.created_at, BrowserSession.last_seen_at)
+        sa.select(
+            BrowserSession.id, User.id, User.name, BrowserSession.created_at, BrowserSession.last_seen_at, organises
+        )
         .join(BrowserSession.user)
         .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
     )

@@ -106,6 +106,7 @@ class BoardPage:
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
+    organised  whether this reader organises the campaign
     parked   what organisers have to look at; empty for everybody else
     verified  for organisers only
     """
@@ -126,6 +127,7 @@ class BoardPage:
     statistics: BoardStatistics | None
     waiting: int
     rescoring: int
+    organised: bool
     parked: tuple[ParkedRun, ...]
     verified: Verifications | None
 
@@ -261,6 +263,7 @@ def board(
         statistics=statistics,
         waiting=waiting,
         rescoring=rescoring,
+        organised=actor.may_organise(evaluation.campaign_id),
         parked=_parked(session, evaluation) if actor.may_organise(evaluation.campaign_id) else (),
         verified=verifications(session) if actor.may_organise(evaluation.campaign_id) else None,
     )

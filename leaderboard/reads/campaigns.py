@@ -71,7 +71,7 @@ class CampaignSummary:
 
 @dataclass(frozen=True, slots=True)
 class CampaignPage:
-    """evaluations: the newest period first."""
+    """evaluations: the newest period first; organised: whether this reader organises the campaign."""
 
     campaign: CampaignHeading
     primary: Column
@@ -80,6 +80,7 @@ class CampaignPage:
     value: float | None
     prior: float | None
     locked: bool
+    organised: bool
     evaluations: tuple[EvaluationSummary, ...]
 
     @property
@@ -142,6 +143,7 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
         value=found.value,
         prior=found.prior,
         locked=found.locked_at is not None,
+        organised=actor.may_organise(found.id),
         evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
     )
 

@@ -48,6 +48,7 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(PRIOR_FIELDS),
 }
 CHANGEABLE = ("title", "measures", "primary_measure", *DEFAULTS)
+TAKEN = {"campaigns", "import"}  # pages that stand where campaigns do in their organisers' rooms
 LONGEST_TITLE = 120  # characters
 LONGEST_DESCRIPTION = 4000
 
@@ -71,6 +72,8 @@ def create_campaign(
     """
     require(actor.all_powerful, "Only an admin makes campaigns.")
     slug = checked_slug(slug)
+    if slug in TAKEN:
+        raise InvalidFields({"slug": [f"{slug} is the address of a page of this site; choose another"]})
     campaign = Campaign(
         slug=slug,
         created_at=present(),

@@ -55,7 +55,8 @@ GREATEST = {
 }
 # What the tables hold, with room for the grace and for any time zone.
 FIRST_DAY, LAST_DAY = dt.datetime(1901, 1, 1, tzinfo=dt.UTC), dt.datetime(9998, 1, 1, tzinfo=dt.UTC)
-TAKEN = {"progress"}  # pages of a campaign that stand where its evaluations do
+# Pages of a campaign, public ones and its organisers', that stand where its evaluations do.
+TAKEN = {"evaluations", "export", "import", "new", "organisers", "progress", "settings", "systems", "teams", "trail"}
 
 
 def create_evaluation(
@@ -78,7 +79,7 @@ def create_evaluation(
     require_organiser(actor, campaign.id)
     slug = checked_slug(slug)
     if slug in TAKEN:
-        raise InvalidFields({"slug": [f"{slug} is the address of the campaign's own page; choose another"]})
+        raise InvalidFields({"slug": [f"{slug} is the address of a page of the campaign; choose another"]})
     evaluation = Evaluation(
         campaign_id=campaign.id,
         slug=slug,

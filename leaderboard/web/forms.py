@@ -1,9 +1,10 @@
 """What all forms share: a refused form comes back filled in, with each error beside its field."""
 
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any
 
-from flask import render_template
+from flask import g, render_template
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from wtforms import Field
@@ -58,5 +59,6 @@ def form_page(template: str, form: Form, error: LeaderboardError | None = None, 
     elif error is not None:
         form.refuse({"": [error.message]})
     status = error.status if error else 400 if form.is_submitted() else 200
+    g.refused = status >= HTTPStatus.BAD_REQUEST  # its title begins with "Error" then
     headers = retry_after(error.retry_seconds if error else None)
     return render_template(template, form=form, **context), status, headers

@@ -20,6 +20,7 @@ from leaderboard.web import (
     teams,
 )
 from leaderboard.web.exports import FORMATS
+from leaderboard.web.organise import rooms, sections
 
 MODULES = (
     campaigns,
@@ -36,6 +37,7 @@ MODULES = (
     auth,
     account,
     health,
+    rooms,
 )
 
 
@@ -43,7 +45,9 @@ def init_app(app: Flask) -> None:
     app.url_map.converters["int"] = RowNumber  # before the blueprints, whose addresses use it
     for module in MODULES:
         app.register_blueprint(module.blueprint)
-    app.jinja_env.globals.update(here=here, download=download, export_formats=FORMATS, pairs=zip)
+    app.jinja_env.globals.update(
+        here=here, download=download, export_formats=FORMATS, pairs=zip, organise_sections=sections
+    )
 
 
 GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL refuses a greater one as out of range

@@ -31,12 +31,16 @@ manager = LoginManager()
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The account behind a session, as Flask-Login wants it; `session_id` is the session's row."""
+    """The account behind a session, as Flask-Login wants it; `session_id` is the session's row.
+
+    organises  whether the organiser's rooms hold something for them
+    """
 
     id: int
     name: str
     session_id: int
     token: str
+    organises: bool
 
     is_authenticated = True
     is_active = True
@@ -63,7 +67,7 @@ def _load(token: str) -> SignedIn | None:
     if found.last_seen_at <= now() - sessions.SEEN_EVERY:
         with writing() as database_session:
             sessions.note_seen(database_session, found.id, now())
-    return SignedIn(found.user_id, found.name, found.id, token)
+    return SignedIn(found.user_id, found.name, found.id, token, found.organises)
 
 
 def sign_in(user: User) -> None:
@@ -75,7 +79,7 @@ def sign_in(user: User) -> None:
     session.clear()
     session.permanent = True
     if found is not None:
-        login_user(SignedIn(user.id, user.name, found.id, started))
+        login_user(SignedIn(user.id, user.name, found.id, started, found.organises))
     _remember_browser(user.id)
 
 

@@ -78,6 +78,7 @@ ACCOUNTS = (302, 200, 200, 200)  # whoever is not logged in is sent there first
 ONLY_INSIDE = (404, 404, 200, 200)  # for others it is as if it were not there
 ORGANISERS = (403, 403, 403, 200)
 NOBODY = (404, 404, 404, 404)
+ROOMS = (302, 404, 404, 200)  # a visitor logs in first; for other accounts it is as if it were not there
 # A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
 NO_SUCH_QUERY = (403, 403, 403, 404)
 HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
@@ -149,6 +150,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/join/not-a-token", NOBODY),
     ),
     "teams.new": (Page("/account/teams/new", ACCOUNTS),),
+    "organise.index": (Page("/organise", ACCOUNTS),),
+    "organise.campaign": (Page("/organise/news", ROOMS),),
+    "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),

@@ -1,0 +1,87 @@
+"""The organiser's rooms: one module a subject, each with a blueprint of its own, all below `/organise`.
+
+A view below an address with `<campaign>` (and `<evaluation>`) stands under `@organised`: whoever does not organise the
+campaign finds nothing there. Its template extends `organise/base.html`, which shows where one is and the sections. A
+new page of a campaign or an evaluation is linked by its line in one of the two lists below.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, ParamSpec
+
+from flask import g, request, url_for
+from flask.typing import ResponseReturnValue
+
+from leaderboard.reads.organising.rooms import Room, room
+from leaderboard.web.context import read
+from leaderboard.web.sessions import signed_in
+
+__all__ = ["OF_CAMPAIGN", "OF_EVALUATION", "Link", "Section", "here", "organised", "sections"]
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A link in the room's navigation. about: the sentence beside it in the room itself."""
+
+    endpoint: str
+    title: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A section as a room shows it. is_here: whether the page at hand is of it."""
+
+    title: str
+    about: str
+    address: str
+    is_here: bool
+
+
+# In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
+OF_CAMPAIGN: tuple[Section, ...] = ()
+OF_EVALUATION: tuple[Section, ...] = ()
+
+
+def organised(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:
+    """A view below `<campaign>`, or `<campaign>/<evaluation>`, for its organisers and admins.
+
+    A visitor logs in first, whatever the address; for everybody else it is as if there were nothing. The room is in
+    `g.room` then, for the template.
+    """
+
+    @wraps(view)
+    @signed_in
+    def checked(*args: P.args, **kwargs: P.kwargs) -> ResponseReturnValue:
+        here()
+        return view(*args, **kwargs)
+
+    return checked
+
+
+def here() -> Room:
+    """The room that this request's address is in. Raises NotFound for whoever does not organise the campaign."""
+    if "room" not in g:
+        where = request.view_args or {}
+        g.room = read(room, where["campaign"], where.get("evaluation"))
+    found: Room = g.room
+    return found
+
+
+def sections(room: Room) -> list[Link]:
+    """The links of a room, for its navigation."""
+    where: dict[str, Any] = {"campaign": room.campaign}
+    if room.evaluation:
+        where["evaluation"] = room.evaluation
+    return [
+        Link(
+            one.title,
+            one.about,
+            url_for(one.endpoint, **where),
+            request.blueprint == one.endpoint.rpartition(".")[0] and request.blueprint != "organise",
+        )
+        for one in (OF_EVALUATION if room.evaluation else OF_CAMPAIGN)
+    ]
