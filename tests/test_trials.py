@@ -1,11 +1,17 @@
 """The long trials on a small scale."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from leaderboard.metrics.aggregation import MEAN
+from tests.support.shared import SHARED_VARIABLE
 from trials import kill_storm, linked_years, readers, siege, smallest_difference
+from trials.__main__ import TRIALS, trial
 from trials.populations import Population
+
+OF_REAL_RUNS = ("statistics", "disastrous run", "smallest difference", "linked years", "measures")
 
 
 def test_pages_answer_while_runs_come_in() -> None:
@@ -34,3 +40,13 @@ def test_the_smallest_difference_is_found_four_times_in_five() -> None:
     found = smallest_difference.shares_found(values, queries=25, campaigns=400, seed=1)
     assert len(found) == 9
     assert found == pytest.approx(0.8, abs=0.08)
+
+
+@pytest.mark.parametrize("name", OF_REAL_RUNS)
+def test_a_trial_of_real_runs_says_that_it_is_left_out_where_there_are_none(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(SHARED_VARIABLE, str(tmp_path))
+    assert name in TRIALS
+    assert trial(name, []) == 0
+    assert "left out: no real runs" in capsys.readouterr().err

@@ -15,6 +15,7 @@ TRIALS = (
     "closed judgments",
     "hostile files",
     "statistics",
+    "disastrous run",
     "smallest difference",
     "linked years",
     "measures",

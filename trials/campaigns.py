@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.support.shared import SHARED_VARIABLE, shared_data
-from trials.populations import POLICIES, Population, detection, real
+from trials.populations import POLICIES, Population, detection, real, real_runs
 
 RESAMPLES = 1_000  # a board draws 10,000
 ALPHA = 0.05
@@ -30,25 +29,33 @@ class Cell:
 
 @dataclass(frozen=True)
 class Chunk:
+    """Some of a cell's campaigns. peers: whether the procedures that rank sets are held against are asked too."""
+
     cell: Cell
     number: int
     campaigns: int
     seed: int
+    peers: bool = True
 
     @property
     def key(self) -> str:
-        own = self.cell
-        return f"{own.kind}|{own.measure}|{own.queries}|{own.systems}|{self.number}|{self.campaigns}|{self.seed}"
+        return self._drawn if self.peers else f"{self._drawn}|rank sets"
 
     @property
     def generator(self) -> np.random.Generator:
-        return np.random.default_rng([self.seed, zlib.crc32(self.key.encode())])
+        return np.random.default_rng([self.seed, zlib.crc32(self._drawn.encode())])
+
+    @property
+    def _drawn(self) -> str:
+        own = self.cell
+        return f"{own.kind}|{own.measure}|{own.queries}|{own.systems}|{self.number}|{self.campaigns}|{self.seed}"
 
 
 def data() -> Path:
-    folder = shared_data()
+    """The folder of the real runs, which whoever asked for campaigns has seen to."""
+    folder = real_runs()
     if folder is None:
-        raise SystemExit(f"no real runs are here: name their folder in {SHARED_VARIABLE}")
+        raise FileNotFoundError("campaigns are drawn from real runs")
     return folder
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from scipy import stats
 
 from leaderboard.metrics import Bools, Floats
-from leaderboard.metrics.aggregation import MEAN
-from leaderboard.statistics import holm, rank_sets, tukey_hsd
+from leaderboard.statistics import contributions, holm, rank_sets, tukey_hsd
 from trials.campaigns import ALPHA, RESAMPLES, Cell, Chunk, Counts, markdown, populations
 from trials.populations import Population, clones, crossed, recentred
 
@@ -61,8 +60,9 @@ def by_rank_sets(values: Floats, seed: int) -> Bools:
     return rank_sets(values, "higher", resamples=RESAMPLES, seed=seed).better
 
 
+RANK_SETS = "rank sets"
 PROCEDURES: dict[str, Procedure] = {
-    "rank sets": by_rank_sets,
+    RANK_SETS: by_rank_sets,
     "Tukey": by_tukey,
     "Holm, t": by_holm_and_t,
     "Holm, sign flips": by_holm_and_sign_flips,
@@ -73,7 +73,7 @@ STEP = 0.05  # between the systems that do differ, in a partial null
 
 
 def campaign(cell: Cell, population: Population, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """(values of a board, float64[Q, S], and the true mean of each system, float64[S])."""
+    """(what each query adds to each system's figure, float64[Q, S]; the true figure of each system, float64[S])."""
     systems, kind = cell.systems, cell.kind
     if kind.startswith("clones"):
         of_board = clones(population, systems, int(kind.split()[1]), generator)
@@ -86,10 +86,12 @@ def campaign(cell: Cell, population: Population, generator: np.random.Generator)
         elif kind.startswith("apart by"):
             below[systems // 2 :] = float(kind.split()[2])
         of_board = recentred(crossed(population, systems, generator), below)
-    (values,) = of_board.draw(cell.queries, generator)
-    truth = of_board.truth
+    columns, truth = of_board.draw(cell.queries, generator), of_board.truth
     if kind == "exchangeable":  # on every query, the values belong to the systems in an order of its own
-        return generator.permuted(values, axis=1), np.zeros(systems)
+        order = generator.permuted(np.tile(np.arange(systems), (cell.queries, 1)), axis=1)
+        columns, truth = tuple(np.take_along_axis(one, order, axis=1) for one in columns), np.zeros(systems)
+    each = zip(*(one.T for one in columns), strict=True)
+    values = np.stack([contributions(own, of_board.aggregation) for own in each], axis=1)
     if kind.startswith("clones"):  # nearly copies: each has a little noise of its own
         copies = systems - int(kind.split()[1])
         return values + generator.normal(0, NOISE, values.shape) * (np.arange(systems) < copies), truth
@@ -107,15 +109,14 @@ def board(chunk: Chunk) -> Counts:
     every = populations(cell.measure)
     for number in range(chunk.campaigns):
         population = every[number % len(every)]
-        if len(population.columns) == 2:
-            p_miss, weighted_p_fa = population.columns
-            population = Population(population.name, (1.0 - p_miss - weighted_p_fa,), MEAN)
         values, truth = campaign(cell, population, generator)
         is_better = truth[:, np.newaxis] > truth + 1e-9
         found["campaigns"] += 1
         found["pairs"] += int(np.count_nonzero(is_better))
         seed = int(generator.integers(2**31))
         for name, procedure in PROCEDURES.items():
+            if name != RANK_SETS and not chunk.peers:
+                continue
             if procedure is by_holm_and_sign_flips and cell.systems > MOST_FOR_SIGN_FLIPS:
                 continue
             better = procedure(values, seed)
@@ -136,8 +137,9 @@ def board_table(total: dict[Cell, Counts]) -> str:
                 shares.append("–")
                 continue
             text = f"{counts[f'false {name}'] / drawn:.3f}".lstrip("0") if counts[f"false {name}"] < drawn else "1"
-            if counts["pairs"]:
-                text += f"; {counts[f'pairs {name}'] / counts['pairs']:.2f}".replace("; 0", "; ")
+            if counts["pairs"]:  # as many of them in every campaign
+                of_drawn = counts["pairs"] * drawn / counts["campaigns"]
+                text += f"; {counts[f'pairs {name}'] / of_drawn:.2f}".replace("; 0", "; ")
             shares.append(text)
         rows.append([cell.kind, cell.measure, str(cell.systems), str(cell.queries), str(counts["campaigns"]), *shares])
     return markdown(["systems", "measure", "S", "queries", "campaigns", *PROCEDURES], rows)

@@ -9,16 +9,12 @@ What is true is what the same fit gives on the whole halves, each query once. Th
 docs/statistics.md has it.
 """
 
-import argparse
-import sys
-
 import numpy as np
 
 from leaderboard.metrics import Floats
 from leaderboard.statistics import change
 from leaderboard.statistics.linked_years import Cell
-from tests.support.shared import SHARED_VARIABLE, shared_data
-from trials.populations import Population, real
+from trials.populations import Population, parser, real, real_runs
 
 MEASURES = ("AP", "nDCG@10", "RR", "P@10")
 QUERIES = (10, 25, 50)
@@ -31,13 +27,11 @@ LEAST, MOST = 0.92, 0.985  # what coverage may be, of 95 % intervals
 
 def main(arguments: list[str]) -> int:
     """1 when an interval holds the truth too rarely or too often."""
-    parser = argparse.ArgumentParser(prog="python -m trials linked_years", description=__doc__.split("\n")[0])
-    parser.add_argument("--campaigns", type=int, default=500, help="drawn for every row (500)")
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args(arguments)
-    data = shared_data()
-    if data is None:
-        print(f"left out: no real runs; {SHARED_VARIABLE} names their folder", file=sys.stderr)
+    options = parser("linked_years", __doc__)
+    options.add_argument("--campaigns", type=int, default=500, help="drawn for every row (500)")
+    options.add_argument("--seed", type=int, default=1)
+    asked = options.parse_args(arguments)
+    if (data := real_runs()) is None:
         return 0
     print(f"| values | queries a year | {' | '.join(PARTS)} | without an interval |\n|---|---|{'---|' * 5}")
     good = True

@@ -1,23 +1,22 @@
 """Every measure of ir_measures beside ours, on every run of the shared data.
 
-    python -m trials.measures --data ../shared/data --minutes 30 --slow-queries 10
+    python -m trials measures --minutes 30 --slow-queries 10
 
 Values must be equal but for what docs/measures-compared.md names. cwl_eval takes a second for each measure and 50
 queries; it is asked about the first queries of each run only.
 """
 
-import argparse
 import contextlib
 import io
 import itertools
 import logging
-import os
 import sys
 import time
 from pathlib import Path
 
 from tests.real.beside_ir_measures import ASKED, Compared, Files, compare, load, provided
 from tests.real.references import runs
+from trials.populations import parser, real_runs
 
 __all__ = ["main"]
 
@@ -49,26 +48,24 @@ def assessors_as_subtopics(data: Path) -> list[Files]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m trials.measures", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("LEADERBOARD_SHARED", "../shared")) / "data")
-    parser.add_argument("--minutes", type=float, default=600.0, help="begin no further run after so many")
-    parser.add_argument("--slow-queries", type=int, default=10, help=f"queries of each run that {SLOW} is asked about")
-    given = parser.parse_args(arguments)
-    if not given.data.is_dir():
-        print(f"left out: there is no folder {given.data} with real runs and judgments")
+    options = parser("measures", __doc__)
+    options.add_argument("--minutes", type=float, default=600.0, help="begin no further run after so many")
+    options.add_argument("--slow-queries", type=int, default=10, help=f"queries of each run that {SLOW} is asked about")
+    given = options.parse_args(arguments)
+    if (data := real_runs()) is None:
         return 0
     logging.disable(logging.CRITICAL)  # cwl_eval says of each run that it lacks some grade
     missing = {
         program: names - {name.split("(")[0].split("@")[0] for name in ASKED[program]}
         for program, names in provided().items()
     }
-    all_runs = by_folder(given.data)
+    all_runs = by_folder(data)
     results = {program: Compared() for program in ASKED}
     started, done = time.monotonic(), 0
     for run in all_runs:
         if time.monotonic() - started > given.minutes * 60:
             break
-        files = load(run, runs(given.data)[run][0].judgments)
+        files = load(run, runs(data)[run][0].judgments)
         for program, total in results.items():
             queries = sorted({line.split(maxsplit=1)[0] for line in files.judgments})
             some = files.of_queries(queries[: given.slow_queries]) if program == SLOW else files
@@ -76,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
                 total.add(compare(some, program))
         done += 1
         print(f"  {files.name}: {sum(each.values for each in results.values()):,} values so far", flush=True)
-    for files in assessors_as_subtopics(given.data):
+    for files in assessors_as_subtopics(data):
         results["pyndeval"].add(compare(files, "pyndeval"))
     print(f"\n{done} of {len(all_runs)} runs, {time.monotonic() - started:.0f} s\n")
     heads = ("program", "measures asked for", "values", "largest difference", "differ where scores are equal")

@@ -7,6 +7,8 @@ with 30, round 2 with 35). Detection needs a threshold, which these runs do not 
 best value over its population, the work of a team that set it well.
 """
 
+import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,12 +18,13 @@ import numpy as np
 
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import Columns, Floats, Ints, NoRelevant, Ranking, Setting, parse, sweep
-from leaderboard.metrics.aggregation import VALUE_OF_MEANS, Aggregation
+from leaderboard.metrics.aggregation import GEOMETRIC_FLOOR, GEOMETRIC_MEAN, VALUE_OF_MEANS, Aggregation
 from leaderboard.scoring import join, prepare
+from tests.support.shared import SHARED_VARIABLE, shared_data
 
 __all__ = [
     "BETAS", "COLLECTIONS", "POLICIES", "Population", "clones", "crossed", "decided", "detection", "on_queries",
-    "rankings", "real", "recentred",
+    "parser", "rankings", "real", "real_runs", "recentred",
 ]  # fmt: skip
 
 
@@ -42,6 +45,19 @@ COLLECTIONS = {
 BETAS = (20.0, 999.9)
 POLICIES: tuple[NoRelevant, ...] = ("exclude", "pfa_only", "pmiss_zero")
 SEED = 1
+
+
+def parser(trial: str, about: str | None) -> argparse.ArgumentParser:
+    """Of a trial's arguments; about: the docstring of its module."""
+    return argparse.ArgumentParser(prog=f"python -m trials {trial}", description=(about or "").split("\n")[0])
+
+
+def real_runs() -> Path | None:
+    """The folder of the real runs and judgments; None where there is none, which is said."""
+    data = shared_data()
+    if data is None:
+        print(f"left out: no real runs; {SHARED_VARIABLE} names their folder", file=sys.stderr)
+    return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +173,19 @@ def _at_best_threshold(ranking: Ranking, rel: int) -> Columns:
 
 
 def recentred(population: Population, below: Floats | float = 0.0) -> Population:
-    """The systems made equal, or as far below the best as said: each one's values are moved. For plain means.
+    """The systems made equal, or as far below the best as said: each one's values are moved.
 
-    below: float64[S] or one number for all, what is taken off the common mean.
+    below: float64[S] or one number for all, what is taken off the common figure. Under AQWV what false alarms cost is
+    moved; under a geometric mean all values of a system are multiplied, upwards, so that none falls below the floor.
     """
-    (values,) = population.columns
-    moved = values - values.mean(axis=0) + values.mean() - below
-    return replace(population, columns=(moved,))
+    truth, aggregation = population.truth, population.aggregation
+    if aggregation is GEOMETRIC_MEAN:
+        (values,) = population.columns
+        raised = np.maximum(values, GEOMETRIC_FLOOR) * (truth.max() / truth)
+        return replace(population, columns=(raised,))
+    up = truth.mean() - below - truth
+    *others, last = population.columns
+    return replace(population, columns=(*others, last - up if aggregation is VALUE_OF_MEANS else last + up))
 
 
 def crossed(population: Population, systems: int, generator: np.random.Generator) -> Population:

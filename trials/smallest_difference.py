@@ -8,8 +8,6 @@ wrong is that differences of real measures are no normal ones. The table is prin
 it.
 """
 
-import argparse
-import sys
 from itertools import combinations
 
 import numpy as np
@@ -18,8 +16,7 @@ from scipy import stats
 from leaderboard.metrics import Floats
 from leaderboard.statistics import POWER
 from leaderboard.statistics.power import SIGNIFICANCE, smallest_effect
-from tests.support.shared import SHARED_VARIABLE, shared_data
-from trials.populations import real
+from trials.populations import parser, real, real_runs
 
 MEASURES = ("AP", "nDCG@10", "RR", "P@10")
 QUERIES = (10, 25, 50)
@@ -28,13 +25,11 @@ OFF = 0.03  # by which the mean over the pairs may be off
 
 def main(arguments: list[str]) -> int:
     """1 when the mean share over the pairs is not what is said."""
-    parser = argparse.ArgumentParser(prog="python -m trials smallest_difference", description=__doc__.split("\n")[0])
-    parser.add_argument("--campaigns", type=int, default=400, help="drawn for every pair of runs (400)")
-    parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args(arguments)
-    data = shared_data()
-    if data is None:
-        print(f"left out: no real runs; {SHARED_VARIABLE} names their folder", file=sys.stderr)
+    options = parser("smallest_difference", __doc__)
+    options.add_argument("--campaigns", type=int, default=400, help="drawn for every pair of runs (400)")
+    options.add_argument("--seed", type=int, default=1)
+    asked = options.parse_args(arguments)
+    if (data := real_runs()) is None:
         return 0
     print("| values | queries | found, mean over pairs | lowest pair | highest pair |\n|---|---|---|---|---|")
     good = True

@@ -9,7 +9,6 @@ as it comes; a second start with the same arguments goes on from there. The tabl
 docs/statistics.md has them, and what they mean.
 """
 
-import argparse
 import json
 import multiprocessing
 import os
@@ -24,7 +23,7 @@ import numpy as np
 from trials.campaigns import Cell, Chunk, Counts
 from trials.coverage import QUERIES, Shares, coverage, coverage_of_thresholds, coverage_table
 from trials.false_findings import board, board_table
-from trials.populations import BETAS, POLICIES
+from trials.populations import BETAS, POLICIES, parser, real_runs
 
 RANKED = ("AP", "nDCG@10", "RR", "P@10")
 CHUNK = 50  # campaigns
@@ -55,14 +54,15 @@ def cells(wanted: Sequence[str]) -> list[Cell]:
     return [cell for cell in found if not wanted or any(each in f"{cell.kind} {cell.measure}" for each in wanted)]
 
 
-def chunks(every: Sequence[Cell], campaigns: int, headline: int, seed: int) -> Iterator[Chunk]:
+def chunks(every: Sequence[Cell], campaigns: int, headline: int, peers: int, seed: int) -> Iterator[Chunk]:
     for cell in every:
         wanted = headline // 2 if cell.kind == "coverage" else headline
         number_of = max(campaigns, wanted) if cell.headline else campaigns
         if cell.measure.startswith("MQWV"):  # every campaign sweeps every run
             number_of = -(-campaigns // 3)
         for number, start in enumerate(range(0, number_of, CHUNK)):
-            yield Chunk(cell, number, min(CHUNK, number_of - start), seed)
+            with_peers = cell.kind == "coverage" or start < peers
+            yield Chunk(cell, number, min(CHUNK, number_of - start), seed, with_peers)
 
 
 def work(chunk: Chunk) -> tuple[str, Counts, float]:
@@ -124,16 +124,19 @@ def with_tables(text: str, tables: Mapping[str, str]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m trials statistics", description=__doc__.splitlines()[0])
-    parser.add_argument("--campaigns", type=int, default=50, help="campaigns of a cell")
-    parser.add_argument("--headline", type=int, default=0, help="campaigns of those cells that a promise hangs on")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", nargs="*", default=[], help='parts of "KIND MEASURE", such as: coverage, "equal RR"')
-    parser.add_argument("--results", type=Path, default=Path("build/statistics.jsonl"))
-    parser.add_argument("--into", type=Path, help="a Markdown file that gets the tables, each after its mark")
-    given = parser.parse_args(arguments)
-    every = list(chunks(cells(given.only), given.campaigns, given.headline, given.seed))
+    options = parser("statistics", __doc__)
+    options.add_argument("--campaigns", type=int, default=50, help="campaigns of a cell")
+    options.add_argument("--headline", type=int, default=0, help="campaigns of those cells that a promise hangs on")
+    options.add_argument("--peers", type=int, default=1_000, help="campaigns of a cell that other procedures judge too")
+    options.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--only", nargs="*", default=[], help='parts of "KIND MEASURE", such as: coverage, "equal RR"')
+    options.add_argument("--results", type=Path, default=Path("build/statistics.jsonl"))
+    options.add_argument("--into", type=Path, help="a Markdown file that gets the tables, each after its mark")
+    given = options.parse_args(arguments)
+    if real_runs() is None:
+        return 0
+    every = list(chunks(cells(given.only), given.campaigns, given.headline, given.peers, given.seed))
     total = summed(every, run(every, given.results, given.processes))
     tables = {"coverage": coverage_table(total), "boards": board_table(total)}
     print("\nCoverage in % (the lowest of one system) –share without an interval, in %\n")

@@ -1,4 +1,4 @@
-"""Every measure of ir_measures on a few real queries; `python -m trials.measures` asks it about all runs."""
+"""Every measure of ir_measures on a few real queries; `python -m trials measures` asks it about all runs."""
 
 from pathlib import Path
 

@@ -49,10 +49,7 @@ def due(field: Field, older_than: float = 0.0) -> list[str]:
 
 def refresh(field: Field) -> None:
     """Until nothing is due any more."""
-    with field.database.read() as session:
-        found = boards.due(session)
-    for one in found:
-        assert boards.refresh(field.database, one)
+    field.refresh()
     assert due(field) == []
 
 

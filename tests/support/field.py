@@ -25,7 +25,7 @@ from leaderboard.models import Campaign, Evaluation, Participation, Score, Scori
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import State
-from leaderboard.services import campaigns, evaluations, judgments, queries, submissions, systems, teams
+from leaderboard.services import boards, campaigns, evaluations, judgments, queries, submissions, systems, teams
 from leaderboard.store import Received
 
 __all__ = ["NOW", "Field", "about"]
@@ -126,6 +126,13 @@ class Field:
             for name, value in columns.items():
                 setattr(found, name, value)
 
+    def refresh(self) -> None:
+        """Works out what is due of the boards, as a worker does between jobs."""
+        with self.database.read() as session:
+            due = boards.due(session)
+        for one in due:
+            assert boards.refresh(self.database, one)
+
     def withdraw(self, run: int) -> None:
         with self.database.write() as session:
             submissions.withdraw(session, CONSOLE, session.get_one(Submission, run))
@@ -188,4 +195,13 @@ def field(database: Database) -> Field:
     made = Field(database)
     made.campaign()
     made.evaluation()
+    return made
+
+
+@pytest.fixture
+def twenty_queries(database: Database) -> Field:
+    """A campaign ranked by AP with one evaluation of twenty queries, all of them of the tag "law"."""
+    made = Field(database)
+    made.campaign()
+    made.evaluation(tags=[("law",)] * 20)
     return made

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from html import unescape
 from typing import Any
 
 import pytest
@@ -15,33 +14,16 @@ from leaderboard.db import Database
 from leaderboard.models import Score
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services import boards
 from tests.support.field import Field, about
+from tests.support.pages import seen
 
 HALF = [1.0, 0.0] * 10
 BOARD = "/campaigns/news/2026"
 
 
 @pytest.fixture
-def field(database: Database) -> Field:
-    made = Field(database)
-    made.campaign()
-    made.evaluation(tags=[("law",)] * 20)
-    return made
-
-
-def refresh(field: Field) -> None:
-    with field.database.read() as session:
-        found = boards.due(session)
-    for one in found:
-        assert boards.refresh(field.database, one)
-
-
-def seen(app: Flask, address: str = BOARD) -> str:
-    """What a reader sees, blanks collapsed."""
-    answer = app.test_client().get(address)
-    assert answer.status_code == 200
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+def field(twenty_queries: Field) -> Field:
+    return twenty_queries
 
 
 def shaded(app: Flask, address: str = BOARD) -> int:
@@ -56,8 +38,8 @@ def test_those_who_may_be_the_best_are_named_and_shaded(app: Flask, field: Field
     field.run("Alder", {"AP": HALF})
     field.run("Birch", {"AP": HALF[::-1]})
     field.run("Cedar", {"AP": about(-3.0)})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert (
         "Alder and Birch share the highest AP, 0.500 over 20 queries. "
         "At 95 % confidence the best system is among these two, shaded: Alder and Birch."
@@ -71,8 +53,8 @@ def test_those_who_may_be_the_best_are_named_and_shaded(app: Flask, field: Field
 def test_a_first_that_can_be_told_apart_from_all_is_said_to_be_the_best(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": about(0.9)})
     field.run("Birch", {"AP": about(0.1)})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
     assert "At 95 % confidence the best system is Alder." in page
     assert shaded(app) == 1
@@ -82,16 +64,16 @@ def test_many_that_may_be_the_best_are_counted_and_not_named(app: Flask, field: 
     for number in range(5):
         field.run(f"System {number}", {"AP": HALF[2 * number :] + HALF[: 2 * number]})
     field.run("Behind", {"AP": about(-3.0)})
-    refresh(field)
-    assert "At 95 % confidence the best system is among the 5 that are shaded." in seen(app)
+    field.refresh()
+    assert "At 95 % confidence the best system is among the 5 that are shaded." in seen(app, BOARD)
     assert shaded(app) == 5
 
 
 def test_where_no_two_can_be_told_apart_the_board_says_so_and_shades_none(app: Flask, field: Field) -> None:
     for number in range(5):
         field.run(f"System {number}", {"AP": [1.0 if query == number else 0.5 for query in range(20)]})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert "System 0, System 1 and 3 others share the highest AP, 0.525 over 20 queries." in page
     assert "At 95 % confidence each of these 5 systems may be the best." in page
     assert shaded(app) == 0
@@ -102,8 +84,8 @@ def test_who_is_significantly_better_than_every_baseline_is_counted(app: Flask, 
     field.run("Birch", {"AP": HALF})
     field.run("Baseline", {"AP": about(0.4)}, kind=SystemKind.BASELINE)
     field.run("Random", {"AP": about(0.1)}, kind=SystemKind.BASELINE)
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     says = "All 2 systems have a higher AP than the best baseline; "
     assert says + "1 of them is significantly better than every baseline." in page
     assert "Baselines are compared too, but push no rank." in page
@@ -116,8 +98,8 @@ def test_a_board_over_few_queries_says_why_it_claims_nothing(app: Flask, databas
     field.evaluation(tags=[()] * queries)
     field.run("Alder", {"AP": about(0.75, queries)})
     field.run("Birch", {"AP": about(0.5, queries)})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     says = "One query says" if queries == 1 else "4 queries say"
     assert f"{says} nothing of other queries: others may turn this order round." in page
     assert "How to read this" not in page
@@ -130,8 +112,8 @@ def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: D
     field.evaluation(tags=[()], qrels="q1 0 d 1\n")
     field.run("Alder", {"AP": [0.75]})
     field.run("Birch", {"AP": [0.5]})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert "Alder has the highest AP, 0.750 over 1 query; Birch is next with 0.500." in page
     assert "One query says nothing of other queries: others may turn this order round." in page
     assert "significant" not in page
@@ -144,16 +126,16 @@ def test_below_five_queries_a_board_says_why_it_has_no_intervals(app: Flask, dat
     field.campaign()
     field.evaluation()  # four queries
     field.run("Alder", {"AP": [0.75, 0.5, 0.25, 1.0]})
-    refresh(field)
+    field.refresh()
     assert drawn(app) == []
-    assert "No confidence intervals: fewer than 5 queries say next to nothing of how others vary." in seen(app)
+    assert "No confidence intervals: fewer than 5 queries say next to nothing of how others vary." in seen(app, BOARD)
 
 
 def test_a_board_of_all_runs_counts_runs_and_names_which(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": HALF}, label="first")
     field.run("Alder", {"AP": [0.75] * 20}, label="second")
     field.run("Baseline", {"AP": [0.1] * 20}, kind=SystemKind.BASELINE)
-    refresh(field)
+    field.refresh()
     page = seen(app, f"{BOARD}?show=all")
     assert "Alder (second) has the highest AP, 0.750 over 20 queries; Alder (first) is next with 0.500." in page
     assert "Which of these runs may be the best has not been worked out." in page
@@ -168,8 +150,8 @@ def test_by_a_measure_of_the_whole_run_it_says_why_nobody_can_be_told_apart(app:
         field.run(name, {"MQWV": [float("nan")] * 20, "AQWV": about(0.5)}, means={"MQWV": best})
     with database.write() as session:
         session.execute(sa.update(Score).values(count=20))
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert (
         "Which systems may be the best can't be said by MQWV: rank sets compare query by query, and this measure is of "
         "the whole run."
@@ -181,7 +163,7 @@ def test_sentences_above_a_part_of_the_queries_stand_apart_and_claim_nothing_of_
     field.run("Alder", {"AP": [0.9] * 20})
     field.run("Birch", {"AP": [0.1] * 20})
     field.run("Baseline", {"AP": [0.5] * 20}, kind=SystemKind.BASELINE)
-    refresh(field)
+    field.refresh()
     assert (
         "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100. "
         "Which systems may be the best is worked out over all queries only. "
@@ -194,14 +176,14 @@ def test_intervals_are_drawn_on_one_scale_from_zero(app: Flask, field: Field) ->
     """HALF's interval is .28 to .72 (see tests/services/test_boards.py), the whole scale 0 to 1."""
     field.run("Alder", {"AP": [1.0] * 20})  # equal values have none
     field.run("Birch", {"AP": HALF})
-    refresh(field)
+    field.refresh()
     assert drawn(app) == [("28.18", "71.82")]
 
 
 def test_before_the_worker_came_to_it_nothing_is_said_of_chance(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": [0.9] * 20})
     field.run("Birch", {"AP": [0.1] * 20})
-    page = seen(app)
+    page = seen(app, BOARD)
     assert "Alder has the highest AP, 0.900 over 20 queries; Birch is next with 0.100." in page
     assert "Which of these systems may be the best has not been worked out." in page
     assert "seed" not in page
@@ -213,8 +195,8 @@ def test_other_views_than_the_one_worked_out_show_no_rank_sets(app: Flask, field
     field.run("Alder", {"AP": HALF})
     field.run("Alder", {"AP": HALF})
     field.run("Birch", {"AP": HALF[::-1]})
-    refresh(field)
-    assert "1–2" in seen(app)
+    field.refresh()
+    assert "1–2" in seen(app, BOARD)
     assert "1–2" not in seen(app, BOARD + asked)
     assert "confidence the best" not in seen(app, BOARD + asked)
     assert shaded(app, BOARD + asked) == 0
@@ -230,7 +212,7 @@ def test_files_hold_rank_sets_and_where_the_draws_come_from(app: Flask, field: F
     assert [(row["rank_low"], row["rank_high"], row["may_be_best"], row["AP low"]) for row in rows] == [
         ("", "", "", "")
     ] * 3
-    refresh(field)
+    field.refresh()
     rows = list(csv.DictReader(io.StringIO(client.get(f"{BOARD}.csv").text)))
     assert [(row["rank"], row["rank_low"], row["rank_high"]) for row in rows] == [
         ("1", "1", "2"), ("1", "1", "2"), ("3", "3", "3"),
@@ -252,12 +234,12 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
     field.evaluation(tags=[()] * 20)
     field.run("Alder", {"AP": [*HALF[:18], float("nan"), float("nan")]})
     field.run("Birch", {"AP": [*HALF[1:19], float("nan"), float("nan")]})
-    refresh(field)
-    assert "compared over 18 queries, with 10,000 resamples" in seen(app)
+    field.refresh()
+    assert "compared over 18 queries, with 10,000 resamples" in seen(app, BOARD)
     field.change(details=Opening.NEVER)
     page = app.test_client().get(BOARD).text
     assert "compared over 20 queries, with at most 10,000 resamples" in page
-    assert not re.search(r"\b18\b", seen(app))
+    assert not re.search(r"\b18\b", seen(app, BOARD))
     document = json.loads(app.test_client().get(f"{BOARD}.json").text)
     assert document["statistics"] == {
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": None, "rank_queries": 20, "seed": 1,
@@ -266,17 +248,17 @@ def test_over_how_many_queries_pairs_were_compared_is_not_told_while_details_are
 
 def test_a_board_of_one_system_claims_nothing_of_the_best(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": HALF}, intervals={"AP": (0.25, 0.75)})
-    refresh(field)
-    assert "At 95 %" not in seen(app).split("Rank System")[0]
+    field.refresh()
+    assert "At 95 %" not in seen(app, BOARD).split("Rank System")[0]
     field.run("Birch", {"AP": HALF[::-1]}, intervals={"AP": (0.25, 0.75)})
-    refresh(field)
-    assert "Numbers under a rank: its rank set" in seen(app)
+    field.refresh()
+    assert "Numbers under a rank: its rank set" in seen(app, BOARD)
 
 
 def test_how_to_read_a_board_leads_to_the_document_on_statistics(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": HALF})
     field.run("Birch", {"AP": HALF[::-1]})
-    refresh(field)
+    field.refresh()
     page = app.test_client().get(BOARD).text
     assert "Such intervals are made to hold the value over all queries of this kind about 95 % of the time" in page
     assert 'href="/docs/statistics.md"' in page
@@ -287,10 +269,10 @@ def test_how_to_read_a_board_leads_to_the_document_on_statistics(app: Flask, fie
 
 def test_a_board_over_a_tag_says_why_it_has_no_intervals(app: Flask, field: Field) -> None:
     field.run("Alder", {"AP": HALF})
-    refresh(field)
+    field.refresh()
     says = "No confidence intervals: they are worked out over all queries only."
     assert says in seen(app, f"{BOARD}?tag=law")
-    assert says not in seen(app)
+    assert says not in seen(app, BOARD)
 
 
 def test_a_bar_says_its_interval_in_numbers_rounded_as_the_mean_is(app: Flask, field: Field) -> None:

@@ -3,15 +3,14 @@
 import datetime as dt
 import json
 import re
-from html import unescape
 
 import pytest
 from flask import Flask
 
 from leaderboard.db import Database
 from leaderboard.rules.phases import Opening
-from leaderboard.services import boards
 from tests.support.field import NOW, Field
+from tests.support.pages import seen
 
 BOARD = "/campaigns/news/2026"
 NAMES = ("Alder", "Birch")
@@ -27,31 +26,15 @@ RESTS = "The lead of Alder rests on 3 of 20 queries: without q2, q3 and q7 Birch
 
 
 @pytest.fixture
-def field(database: Database) -> Field:
-    made = Field(database)
-    made.campaign()
-    made.evaluation(tags=[("law",)] * 20)
-    made.run("Alder", {"AP": AHEAD})
-    made.run("Birch", {"AP": HALF})
-    return made
-
-
-def refresh(field: Field) -> None:
-    with field.database.read() as session:
-        found = boards.due(session)
-    for one in found:
-        assert boards.refresh(field.database, one)
-
-
-def seen(app: Flask, address: str = BOARD) -> str:
-    answer = app.test_client().get(address)
-    assert answer.status_code == 200
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", answer.text)).split())
+def field(twenty_queries: Field) -> Field:
+    twenty_queries.run("Alder", {"AP": AHEAD})
+    twenty_queries.run("Birch", {"AP": HALF})
+    return twenty_queries
 
 
 def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said(app: Flask, field: Field) -> None:
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert FINDS in page
     assert RESTS in page
     assert "a standard deviation of 0.192: the median over 1 pair of ranked systems" in page
@@ -67,22 +50,22 @@ def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said
 
 def test_a_disastrous_run_changes_neither_sentence(app: Flask, field: Field) -> None:
     field.run("Everything", {"AP": [0.001 * number for number in range(20)]})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert FINDS in page
     assert RESTS in page
 
 
 def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field: Field) -> None:
-    refresh(field)
+    field.refresh()
     for closed in (
         {"details": Opening.NEVER},
         {"details": Opening.CLOSED, "closes_at": NOW + dt.timedelta(days=10_000)},
     ):
         field.change(details=Opening.ALWAYS)
-        assert RESTS in seen(app)
+        assert RESTS in seen(app, BOARD)
         field.change(**closed)
-        page = seen(app)
+        page = seen(app, BOARD)
         assert "Alder has the highest AP" in page
         never = closed["details"] is Opening.NEVER
         says = "is shown to organisers only" if never else "opens with the details"
@@ -94,8 +77,8 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
 
 def test_other_views_than_the_one_worked_out_make_no_claim(app: Flask, field: Field) -> None:
     field.run("Birch", {"AP": HALF})
-    refresh(field)
-    assert RESTS in seen(app)
+    field.refresh()
+    assert RESTS in seen(app, BOARD)
     for asked in ("?tag=law", "?show=all"):
         assert "What these queries can tell" not in seen(app, BOARD + asked)
 
@@ -125,7 +108,7 @@ def test_each_kind_of_lead_is_said_as_it_is_and_below_five_queries_none(app: Fla
         field.evaluation(slug, period="2026", tags=[()] * len(mine))
         field.run("Alder", {"AP": mine}, evaluation=slug)
         field.run("Birch", {"AP": theirs}, evaluation=slug)
-    refresh(field)
+    field.refresh()
     for slug, (_, _, said) in LEADS.items():
         page = seen(app, f"/campaigns/news/{slug}")
         assert (said or "Alder has the highest AP") in page
@@ -139,6 +122,6 @@ def test_a_board_by_a_geometric_mean_says_why_it_has_no_smallest_difference(app:
     field.evaluation(tags=[()] * 20)
     field.run("Alder", {"GMAP": AHEAD})
     field.run("Birch", {"GMAP": HALF})
-    refresh(field)
-    page = seen(app)
+    field.refresh()
+    page = seen(app, BOARD)
     assert "No smallest difference and no swap rates under GMAP" in page
