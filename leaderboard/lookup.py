@@ -30,7 +30,7 @@ from leaderboard.rules.digests import event_hash
 from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.standings import ScoredRun, SystemKind
-from leaderboard.rules.states import SetState, State
+from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
     "StoredEvent",
@@ -47,12 +47,15 @@ __all__ = [
     "personal_quota",
     "scored_runs",
     "select_scored_runs",
+    "standing_set",
     "stored_events",
     "team_quotas",
     "with_current_scoring",
 ]
 
 Columns = TypeVarTuple("Columns")
+
+IS_CURRENT = ScoringSet.state == SetState.CURRENT
 
 SHOWN = 10  # names that a message lists
 
@@ -109,6 +112,15 @@ def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
     return current_sets(session, [evaluation_id]).get(evaluation_id)
 
 
+def standing_set(session: Session, evaluation_id: int, source: str) -> ScoringSet | None:
+    """The set that stands for one source of judgments; None before its first judgments."""
+    return session.scalar(
+        sa.select(ScoringSet).where(
+            ScoringSet.evaluation_id == evaluation_id, ScoringSet.source == source, ScoringSet.state.in_(STANDING)
+        )
+    )
+
+
 def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, ScoringSet]:
     """Evaluation id -> its current set, as `current_set` gives it; one statement for all."""
     sets = session.scalars(
@@ -123,8 +135,9 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
 def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
     """Statement: failed scorings of a set (the one of the statement around it) that its evaluation's boards would miss.
 
-    Their runs have figures in the current set. Not those whose stored file is damaged, as long as at least as many runs
-    of the set are scored: a few damaged files hold nobody up, and many would empty the board. Not withdrawn runs.
+    Their runs have figures in the set that stands for the same source of judgments. Not those whose stored file is
+    damaged, as long as at least as many runs of the set are scored: a few damaged files hold nobody up, and many would
+    empty the board. Not withdrawn runs.
     """
     shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
     other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
@@ -145,8 +158,10 @@ def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
         .where(
             shown.submission_id == Scoring.submission_id,
             shown.state == State.SCORED,
-            current.state == SetState.CURRENT,
+            current.state.in_(STANDING),
+            current.source == scoring_set.source,
         )
+        .correlate(Scoring, scoring_set)
         .exists()
     )
     return (
@@ -170,8 +185,10 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
 
 
-def select_scored_runs(*more: Any) -> sa.Select[*tuple[Any, ...]]:
+def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT) -> sa.Select[*tuple[Any, ...]]:
     """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
+
+    of_sets  a condition on ScoringSet: of which sets instead
 
     A withdrawn run has lost it, unless that was after closing: then it is among them, marked.
 
@@ -200,20 +217,22 @@ def select_scored_runs(*more: Any) -> sa.Select[*tuple[Any, ...]]:
         .join(System, System.id == Submission.system_id)
         .outerjoin(Participation, of_team)
         .where(
-            ScoringSet.state == SetState.CURRENT,
+            of_sets,
             Scoring.state == State.SCORED,
             sa.or_(Submission.withdrawn_at.is_(None), Submission.holds_place),
         )
     )
 
 
-def scored_runs(session: Session, *which: sa.ColumnElement[bool]) -> dict[int, list[ScoredRun]]:
+def scored_runs(
+    session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool] = IS_CURRENT
+) -> dict[int, list[ScoredRun]]:
     """The runs of `select_scored_runs` by the id of their scoring set, in the order of their scorings.
 
     which  conditions on ScoringSet, Submission, System or Scoring
     """
     runs: dict[int, list[ScoredRun]] = {}
-    statement = select_scored_runs(Scoring.scoring_set_id).where(*which).order_by(Scoring.id)
+    statement = select_scored_runs(Scoring.scoring_set_id, of_sets=of_sets).where(*which).order_by(Scoring.id)
     for *run, scoring_set_id in session.execute(statement):
         runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
     return runs

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.models.campaigns import Campaign
 from leaderboard.rules.phases import LONGEST_GRACE, Opening
-from leaderboard.rules.settings import Judging, Split
+from leaderboard.rules.settings import ASSESSORS, Judging, Split
 
 __all__ = ["Evaluation", "Judgment", "JudgmentRevision", "KnownDocument", "Query", "SubtopicJudgment"]
 
@@ -18,7 +18,8 @@ class Evaluation(Base):
 
     `results` says when the board opens to the public; `details` when whatever shows single queries or documents does,
     because that reveals the judgments; `own_results` whether a team sees its own means before that. For
-    `grace_seconds` after `closes_at` uploads that began before it may still end.
+    `grace_seconds` after `closes_at` uploads that began before it may still end. `official_source` names the source of
+    judgments that boards go by.
     """
 
     __tablename__ = "evaluation"
@@ -43,6 +44,7 @@ class Evaluation(Base):
     details: Mapped[Opening] = mapped_column(choice(Opening, "details"), default=Opening.CLOSED)
     own_results: Mapped[bool] = mapped_column(default=True)
     judgments_published: Mapped[bool] = mapped_column(default=False)
+    official_source: Mapped[str] = mapped_column(default=ASSESSORS)
     anonymous_until: Mapped[dt.datetime | None]
     daily_quota: Mapped[int | None]
     total_quota: Mapped[int | None]
@@ -85,6 +87,8 @@ class Query(Base):
 class JudgmentRevision(Base):
     """A numbered, hashed set of judgments. It never changes: another import makes another revision.
 
+    `source` says who judged, where several do side by side: assessors, a language model, a second lab.
+
     Its judgments go in while `finished_at` is NULL; setting it is the import's last step, and from then on triggers
     refuse every judgment more. Import is one transaction, so no other one sees an unfinished revision, and nothing uses
     one that somebody's SQL has left behind.
@@ -95,6 +99,7 @@ class JudgmentRevision(Base):
     id: Mapped[Key]
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
     number: Mapped[int]
+    source: Mapped[str] = mapped_column(default=ASSESSORS)
     sha256: Mapped[str]
     judgments: Mapped[int]  # how many there are
     highest_grade: Mapped[int]

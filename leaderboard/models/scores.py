@@ -10,7 +10,7 @@ from leaderboard.db import Base, Key, choice
 from leaderboard.metrics import Floats
 from leaderboard.models.evaluations import JudgmentRevision
 from leaderboard.models.submissions import Submission
-from leaderboard.rules.settings import ScoringSettings, Subset
+from leaderboard.rules.settings import ASSESSORS, ScoringSettings, Subset
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["IN_QUEUE", "Board", "Score", "Scoring", "ScoringSet"]
@@ -21,19 +21,28 @@ IN_QUEUE = "scoring.state IN ('queued', 'scoring')"
 
 
 class ScoringSet(Base):
-    """Everything that can change a figure, frozen. Boards read the evaluation's current set; there is at most one."""
+    """Everything that can change a figure, frozen. Boards read the evaluation's current set; there is at most one.
+
+    Of each source of judgments one set stands: that of the official source is the current one, others are beside it.
+
+    source         of its revision
+    switched_at    when it last began to stand
+    superseded_at  when it last ended to stand
+    """
 
     __tablename__ = "scoring_set"
 
     id: Mapped[Key]
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"))
+    source: Mapped[str] = mapped_column(default=ASSESSORS)
     metric_version: Mapped[str]
     settings: Mapped[ScoringSettings]
     settings_hash: Mapped[str]
     state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
     created_at: Mapped[dt.datetime]
-    switched_at: Mapped[dt.datetime | None]  # when it became the current one
+    switched_at: Mapped[dt.datetime | None]
+    superseded_at: Mapped[dt.datetime | None]
 
     __table_args__ = (
         sa.UniqueConstraint(
@@ -45,6 +54,14 @@ class ScoringSet(Base):
             unique=True,
             sqlite_where=sa.text("state = 'current'"),
             postgresql_where=sa.text("state = 'current'"),
+        ),
+        sa.Index(
+            "uq_scoring_set_standing",
+            "evaluation_id",
+            "source",
+            unique=True,
+            sqlite_where=sa.text("state IN ('current', 'beside')"),
+            postgresql_where=sa.text("state IN ('current', 'beside')"),
         ),
     )
 

@@ -311,6 +311,7 @@ def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
         .join(Scoring.submission)
         .where(
             ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.source == evaluation.official_source,
             Submission.withdrawn_at.is_(None),
             Scoring.state.in_(UNFINISHED),
         )

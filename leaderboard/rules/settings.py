@@ -10,7 +10,19 @@ from typing import Any, Literal
 from leaderboard.metrics import Measure, Setting, parse
 from leaderboard.metrics.measure import Need
 
-__all__ = ["OF_CAMPAIGN", "OF_EVALUATION", "Judging", "NoRelevant", "ScoringSettings", "Split", "Subset", "lacks"]
+__all__ = [
+    "ASSESSORS",
+    "OF_CAMPAIGN",
+    "OF_EVALUATION",
+    "Judging",
+    "NoRelevant",
+    "ScoringSettings",
+    "Split",
+    "Subset",
+    "lacks",
+]
+
+ASSESSORS = "assessors"  # the source of judgments where no other is named
 
 # The settings that campaigns and evaluations give to their scoring sets as they are, with what they decide in words.
 OF_CAMPAIGN = {

@@ -3,7 +3,7 @@
 import datetime as dt
 from enum import StrEnum
 
-__all__ = ["UNFINISHED", "WITHDRAWN", "SetState", "State", "shown_state"]
+__all__ = ["STANDING", "UNFINISHED", "WITHDRAWN", "SetState", "State", "shown_state"]
 
 
 class State(StrEnum):
@@ -24,8 +24,12 @@ class SetState(StrEnum):
     """What a scoring set is to its evaluation."""
 
     BUILDING = "building"  # its runs are being scored; the boards still show the current set
-    CURRENT = "current"  # the one that the boards show
+    CURRENT = "current"  # the one that the boards show: by the official source of judgments
+    BESIDE = "beside"  # what the current one is to the official source, to another one
     SUPERSEDED = "superseded"
+
+
+STANDING = (SetState.CURRENT, SetState.BESIDE)  # of each source of judgments one
 
 
 def shown_state(state: State | None, withdrawn_at: dt.datetime | None) -> str:

@@ -32,7 +32,7 @@ from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scorin
 from leaderboard.rules.digests import short
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
-from leaderboard.rules.states import SetState
+from leaderboard.rules.states import STANDING
 from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
@@ -43,6 +43,7 @@ DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: man
 LEAST_RESAMPLES = 1_000
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
+STANDS = ScoringSet.state.in_(STANDING)
 NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
@@ -54,7 +55,7 @@ Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scori
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A measure of a current scoring set whose board figures have to be computed (again)."""
+    """A measure of a standing scoring set whose board figures have to be computed (again)."""
 
     scoring_set_id: int
     measure: str
@@ -79,8 +80,8 @@ class Lineup:
 
 
 @dataclass(frozen=True, slots=True)
-class CurrentSet:
-    """What the statistics of a current scoring set depend on."""
+class StandingSet:
+    """What the statistics of a scoring set depend on that stands for its source of judgments."""
 
     rule: RunChoice
     settings: ScoringSettings
@@ -114,8 +115,8 @@ def due(session: Session, older_than: float = 0.0) -> list[Due]:
 
     older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
     """
-    terms = terms_of_current_sets(session)
-    runs = scored_runs(session)
+    terms = terms_of_standing_sets(session)
+    runs = scored_runs(session, of_sets=STANDS)
     means = best_means(session, terms)
     over = Board.figures["over"].as_string()
     kept = {
@@ -142,8 +143,8 @@ def due(session: Session, older_than: float = 0.0) -> list[Due]:
 
 
 def refresh(database: Database, wanted: Due) -> bool:
-    """Computes the figures of one measure and keeps them. False when nothing was kept, because the set is not the
-    current one any more or another worker has kept newer figures meanwhile."""
+    """Computes the figures of one measure and keeps them. False when nothing was kept, because the set stands
+    no longer or another worker has kept newer figures meanwhile."""
     with database.read() as session:
         as_of = session.scalars(sa.select(clock())).one()
         works = _read(session, wanted)
@@ -176,12 +177,12 @@ class Recomputed:
 
 
 def recomputed(session: Session) -> Iterator[Recomputed]:
-    """Computes the figures of every current set's boards anew and keeps nothing. Leaves out those that are `due`."""
+    """Computes the figures of every standing set's boards anew and keeps nothing. Leaves out those that are `due`."""
     waiting = set(due(session))
     rows = session.execute(
         sa.select(Board.scoring_set_id, Board.measure, Board.subset, Board.figures)
         .join(ScoringSet, ScoringSet.id == Board.scoring_set_id)
-        .where(ScoringSet.state == SetState.CURRENT)
+        .where(STANDS)
         .order_by(Board.scoring_set_id, Board.measure, Board.subset)
     ).all()
     kept = {(Due(row[0], row[1]), row[2]): row[3] for row in rows}
@@ -217,17 +218,17 @@ def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
     return {scoring_id: (low, high) for scoring_id, low, high in rows}
 
 
-def terms_of_current_sets(session: Session, only: int | None = None) -> dict[int, CurrentSet]:
-    """Id of a current set -> its campaign's rule and its settings."""
+def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[int, StandingSet]:
+    """Id of a set that stands -> its campaign's rule and its settings."""
     statement = (
         sa.select(ScoringSet.id, Campaign.run_choice, ScoringSet.settings)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(ScoringSet.state == SetState.CURRENT)
+        .where(STANDS)
     )
     if only is not None:
         statement = statement.where(ScoringSet.id == only)
-    return {set_id: CurrentSet(rule, settings) for set_id, rule, settings in session.execute(statement)}
+    return {set_id: StandingSet(rule, settings) for set_id, rule, settings in session.execute(statement)}
 
 
 def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
@@ -247,7 +248,7 @@ def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:
     return means
 
 
-def lineups_of(runs: Sequence[ScoredRun], terms: CurrentSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
+def lineups_of(runs: Sequence[ScoredRun], terms: StandingSet, means: Means) -> dict[tuple[str, Subset], Lineup]:
     """(measure, subset) -> the runs on that board. Where the best run stands, each board may have another one."""
     if terms.rule is not RunChoice.BEST:
         one = _lineup(runs, terms.rule, {}, "none")
@@ -268,11 +269,11 @@ def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, floa
 
 
 def _read(session: Session, wanted: Due) -> list[_Work]:
-    """What to compute, one for each subset with figures of its own; empty when the set is no longer the current one."""
-    terms = terms_of_current_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
+    """What to compute, one for each subset with figures of its own; empty when the set stands no longer."""
+    terms = terms_of_standing_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
     if terms is None or wanted.measure not in terms.settings.measures:
         return []
-    runs = scored_runs(session, ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
+    runs = scored_runs(session, of_sets=ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
     means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
     lineups = lineups_of(runs, terms, means)
     measure = metrics.parse(wanted.measure)

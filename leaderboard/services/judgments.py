@@ -12,10 +12,11 @@ from leaderboard.formats import GRADE_LIMIT, Judgments, SubtopicJudgments
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
+from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 
-__all__ = ["import_judgments", "judgments_sha256"]
+__all__ = ["import_judgments", "judgments_sha256", "newest_revision"]
 
 ROWS_AT_ONCE = 5000
 NAMED = 10  # unknown queries that a message names
@@ -29,20 +30,24 @@ def import_judgments(
     note: str = "",
     known: Judgments | None = None,
     subtopics: SubtopicJudgments | None = None,
+    source: str | None = None,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
+
+    source  whose judgments these are, a short name such as `llm`; the official source's when not given
 
     known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
     subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
         whole queries stay what `judgments` says
 
-    Raises Conflict when the evaluation has no queries yet or nothing differs from the newest revision, FileRejected
-    when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole collection (its
-    P_fa would be undefined).
+    Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
+    FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
+    collection (its P_fa would be undefined) and for a source's name that is none.
     """
     note = checked_text(note, LONGEST_REASON, "note")
     require_organiser(actor, evaluation.campaign_id)
-    locked(session, Evaluation, evaluation.id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    source = evaluation.official_source if source is None else checked_slug(source, "source")
     numbers = _query_numbers(session, evaluation, judgments, "judgments")
     _check_grades(judgments)
     known_numbers = _query_numbers(session, evaluation, known, "known documents") if known is not None else {}
@@ -54,17 +59,16 @@ def import_judgments(
         (row[:2] for row in _rows(known)) if known is not None else (),
         _rows_of_subtopics(subtopics) if subtopics is not None else (),
     )
-    newest = session.scalar(
-        sa.select(JudgmentRevision)
-        .where(JudgmentRevision.evaluation_id == evaluation.id)
-        .order_by(JudgmentRevision.number.desc())
-        .limit(1)
-    )
+    newest = newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == sha256:
         raise Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
+    last = session.scalar(
+        sa.select(sa.func.max(JudgmentRevision.number)).where(JudgmentRevision.evaluation_id == evaluation.id)
+    )
     revision = JudgmentRevision(
         evaluation_id=evaluation.id,
-        number=newest.number + 1 if newest is not None else 1,
+        number=(last or 0) + 1,
+        source=source,
         sha256=sha256,
         judgments=len(judgments),
         highest_grade=max(0, int(judgments.grade.max(initial=0))),
@@ -113,11 +117,22 @@ def import_judgments(
         "import judgments",
         evaluation,
         revision=revision.number,
+        source=source,
         judgments=len(judgments),
         sha256=sha256,
     )
     make_set(session, actor, evaluation)
     return revision
+
+
+def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:
+    """The newest revision of a source; None before its first."""
+    return session.scalar(
+        sa.select(JudgmentRevision)
+        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source)
+        .order_by(JudgmentRevision.number.desc())
+        .limit(1)
+    )
 
 
 def _query_numbers(

@@ -1,10 +1,11 @@
 """Scoring sets: every setting that changes a figure, frozen, and which set an evaluation's boards read.
 
-A set is made whenever one of its settings changes. Results that stand stay on the boards until the new set has a
-result for every run; then one update switches.
+A set is made whenever one of its settings changes, one for each source of judgments. Results that stand stay on the
+boards until the new set has a result for every run; then one update switches. That of the official source becomes the
+current one, which the evaluation's boards read; those of others stand beside it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -12,9 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor
-from leaderboard.errors import InvalidFields
-from leaderboard.lookup import current_set, lost_in, stored_events
+from leaderboard.access import Actor, require_organiser
+from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.lookup import lost_in, standing_set, stored_events
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import (
@@ -31,18 +32,28 @@ from leaderboard.models import (
     SubtopicJudgment,
 )
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
-from leaderboard.rules.states import UNFINISHED, SetState, State
+from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.turns import next_turns
 
-__all__ = ["enqueue", "imported", "live_sets", "make_set", "of_its_event", "of_older_version", "ready_sets", "switch"]
+__all__ = [
+    "enqueue",
+    "imported",
+    "live_sets",
+    "make_official",
+    "make_set",
+    "of_its_event",
+    "of_older_version",
+    "ready_sets",
+    "switch",
+]
 
-SUBMITTED, RESCORING = 0, 10  # priorities: what people wait for goes first
+SUBMITTED, RESCORING, BESIDE = 0, 10, 20  # priorities: what people wait for goes first
 
 
 def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
-    """The sets that a new run enters: the current one and any that is building."""
+    """The sets that a new run enters: those that stand, of each source of judgments, and any that is building."""
     return list(
         session.scalars(
             sa.select(ScoringSet)
@@ -55,35 +66,48 @@ def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
 def make_set(session: Session, actor: Actor, evaluation: Evaluation) -> ScoringSet | None:
     """The set for the evaluation as it is now, with a scoring of every run in it; None before its first judgments.
 
-    It becomes the current one at once when there is no result yet to go on showing. Raises InvalidFields when a shown
+    It becomes the current one at once when there is no result yet to go on showing. The like is made for every other
+    source of judgments, which is None where the official one has judged nothing yet. Raises InvalidFields when a shown
     measure needs what the evaluation does not have.
     """
     session.flush()
     # Runs that are being submitted hold this row shared, so that none of them misses the new set.
     evaluation = locked(session, Evaluation, evaluation.id)
-    revision = session.scalar(
-        sa.select(JudgmentRevision)
+    revisions = {revision.source: revision for revision in _newest_revisions(session, evaluation)}
+    official = revisions.pop(evaluation.official_source, None)
+    made = None if official is None else _make(session, actor, evaluation, official)
+    for _, revision in sorted(revisions.items()):
+        _make(session, actor, evaluation, revision)
+    return made
+
+
+def _newest_revisions(session: Session, evaluation: Evaluation) -> Sequence[JudgmentRevision]:
+    """The newest revision of each source."""
+    newest = (
+        sa.select(sa.func.max(JudgmentRevision.number))
         .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None))
-        .order_by(JudgmentRevision.number.desc())
-        .limit(1)
+        .group_by(JudgmentRevision.source)
     )
-    if revision is None:
-        return None
+    own = JudgmentRevision.evaluation_id == evaluation.id
+    return session.scalars(sa.select(JudgmentRevision).where(own, JudgmentRevision.number.in_(newest))).all()
+
+
+def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSet:
     campaign = session.get_one(Campaign, evaluation.campaign_id)
     settings = _settings_of(session, campaign, evaluation, revision)
-    current = current_set(session, evaluation.id)
     made = _find_or_add(session, evaluation, revision, settings)
     for other in live_sets(session, evaluation.id):
-        if other.state is SetState.BUILDING and other is not made:
+        if other.state is SetState.BUILDING and other.source == made.source and other is not made:
             _supersede(session, other)
     # A worker scores by the set only where these facts are the set's (`of_its_event`).
     record(session, actor, "make set", made, evaluation=evaluation.id, revision=revision.number, settings=settings.hash)
-    if made.state is SetState.CURRENT:
+    if made.state in STANDING:
         return made
     made.state = SetState.BUILDING
     session.flush()
-    _enqueue_all(session, made)
-    if current is None or not _has_results(session, current):
+    _enqueue_all(session, made, RESCORING if made.source == evaluation.official_source else BESIDE)
+    standing = standing_set(session, evaluation.id, made.source)
+    if standing is None or not _has_results(session, standing):
         switch(session, actor, made)
     return made
 
@@ -100,7 +124,12 @@ def of_its_event(session: Session, made: ScoringSet) -> bool:
 
 def imported(session: Session, revision: JudgmentRevision) -> bool:
     """Whether an event tells of the import of this revision, with as many judgments and this hash of them."""
-    facts = {"revision": revision.number, "judgments": revision.judgments, "sha256": revision.sha256}
+    facts = {
+        "revision": revision.number,
+        "source": revision.source,
+        "judgments": revision.judgments,
+        "sha256": revision.sha256,
+    }
     events = _facts_of(session, "import judgments", "evaluation", revision.evaluation_id)
     return any(told == facts for told in events)
 
@@ -116,8 +145,10 @@ def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> I
 
 def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:
     """Queues one run in one set, in its team's turn."""
-    turn = next_turns(session, [submission.team_id], SUBMITTED)[submission.team_id]
-    session.add(_entry(submission, scoring_set, SUBMITTED, turn))
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    priority = SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
+    turn = next_turns(session, [submission.team_id], priority)[submission.team_id]
+    session.add(_entry(submission, scoring_set, priority, turn))
 
 
 def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn: int) -> Scoring:
@@ -131,14 +162,52 @@ def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn:
 
 
 def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
-    """Makes a set the current one: from here on the evaluation's boards show it."""
-    current = current_set(session, scoring_set.evaluation_id)
-    if current is not None:
-        _supersede(session, current)
-        session.flush()  # there is never more than one current set
-    scoring_set.state = SetState.CURRENT
+    """Makes a set the one that stands for its source: the boards show that of the official source from here on."""
+    evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)
+    standing = standing_set(session, scoring_set.evaluation_id, scoring_set.source)
+    if standing is not None:
+        _supersede(session, standing)
+        session.flush()  # there is never more than one
+    official = scoring_set.source == evaluation.official_source
+    scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
     scoring_set.switched_at = present()
+    scoring_set.superseded_at = None
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
+
+
+def make_official(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:
+    """Lets the boards go by another source of judgments from here on; the old one stays beside it.
+
+    Raises Conflict where it is the official one, has judged nothing, or its runs are still being scored, and
+    InvalidFields where a shown measure needs what its judgments lack.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    if source == evaluation.official_source:
+        raise Conflict(f"{source} is the official source of judgments already.")
+    live = [one for one in live_sets(session, evaluation.id) if one.source == source]
+    if not live:
+        sources = {revision.source for revision in _newest_revisions(session, evaluation)}
+        there = ", ".join(sorted(sources)) or "none"
+        raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
+    if any(one.state is SetState.BUILDING for one in live) or _is_unfinished(session, live):
+        raise Conflict(f"Runs are still being scored by the judgments of {source}; try again when all are.")
+    before, evaluation.official_source = evaluation.official_source, source
+    former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
+    if former is not None:
+        former.state = SetState.BESIDE
+        session.flush()  # there is never more than one current set
+    if own is not None:
+        own.state = SetState.CURRENT
+        own.switched_at = present()
+        record(session, actor, "switch", own, evaluation=evaluation.id)
+    record(session, actor, "make official", evaluation, source=source, before=before)
+    make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now
+
+
+def _is_unfinished(session: Session, sets: Iterable[ScoringSet]) -> bool:
+    waiting = Scoring.scoring_set_id.in_([one.id for one in sets]), Scoring.state.in_(UNFINISHED)
+    return bool(session.scalar(sa.select(sa.exists().where(*waiting))))
 
 
 def ready_sets(session: Session) -> list[ScoringSet]:
@@ -161,14 +230,19 @@ def ready_sets(session: Session) -> list[ScoringSet]:
 
 
 def of_older_version(session: Session) -> list[int]:
-    """Ids of evaluations whose sets are all of another metric version: this version's figures could differ."""
-    newest = sa.select(ScoringSet.evaluation_id).where(
-        ScoringSet.state != SetState.SUPERSEDED, ScoringSet.metric_version == metrics.MEASURES_VERSION
+    """Ids of evaluations where all sets of a source are of another metric version: this one's figures could differ."""
+    newer = sa.orm.aliased(ScoringSet)
+    of_this_version = sa.exists().where(
+        newer.evaluation_id == ScoringSet.evaluation_id,
+        newer.source == ScoringSet.source,
+        newer.state != SetState.SUPERSEDED,
+        newer.metric_version == metrics.MEASURES_VERSION,
     )
     return list(
         session.scalars(
             sa.select(ScoringSet.evaluation_id)
-            .where(ScoringSet.state == SetState.CURRENT, ScoringSet.evaluation_id.not_in(newest))
+            .where(ScoringSet.state.in_(STANDING), ~of_this_version)
+            .distinct()
             .order_by(ScoringSet.evaluation_id)
         )
     )
@@ -190,6 +264,7 @@ def _find_or_add(
     made = ScoringSet(
         evaluation_id=evaluation.id,
         revision_id=revision.id,
+        source=revision.source,
         metric_version=metrics.MEASURES_VERSION,
         settings=settings,
         settings_hash=settings.hash,
@@ -201,7 +276,7 @@ def _find_or_add(
     return made
 
 
-def _enqueue_all(session: Session, scoring_set: ScoringSet) -> None:
+def _enqueue_all(session: Session, scoring_set: ScoringSet, priority: int) -> None:
     """A scoring for every run that has none in the set yet."""
     entered = sa.select(Scoring.submission_id).where(Scoring.scoring_set_id == scoring_set.id)
     missing = session.scalars(
@@ -210,9 +285,9 @@ def _enqueue_all(session: Session, scoring_set: ScoringSet) -> None:
         .order_by(Submission.id)
     )
     runs = missing.all()
-    turns = next_turns(session, {run.team_id for run in runs}, RESCORING)
+    turns = next_turns(session, {run.team_id for run in runs}, priority)
     for run in runs:
-        session.add(_entry(run, scoring_set, RESCORING, turns[run.team_id]))
+        session.add(_entry(run, scoring_set, priority, turns[run.team_id]))
         turns[run.team_id] += 1
     session.flush()
 
@@ -224,6 +299,8 @@ def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
 
 def _supersede(session: Session, scoring_set: ScoringSet) -> None:
     """Sets a set aside. What still waits in it is never claimed, so it leaves the queue."""
+    if scoring_set.state in STANDING:
+        scoring_set.superseded_at = present()
     scoring_set.state = SetState.SUPERSEDED
     session.execute(
         sa.delete(Scoring).where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED),
@@ -241,14 +318,20 @@ def _settings_of(
     queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
     shown = (campaign.primary_measure, *campaign.measures)
     measures = list(dict.fromkeys(metrics.parse(name).at_relevance(evaluation.relevance_level) for name in shown))
+    known, subtopics = _has(session, KnownDocument, revision), _has(session, SubtopicJudgment, revision)
+    if revision.source != evaluation.official_source:
+        # What a second source does not judge keeps no setting of the campaign from changing.
+        has = {"known": known, "subtopics": subtopics}
+        needs = {need for need, there in has.items() if not there}
+        measures = [measure for measure in measures if not needs & set(measure.needs)] or measures
     beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
     settings = ScoringSettings(
         **{name: getattr(campaign, name) for name in OF_CAMPAIGN},
         **{name: getattr(evaluation, name) for name in OF_EVALUATION},
         highest_grade=revision.highest_grade,
         queries=len(queries),
-        known=_has(session, KnownDocument, revision),
-        subtopics=_has(session, SubtopicJudgment, revision),
+        known=known,
+        subtopics=subtopics,
         excluded=tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
         hidden=tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
         measures=tuple(map(str, measures)),

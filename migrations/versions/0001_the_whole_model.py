@@ -233,6 +233,7 @@ def upgrade() -> None:
         ),
         sa.Column("own_results", sa.Boolean(), nullable=False),
         sa.Column("judgments_published", sa.Boolean(), nullable=False),
+        sa.Column("official_source", sa.Text(), nullable=False),
         moment("anonymous_until", nullable=True),
         sa.Column("daily_quota", sa.Integer(), nullable=True),
         sa.Column("total_quota", sa.Integer(), nullable=True),
@@ -343,6 +344,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("evaluation_id", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("source", sa.Text(), nullable=False),
         sa.Column("sha256", sa.Text(), nullable=False),
         sa.Column("judgments", sa.Integer(), nullable=False),
         sa.Column("highest_grade", sa.Integer(), nullable=False),
@@ -524,6 +526,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("evaluation_id", sa.Integer(), nullable=False),
         sa.Column("revision_id", sa.Integer(), nullable=False),
+        sa.Column("source", sa.Text(), nullable=False),
         sa.Column("metric_version", sa.Text(), nullable=False),
         sa.Column("settings", JSON, nullable=False),
         sa.Column("settings_hash", sa.Text(), nullable=False),
@@ -532,6 +535,7 @@ def upgrade() -> None:
             sa.Enum(
                 "building",
                 "current",
+                "beside",
                 "superseded",
                 name="state",
                 native_enum=False,
@@ -542,6 +546,7 @@ def upgrade() -> None:
         ),
         moment("created_at"),
         moment("switched_at", nullable=True),
+        moment("superseded_at", nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_scoring_set_evaluation_id_evaluation")
         ),
@@ -563,6 +568,13 @@ def upgrade() -> None:
             unique=True,
             sqlite_where=sa.text("state = 'current'"),
             postgresql_where=sa.text("state = 'current'"),
+        )
+        batch_op.create_index(
+            "uq_scoring_set_standing",
+            ["evaluation_id", "source"],
+            unique=True,
+            sqlite_where=sa.text("state IN ('current', 'beside')"),
+            postgresql_where=sa.text("state IN ('current', 'beside')"),
         )
 
     op.create_table(

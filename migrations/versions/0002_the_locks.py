@@ -19,16 +19,17 @@ depends_on = None
 LOCKED = "the campaign has scored submissions: its prior is locked"
 STAYS = "the evaluation has scored submissions: it stays in its campaign"
 FROZEN = "a scoring set never changes: another setting makes another set"
-ONE_CURRENT = "an evaluation has one current scoring set, which is superseded first"
+ONE_CURRENT = "an evaluation has one current scoring set, a source of judgments one that stands: it is superseded first"
 REVISION = "a judgment revision never changes: import another one"
 GAP = "an event follows the last one and holds its hash"
 TRAIL = "the audit trail is only ever added to"
 
 OF_CAMPAIGN = ("id", "slug", "cost", "value", "prior", "beta", "no_relevant", "locked_at")
 OF_EVALUATION = ("id", "campaign_id", "slug")
-OF_SET = ("id", "evaluation_id", "revision_id", "metric_version", "settings", "settings_hash", "created_at")
+OF_SET = ("id", "evaluation_id", "revision_id", "source", "metric_version", "settings", "settings_hash", "created_at")
 OF_REVISION = (
-    "id", "evaluation_id", "number", "sha256", "judgments", "highest_grade", "note", "imported_at", "imported_by_id",
+    "id", "evaluation_id", "number", "source", "sha256", "judgments", "highest_grade", "note", "imported_at",
+    "imported_by_id",
 )  # fmt: skip
 JUDGED = ("judgment", "known_document", "subtopic_judgment")
 
@@ -57,8 +58,9 @@ TAKES_EVALUATION = (
     "c.locked_at IS NOT NULL AND (e.id = NEW.id OR (e.campaign_id = NEW.campaign_id AND e.slug = NEW.slug))"
 )
 OTHER_CURRENT = (
-    "SELECT 1 FROM scoring_set s WHERE NEW.state = 'current' AND s.state = 'current'"
-    " AND s.evaluation_id = NEW.evaluation_id"
+    "SELECT 1 FROM scoring_set s WHERE s.evaluation_id = NEW.evaluation_id"
+    " AND NEW.state IN ('current', 'beside') AND s.state IN ('current', 'beside')"
+    " AND (s.source = NEW.source OR NEW.state = s.state AND s.state = 'current')"
 )
 FOLLOWS = "NEW.id = c.events + 1 AND NEW.previous_hash = c.head"
 MOVE = "UPDATE chain SET events = NEW.id, head = NEW.hash"

@@ -28,7 +28,7 @@ MESSAGE = {
     "chain": "only ever added to",
     "scoring_set": "a scoring set never changes",
 }
-MAY_CHANGE = {"scoring_set": {"state", "switched_at"}}
+MAY_CHANGE = {"scoring_set": {"state", "switched_at", "superseded_at"}}
 
 
 class Raw:
@@ -76,8 +76,9 @@ def raw(world: World) -> Iterator[Raw]:
         evaluations.create_evaluation(session, CONSOLE, other, "2026", "2026", "2026")
     with contextlib.closing(Raw(world.database)) as connection:
         connection.run(
-            "INSERT INTO judgment_revision (id, evaluation_id, number, sha256, judgments, highest_grade, note,"
-            " imported_at) SELECT 7, evaluation_id, 7, 'x', 1, 1, '', imported_at FROM judgment_revision WHERE id = 1",
+            "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
+            " imported_at) SELECT 7, evaluation_id, 7, source, 'x', 1, 1, '', imported_at FROM judgment_revision"
+            " WHERE id = 1",
             "INSERT INTO subtopic_judgment VALUES (7, 1, 's', 'd', 1)",
             "UPDATE judgment_revision SET finished_at = imported_at WHERE id = 7",
             "UPDATE campaign SET locked_at = created_at WHERE slug = 'small'",
@@ -151,8 +152,9 @@ def test_nothing_is_inserted_into_a_finished_revision(raw: Raw, world: World, st
 
 def test_a_judgment_is_not_replaced_by_a_hidden_row_number(raw: Raw, world: World, engine_name: str) -> None:
     unfinished = (
-        "INSERT INTO judgment_revision (id, evaluation_id, number, sha256, judgments, highest_grade, note, imported_at)"
-        " SELECT 8, evaluation_id, 8, 'x', 1, 1, '', imported_at FROM judgment_revision WHERE id = 1"
+        "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
+        " imported_at)"
+        " SELECT 8, evaluation_id, 8, source, 'x', 1, 1, '', imported_at FROM judgment_revision WHERE id = 1"
     )
     number = {"sqlite": "rowid", "postgresql": "ctid"}[engine_name]
     with refused(world.database, BROKEN, "judgment", match=r"no column named rowid|column .ctid. of relation"):
@@ -165,8 +167,10 @@ def test_a_judgment_is_not_replaced_by_a_hidden_row_number(raw: Raw, world: Worl
 
 def test_a_revision_is_finished_once_and_only_after_it_was_made(raw: Raw, world: World) -> None:
     made = (
-        "INSERT INTO judgment_revision (id, evaluation_id, number, sha256, judgments, highest_grade, note, imported_at,"
-        " finished_at) SELECT 9, evaluation_id, 9, 'x', 1, 1, '', imported_at, {} FROM judgment_revision WHERE id = 1"
+        "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
+        " imported_at,"
+        " finished_at) SELECT 9, evaluation_id, 9, source, 'x', 1, 1, '', imported_at, {} FROM judgment_revision"
+        " WHERE id = 1"
     )
     with refused(world.database, BROKEN, "judgment_revision", match="never changes"):
         raw.run(made.format("imported_at"))
@@ -181,8 +185,9 @@ def test_a_revision_is_finished_once_and_only_after_it_was_made(raw: Raw, world:
 
 def test_a_revision_that_was_left_unfinished_is_used_by_nothing(raw: Raw, world: World) -> None:
     raw.run(
-        "INSERT INTO judgment_revision (id, evaluation_id, number, sha256, judgments, highest_grade, note, imported_at)"
-        " SELECT 9, evaluation_id, 9, 'x', 1, 5, '', imported_at FROM judgment_revision WHERE id = 1"
+        "INSERT INTO judgment_revision (id, evaluation_id, number, source, sha256, judgments, highest_grade, note,"
+        " imported_at)"
+        " SELECT 9, evaluation_id, 9, source, 'x', 1, 5, '', imported_at FROM judgment_revision WHERE id = 1"
     )
     world.change_evaluation(documents=2000)
     used = world.all(sa.select(ScoringSet.revision_id).order_by(ScoringSet.id.desc()))

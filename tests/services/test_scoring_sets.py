@@ -1,12 +1,13 @@
 """Scoring sets: what makes a new one, what it refuses, and when boards switch to it."""
 
+import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import Scoring, ScoringSet
 from leaderboard.rules.states import SetState, State
-from leaderboard.services import campaigns
+from leaderboard.services import campaigns, scoring_sets
 from tests.support.refused import refused
 from tests.support.world import QRELS, World
 
@@ -122,3 +123,69 @@ def test_the_order_of_the_measures_makes_no_new_set(world: World) -> None:
     with world.organising() as (session, campaign, _):
         campaigns.change_campaign(session, CONSOLE, campaign, primary_measure="P@1", measures=["P@1", "AQWV", "AP"])
     assert len(_sets(world)) == 1
+
+
+def test_a_second_source_of_judgments_stands_beside_the_official_one(world: World) -> None:
+    run = world.submit()
+    world.drain()
+    world.judge("q1 0 d2 1\nq2 0 d3 1\n", source="llm")
+    official, beside = _sets(world)
+    assert (official.source, official.state) == ("assessors", SetState.CURRENT)
+    assert (beside.source, beside.state) == ("llm", SetState.BESIDE)
+    world.drain()
+    # The board still shows the official figures, and the run has others beside them.
+    assert world.scoring(run).scoring_set_id == official.id
+    assert world.mean(run, official.id, "P@1") == pytest.approx(1 / 3)  # d2 is first of q1, d3 of q2, q3 has nothing
+    assert world.mean(run, beside.id, "P@1") == 1.0  # both first documents; pooled: q3 is not judged
+    # What comes later is scored by both, by the official judgments first.
+    later = world.submit()
+    waiting = world.all(sa.select(Scoring).where(Scoring.submission_id == later).order_by(Scoring.priority))
+    assert [one.scoring_set_id for one in waiting] == [official.id, beside.id]
+    assert waiting[0].priority < waiting[1].priority
+
+
+def test_a_revision_of_one_source_replaces_that_of_its_source_only(world: World) -> None:
+    world.submit()
+    world.judge("q1 0 d2 1\n", source="llm")
+    world.drain()
+    world.judge("q1 0 d2 1\nq2 0 d3 1\n", source="llm")
+    states = [(one.source, one.state) for one in _sets(world)]
+    assert states == [("assessors", SetState.CURRENT), ("llm", SetState.BESIDE), ("llm", SetState.BUILDING)]
+    world.drain()
+    states = [(one.source, one.state) for one in _sets(world)]
+    assert states == [("assessors", SetState.CURRENT), ("llm", SetState.SUPERSEDED), ("llm", SetState.BESIDE)]
+    assert [one.superseded_at is not None for one in _sets(world)] == [False, True, False]
+
+
+def test_another_source_becomes_the_official_one_when_all_is_scored_by_it(world: World) -> None:
+    run = world.submit()
+    world.drain()
+    with (
+        refused(world.database, Conflict, "evaluation", match="no judgments by llm; there are some by: assessors"),
+        world.organising() as (session, _, evaluation),
+    ):
+        scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
+    world.judge("q1 0 d2 1\nq2 0 d3 1\n", source="llm")
+    with (
+        refused(world.database, Conflict, "evaluation", match="still being scored by the judgments of llm"),
+        world.organising() as (session, _, evaluation),
+    ):
+        scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
+    former, official = _sets(world)
+    assert (former.state, official.state) == (SetState.BESIDE, SetState.CURRENT)
+    assert world.scoring(run).scoring_set_id == official.id
+    # Judgments without a name are now the new official source's.
+    world.judge("q1 0 d2 1\nq2 0 d3 0\n")
+    assert _sets(world)[-1].source == "llm"
+
+
+def test_a_source_that_lacks_what_a_measure_needs_keeps_no_measure_from_being_shown(world: World) -> None:
+    world.judge(QRELS, subtopics="q1 1 d1 1\n")
+    world.judge("q1 0 d2 1\n", source="llm")
+    with world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, measures=["AP", "alpha_nDCG@10"], primary_measure="AP")
+    measures = {one.source: one.settings.measures for one in _sets(world)}
+    assert measures == {"assessors": ("AP", "alpha_nDCG@10"), "llm": ("AP",)}

@@ -19,7 +19,8 @@ from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Judgments, QueryRow, read_judgments, read_subtopic_judgments
-from leaderboard.models import Campaign, Evaluation, Scoring, ScoringSet, Submission, Team
+from leaderboard.models import Campaign, Evaluation, Score, Scoring, ScoringSet, Submission, Team
+from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import SetState
 from leaderboard.services import (
     campaigns,
@@ -120,11 +121,11 @@ class World:
         with self.database.write() as session:
             evaluations.change_evaluation(session, CONSOLE, session.get_one(Evaluation, self.evaluation), **changes)
 
-    def judge(self, text: str, *, subtopics: str | None = None) -> None:
+    def judge(self, text: str, *, subtopics: str | None = None, source: str | None = None) -> None:
         aspects = read_subtopic_judgments(io.BytesIO(subtopics.encode())) if subtopics is not None else None
         with self.database.write() as session:
             evaluation = session.get_one(Evaluation, self.evaluation)
-            judgments.import_judgments(session, CONSOLE, evaluation, judged(text), subtopics=aspects)
+            judgments.import_judgments(session, CONSOLE, evaluation, judged(text), subtopics=aspects, source=source)
 
     def scoring(self, submission: int) -> Scoring:
         """The submission's scoring in the current set."""
@@ -134,6 +135,20 @@ class World:
                 .join(ScoringSet)
                 .where(Scoring.submission_id == submission, ScoringSet.state == SetState.CURRENT)
                 .options(sa.orm.selectinload(Scoring.scores), sa.orm.joinedload(Scoring.submission))
+            ).one()
+
+    def mean(self, submission: int, scoring_set: int, measure: str) -> float | None:
+        """The run's mean in a set, over all queries."""
+        with self.database.read() as session:
+            return session.scalars(
+                sa.select(Score.mean)
+                .join(Scoring)
+                .where(
+                    Scoring.submission_id == submission,
+                    Scoring.scoring_set_id == scoring_set,
+                    Score.measure == measure,
+                    Score.subset == Subset.ALL,
+                )
             ).one()
 
     def all(self, statement: sa.Select[Any]) -> list[Any]:
