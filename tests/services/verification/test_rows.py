@@ -155,7 +155,7 @@ def test_an_event_takes_nothing_over_that_sql_changed_before_it(played: World) -
 def test_a_revision_that_sql_made_up_is_named_and_nothing_is_scored_by_it(played: World) -> None:
     """No trigger is in its way: it is inserted as an import does it, with the right hash, and finished."""
     rows = [("q1", "d1", 0), ("q1", "d2", 1), ("q2", "d3", 1), ("q3", "d4", 0)]
-    columns = "evaluation_id, judgments, highest_grade, note, imported_at, imported_by_id"
+    columns = "evaluation_id, source, judgments, highest_grade, note, imported_at, imported_by_id"
     with played.database.write() as session:
         run = session.connection().exec_driver_sql
         run(
