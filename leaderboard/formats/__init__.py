@@ -5,9 +5,18 @@ bytes   plain_text (decompression, limits), pieces (whole lines, several pieces 
 fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
 table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file)
 files   runs, judgments, queries; problems and guessing say what is wrong with one
+asked   file_rules (what an organiser asks of runs), patterns (of ids and tags); metadata (what a run says of itself)
 """
 
 from leaderboard.formats.checks import GRADE_LIMIT
+from leaderboard.formats.file_rules import (
+    NO_RULES,
+    DocumentList,
+    FileRules,
+    RunRules,
+    document_list,
+    read_document_list,
+)
 from leaderboard.formats.ids import Ids, Keys, Texts, keys, pair_keys, rising_words
 from leaderboard.formats.judgments import (
     Judgments,
@@ -16,32 +25,44 @@ from leaderboard.formats.judgments import (
     read_judgments,
     read_subtopic_judgments,
 )
+from leaderboard.formats.metadata import HEADER_BYTES, Metadata, side_metadata
+from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
 from leaderboard.formats.queries import QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
 
 __all__ = [
     "GRADE_LIMIT",
+    "HEADER_BYTES",
+    "NO_RULES",
     "RUN_FORMATS",
     "RUN_WRITERS",
     "ByteSource",
+    "DocumentList",
+    "FileRules",
     "Ids",
     "Judgments",
     "Keys",
     "Limits",
+    "Metadata",
+    "Pattern",
     "QueryRow",
     "Run",
     "RunFormat",
     "RunLine",
+    "RunRules",
     "SubtopicJudgments",
     "Texts",
+    "document_list",
     "keys",
     "of_any_subtopic",
     "open_plain",
     "pair_keys",
+    "read_document_list",
     "read_judgments",
     "read_queries",
     "read_run",
     "read_subtopic_judgments",
     "rising_words",
+    "side_metadata",
 ]

@@ -1,7 +1,7 @@
 """Reads all rows of a file, in whichever format it comes, and knows where each of them stands."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
+from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers import READERS, FileFormat
@@ -22,6 +23,7 @@ __all__ = ["Rows", "Schemas", "read_rows", "repeated_rows"]
 # Which formats a kind of file may have, and which columns in each.
 Schemas = Mapping[FileFormat, Sequence[Schema]]
 
+COMMENT = b"#"
 KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
 FIRST_ROWS = 1 << 14  # room in a column whose length can't be estimated
 ROOM = 1.05  # lines may get a little shorter later in a file
@@ -54,6 +56,8 @@ def read_rows(
     rows = Rows(problems, source.stat().st_size if isinstance(source, Path) else 0)
     with open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
+        if head.startswith(COMMENT):
+            rows.said = header_metadata(text.peek(HEADER_BYTES))
         file_format, reader = next(
             (file_format, reader)
             for file_format, reader in READERS.items()
@@ -81,12 +85,14 @@ class Rows:
     problems  everything wrong so far; raise it when all checks are done
     schema    which columns it has
     end       its last line, of a text in columns
+    said      what its comment lines before the first row say
     """
 
     def __init__(self, problems: Problems, file_bytes: int) -> None:
         self.problems = problems
         self.schema: Schema | None = None
         self.end = b""
+        self.said = Metadata()
         self._file_bytes = file_bytes
         self._numbering = Numbering()
         self._subtopics = Numbering()
@@ -169,6 +175,16 @@ class Rows:
         told = rows[: problems.limits.problems].tolist()
         problems.extend(unknown_query(ids[codes[row]]).on(table.numbers[row]) for row in told)
         problems.count_more(UNKNOWN_QUERY, len(rows) - len(told))
+
+    def add_each(self, rows: Places, kind: str, say: Callable[[str, str], str]) -> None:
+        """Adds a problem for each of some rows, which are in order; `say` tells it of the row's query and document."""
+        told = rows[: self.problems.limits.problems]
+        documents, queries = self.document.take(told).tolist(), self.column("query")
+        for row, document in zip(told.tolist(), documents, strict=True):
+            line, part = self._line(row)
+            message = say(self._numbering.ids[queries[row]], shown(document.decode()))
+            self.problems.add(line, Wrong(message, kind), part)
+        self.problems.count_more(kind, len(rows) - len(told))
 
     def add_repeats(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
         """Adds a problem for each of the rows that `repeated_rows` gives; `what` says it of a document."""

@@ -1,15 +1,17 @@
 """Runs: what one system returned, as TREC's six columns or as decisions on single documents."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaderboard.formats.file_rules import RunRules
 from leaderboard.formats.harmless import LONGEST_TAG, harmless
 from leaderboard.formats.ids import Ids, Keys
+from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
@@ -52,6 +54,7 @@ class Run:
     key       uint64[L], a hash of each document id (`ids.keys`)
     decision  bool[L], returned or not; None when the file holds no decisions
     tag       the run's own name, from the last line (as trec_eval takes it); "" when the file holds none
+    said      what the comment lines before its first row say of it
     """
 
     queries: tuple[str, ...]
@@ -61,6 +64,7 @@ class Run:
     key: Keys
     decision: NDArray[np.bool_] | None
     tag: str
+    said: Metadata = field(default_factory=Metadata)
 
     def __len__(self) -> int:
         return len(self.query)
@@ -73,6 +77,7 @@ def read_run(
     name: str | None = None,
     format: RunFormat = "auto",  # noqa: A002  # the word of the whole product
     limits: Limits | None = None,
+    rules: RunRules | None = None,
 ) -> Run:
     """Reads a run, plain or gzipped.
 
@@ -83,6 +88,7 @@ def read_run(
     name     what messages call the file
     format   "auto" goes by the start of the file; "trec" and "decisions" are columns only; "trec_eval" is "auto", but
              columns are TREC's as trec_eval takes them: what follows the tag is ignored
+    rules    what else is asked of the file: what breaks it is a problem too
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
@@ -102,8 +108,11 @@ def read_run(
         key=rows.column("key"),
         decision=rows.column("decision") if decided else None,
         tag="" if decided else _tag(rows.end),
+        said=rows.said,
     )
     rows.add_repeats(*repeated_rows(run.query, run.key, run.document), "is listed twice")
+    if rules is not None:
+        rules.check(rows, run.tag)
     rows.problems.raise_if_any()
     return run
 

@@ -1,0 +1,262 @@
+"""What an organiser asks of run files beyond their format, and what breaks it, line by line.
+
+All of it follows from the file and the rules: never from a judgment.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.errors import BadInput
+from leaderboard.formats.harmless import shown
+from leaderboard.formats.ids import Keys, Places
+from leaderboard.formats.patterns import Pattern
+from leaderboard.formats.pieces import cut
+from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
+from leaderboard.formats.problems import Problems, Wrong
+from leaderboard.formats.readers.columns import read_piece
+from leaderboard.formats.rows import Rows
+from leaderboard.formats.tables import DOCUMENT, Schema
+
+__all__ = ["NO_RULES", "DocumentList", "FileRules", "RunRules", "document_list", "read_document_list"]
+
+LISTED = Schema((DOCUMENT,))
+LIST_LIMITS = Limits(expanded_bytes=512 * MIB, lines=10_000_000)
+MOST_PACKED = 64 * MIB
+NAMED = 5  # queries that a message names
+LEAST_SLOTS, MOST_SLOTS = 8, 24  # bits
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """The rules as they are stored; None, False and "" ask for nothing.
+
+    most_documents, least_documents  that a list of one query may have
+    every_query       every query that everybody may see has a list
+    document_pattern  what every document id looks like (`patterns`)
+    tag_pattern       what the run tag looks like
+    documents, documents_sha256  how many ids the collection's list has, and the hash of its text; 0 and "": no list
+    """
+
+    most_documents: int | None = None
+    least_documents: int | None = None
+    every_query: bool = False
+    document_pattern: str = ""
+    tag_pattern: str = ""
+    documents: int = 0
+    documents_sha256: str = ""
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "FileRules":
+        """What `as_json` gave; names that there are no more are left out."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in content.items() if name in known})
+
+    def as_json(self) -> dict[str, Any]:
+        """The rules that ask for something."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+    @property
+    def know_documents(self) -> bool:
+        """Whether they tell the collection's documents from others."""
+        return bool(self.document_pattern or self.documents)
+
+
+NO_RULES = FileRules()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """A collection's document ids, packed as they are stored.
+
+    packed  gzipped text, an id a line
+    sha256  of the text
+    count   of different ids
+    """
+
+    packed: bytes
+    sha256: str
+    count: int
+
+
+class _Known:
+    """Document ids by their hash: rising keys, and where in them the keys with the same first bits start."""
+
+    def __init__(self, key: Keys) -> None:
+        self.key = np.unique(key)
+        bits = min(max(len(self.key).bit_length(), LEAST_SLOTS), MOST_SLOTS)
+        self._shift = np.uint64(64 - bits)
+        of_slot = np.bincount((self.key >> self._shift).view(np.int64), minlength=1 << bits)
+        self._start = np.concatenate((np.zeros(1, np.int64), np.cumsum(of_slot))).astype(np.uint32)
+
+    def has(self, key: Keys) -> NDArray[np.bool_]:
+        """bool[n]: which of the keys are among them."""
+        slot = (key >> self._shift).view(np.int64)
+        at, end = self._start.take(slot), self._start.take(slot + 1)
+        found = np.zeros(len(key), np.bool_)
+        rows = np.flatnonzero(at < end)
+        while len(rows):
+            hit = self.key.take(at[rows]) == key[rows]
+            found[rows[hit]] = True
+            rows = rows[~hit]
+            at[rows] += 1
+            rows = rows[at[rows] < end[rows]]
+        return found
+
+
+class RunRules:
+    """Rules made ready for any number of runs.
+
+    queries   external ids of those that must have a list where every query must; no hidden one is among them, since
+              messages name them
+    packed    the collection's list, where the rules have one
+    """
+
+    def __init__(self, rules: FileRules, queries: Collection[str] = (), packed: bytes | None = None) -> None:
+        """Raises BadInput for a pattern that is none."""
+        self.rules = rules
+        self._queries = tuple(queries)
+        self._document = Pattern(rules.document_pattern) if rules.document_pattern else None
+        self._tag = Pattern(rules.tag_pattern) if rules.tag_pattern else None
+        self._known = _Known(_keys_of(packed)) if packed is not None else None
+
+    def foreign(self, rows: Rows) -> Places:
+        """int64[n]: the rows whose document is not of the collection, in order."""
+        keep = np.ones(len(rows), np.bool_)
+        if self._known is not None:
+            keep = self._known.has(rows.column("key"))
+        if self._document is not None:
+            matching = [self._document.matching(part) for part in rows.document.parts]
+            keep &= np.concatenate([np.empty(0, np.bool_), *matching])
+        return np.flatnonzero(~keep)
+
+    def check(self, rows: Rows, tag: str) -> None:
+        """Adds what breaks the rules to the problems of the rows. tag: "" where the file has none."""
+        sound = not rows.problems.count
+        if self.rules.know_documents:
+            what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
+            rows.add_each(self.foreign(rows), f"the document {what}", lambda _, document: f"document {document} {what}")
+        self._check_depth(rows, sound)
+        if self._tag is not None and tag and not self._tag.matches(tag):
+            message = f"the run tag {shown(tag)} has not the form that is asked for here: {self.rules.tag_pattern}"
+            rows.problems.add(0, Wrong(message))
+
+    def _check_depth(self, rows: Rows, sound: bool) -> None:
+        """Too few documents and missing queries are told of a file that is otherwise sound only: lines that can't be
+        read are not counted.
+        """
+        query = rows.column("query")
+        count = np.bincount(query, minlength=len(rows.queries))
+        most, least = self.rules.most_documents, self.rules.least_documents
+        if most is not None and (count > most).any():
+            kind = f"more than {most:,} documents for one query, the most allowed here"
+            places = _places_beyond(query, count, most)
+            rows.add_each(
+                places, kind, lambda query, _: f"query {query} has more than {most:,} documents, the most allowed here"
+            )
+        if least is not None and sound:
+            few = np.flatnonzero((count < least) & (count > 0))
+            first = _first_rows(query, few)
+            kind = f"fewer than {least:,} documents for one query, the least asked for here"
+            by_id = {rows.queries[number]: int(count[number]) for number in few.tolist()}
+            rows.add_each(
+                first, kind, lambda query, _: f"query {query} has {by_id[query]:,} of at least {least:,} documents"
+            )
+        if self.rules.every_query and sound:
+            listed = set(rows.queries)
+            lacking = [query for query in self._queries if query not in listed]
+            if lacking:
+                some = ", ".join(map(shown, lacking[:NAMED])) + (", …" if len(lacking) > NAMED else "")
+                of_all = f"{len(lacking):,} of the {len(self._queries):,} queries have"
+                message = f"{of_all} no list, and here every query must have one: {some}"
+                rows.problems.add(0, Wrong(message))
+
+
+def document_list(source: Path | ByteSource, name: str | None = None) -> DocumentList:
+    """Reads a collection's document ids, one a line, plain or gzipped, and packs them.
+
+    Raises FileRejected with the problems by line, and for more than 10 million ids or 64 MiB packed.
+
+    >>> document_list(BytesIO(b"d1\\nd2\\nd1\\n")).count
+    2
+    """
+    key, packed, sha256 = _read_list(source, source_name(source, name))
+    if len(packed) > MOST_PACKED:
+        raise rejection(
+            source_name(source, name),
+            f"takes more than {MOST_PACKED // MIB} MiB packed, the most kept; give a pattern of the ids instead",
+        )
+    return DocumentList(packed, sha256, len(np.unique(key)))
+
+
+def read_document_list(packed: bytes) -> bytes:
+    """The text of a packed list, an id a line.
+
+    >>> read_document_list(document_list(BytesIO(b"d1\\r\\nd2")).packed)
+    b'd1\\nd2\\n'
+    """
+    return zlib.decompress(packed, wbits=16 + zlib.MAX_WBITS)
+
+
+def _keys_of(packed: bytes) -> Keys:
+    return _read_list(BytesIO(packed), "the list of documents")[0]
+
+
+def _read_list(source: Path | ByteSource, name: str) -> tuple[Keys, bytes, str]:
+    problems = Problems(name, LIST_LIMITS)
+    packer = zlib.compressobj(6, wbits=16 + zlib.MAX_WBITS)
+    sha256 = hashlib.sha256()
+    packed: list[bytes] = []
+    key: list[Keys] = [np.empty(0, np.uint64)]
+    with open_plain(source, LIST_LIMITS, name) as text:
+        for piece in cut(text, problems):
+            table = read_piece(piece.without_comments(), LISTED, LIST_LIMITS)
+            problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
+            problems.extend(table.wrong)
+            problems.raise_if_hopeless()
+            key.append(table.columns["key"])
+            lines = b"".join(id_ + b"\n" for id_ in table.columns["document"].tolist())
+            sha256.update(lines)
+            packed.append(packer.compress(lines))
+    problems.raise_if_any()
+    packed.append(packer.flush())
+    keys = np.concatenate(key)
+    if not len(keys):
+        problems.raise_empty()
+    return keys, b"".join(packed), sha256.hexdigest()
+
+
+def _places_beyond(query: NDArray[np.uint32], count: NDArray[np.int64], most: int) -> Places:
+    """int64[n]: of each query with too many rows the first one too many, in order of the file."""
+    rows = np.flatnonzero((count > most)[query])
+    order = np.argsort(query[rows], kind="stable")
+    of_query = query[rows][order]
+    starts = np.flatnonzero(np.concatenate((np.ones(min(len(order), 1), np.bool_), of_query[1:] != of_query[:-1])))
+    return np.sort(rows[order[starts + most]])
+
+
+def _first_rows(query: NDArray[np.uint32], some: NDArray[np.int64]) -> Places:
+    """int64[n]: the first row of each of some queries, in order of the file."""
+    wanted = np.zeros(int(query.max(initial=0)) + 1, np.bool_)
+    wanted[some] = True
+    rows = np.flatnonzero(wanted[query])
+    _, first = np.unique(query[rows], return_index=True)
+    return np.sort(rows[first])
+
+
+def require_patterns(rules: FileRules) -> dict[str, str]:
+    """Field -> what is wrong with its pattern."""
+    wrong = {}
+    for name in ("document_pattern", "tag_pattern"):
+        try:
+            Pattern(getattr(rules, name))
+        except BadInput as error:
+            wrong[name] = error.message
+    return wrong

@@ -1,0 +1,99 @@
+"""Patterns of ids: they match what a regular expression of the same meaning matches, and none runs away."""
+
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard.errors import BadInput
+from leaderboard.formats.ids import as_texts
+from leaderboard.formats.patterns import LONGEST_PATTERN, Pattern
+
+SINGLE = st.sampled_from(["a", "b", "7", ".", r"\d", r"\w", "[ab]", "[^a]", "[a-c7]", r"\.", "-"])
+REPEATED = st.sampled_from(["", "*", "+", "?", "{2}", "{0,2}", "{1,}", "{0}"])
+
+
+def _joined(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    group = st.tuples(st.lists(parts, min_size=1, max_size=3).map("|".join), REPEATED)
+    in_turn = st.lists(parts, min_size=1, max_size=3).map("".join)
+    return in_turn | group.map(lambda both: f"({both[0]}){both[1]}")
+
+
+PATTERNS = st.recursive(st.tuples(SINGLE, REPEATED).map("".join), _joined, max_leaves=6)
+
+
+@given(PATTERNS, st.lists(st.text("ab7.-c", max_size=6), min_size=1, max_size=6))
+def test_a_pattern_matches_whole_ids_as_a_regular_expression_does(pattern: str, texts: list[str]) -> None:
+    expected = [re.fullmatch(pattern, text, re.ASCII | re.DOTALL) is not None for text in texts]
+    assert Pattern(pattern).matching(as_texts(texts)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "good", "bad"),
+    [
+        (r"clueweb09-[a-z]{2}\d{4}-\d{2}-\d{5}", "clueweb09-en0000-00-00000", "clueweb09-en0000-00-0000"),
+        (r"\d{1,8}", "8841822", "123456789"),
+        (r"(FBIS|FT|LA|FR)[0-9.-]+", "FBIS3-10082"[:5] + "-1", "XX1"),
+        (r"[^.]+", "über", "a.b"),
+        ("", "", "a"),
+    ],
+)
+def test_ids_of_collections_are_told_from_others(pattern: str, good: str, bad: str) -> None:
+    assert Pattern(pattern).matches(good)
+    assert not Pattern(pattern).matches(bad)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("(a", "a bracket ( is not closed"),
+        ("a)", "closes nothing"),
+        ("[a", "a bracket [ is not closed"),
+        ("[]", "nothing between"),
+        ("[z-a]", "ends in order"),
+        ("*a", "nothing before this sign to repeat"),
+        ("a**", "a repetition is repeated"),
+        ("a{", "expected a number of times"),
+        ("a{3,1}", "smaller than the first"),
+        ("a{9999}", "expected a number of times"),
+        ("^a$", "from start to end anyway"),
+        ("a b", "no blank"),
+        ("é", "ASCII"),
+        (r"\b", "means nothing here"),
+        ("a\\", "stands before a sign"),
+        ("a" * (LONGEST_PATTERN + 1), "at most 200 characters"),
+    ],
+)
+def test_what_is_no_pattern_is_refused_with_the_reason(pattern: str, says: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(says)):
+        Pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a|b)*a(a|b){20}",  # two states for each of the last 20 characters, and so a million
+        "(a{100}){100}",
+        "((((a{0}){200}){200}){200}){200}",
+        "(" * 90 + "a" + ")" * 90,
+    ],
+)
+def test_a_pattern_that_would_take_too_much_is_refused(pattern: str) -> None:
+    with pytest.raises(BadInput, match="too involved"):
+        Pattern(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+", "(x+x+)+y", "((a?){20})*a{20}", "(.*a){9}"])
+def test_what_runs_away_elsewhere_takes_no_longer_than_another_pattern_here(pattern: str) -> None:
+    texts = as_texts(["a" * 200 + "!"] * 2000)
+    hostile, plain = Pattern(pattern), Pattern("[a!]*")
+
+    def seconds(pattern: Pattern) -> float:
+        started = time.perf_counter()
+        pattern.matching(texts)
+        return time.perf_counter() - started
+
+    assert not hostile.matching(texts).any()
+    assert min(seconds(hostile) for _ in range(3)) < 20 * min(seconds(plain) for _ in range(3)) + 0.05
