@@ -55,6 +55,7 @@ LOOK_SECONDS = 0.2
 @click.option("--stand", is_flag=True, help="Let this contrastive run stand for its system on the board.")
 @click.option("--threshold", type=ANY_NUMBER, help="θ: documents with at least this score count as returned.")
 @click.option("--label", default="", help="A short name for the run (default: its run tag).")
+@click.option("--version", default="", help="The system's version (default: the evaluation's period).")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
 @WAIT
@@ -69,6 +70,7 @@ def submit(
     threshold: float | None,
     label: str,
     notes: str,
+    version: str,
     user: str | None,
     wait: float,
 ) -> int:
@@ -94,6 +96,7 @@ def submit(
         threshold=threshold,
         label=label,
         notes=notes,
+        version=version,
     )
 
 

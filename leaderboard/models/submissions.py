@@ -38,13 +38,19 @@ class System(Base):
 class Submission(Base):
     """One run as received. Its state is that of its scoring in the evaluation's current set, unless withdrawn.
 
+    version      of the system: as the team or the manifest names it, else the evaluation's period; equal versions link
+                 periods
     sha256       of the bytes as received, the team's receipt; the store keeps them under it
+    md5          of the same bytes, because archives publish it
     text_sha256  of the text after decompression: uploads of one run share it, which is how duplicates will be found;
                  nothing reads it yet
     problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
     holds_place  it was withdrawn by its team after closing: no other run takes the place that it had
     begun_at     the start of the request
-    received_at  its last byte; closing and its grace are held against the two, quotas against this one
+    received_at  its last byte; closing and its grace are held against the two, quotas against this one. Of an imported
+                 run when the campaign received it, years ago
+    run_at       when the run was made, where somebody said so
+    imported_at  when it was brought in from the past; NULL where its team sent it here
     """
 
     __tablename__ = "submission"
@@ -59,13 +65,18 @@ class Submission(Base):
     designation: Mapped[Designation] = mapped_column(choice(Designation, "designation"))
     threshold: Mapped[float | None]
     notes: Mapped[str] = mapped_column(default="")
+    version: Mapped[str]
     filename: Mapped[str]
     sha256: Mapped[str]
+    md5: Mapped[str]
     text_sha256: Mapped[str] = mapped_column(index=True)
     size: Mapped[int] = mapped_column(sa.BigInteger)
     text_size: Mapped[int] = mapped_column(sa.BigInteger)
     begun_at: Mapped[dt.datetime]
     received_at: Mapped[dt.datetime]
+    run_at: Mapped[dt.datetime | None]
+    imported_at: Mapped[dt.datetime | None]
+    imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
     late: Mapped[bool] = mapped_column(default=False)
     charged: Mapped[bool] = mapped_column(default=True)  # counts against the quota; given back when rejected or failed
     problems: Mapped[list[Any]] = mapped_column(default=list)
@@ -81,11 +92,17 @@ class Submission(Base):
     system: Mapped[System] = relationship()
     team: Mapped[Team] = relationship()
     submitter: Mapped[User | None] = relationship(foreign_keys=[submitter_id])
+    importer: Mapped[User | None] = relationship(foreign_keys=[imported_by_id])
+
+    @property
+    def date(self) -> dt.datetime:
+        """The run's date, as pages show it: when it was made, where that is known, else when it was received."""
+        return self.run_at or self.received_at
 
     @property
     def name(self) -> str:
         """What its team knows it by."""
-        return name_of_run(self.label, self.id, self.received_at)
+        return name_of_run(self.label, self.id, self.date)
 
 
 class Participation(Base):

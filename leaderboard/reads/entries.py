@@ -70,10 +70,12 @@ class SystemLabel:
 class Entry(ScoredRun):
     """One scored run with its figures.
 
+    run_at   when it was made, where that is known
     own      whether it is of a team of the reader's
     missing  how many queries that the reader may know of it has no list for
     """
 
+    run_at: dt.datetime | None
     system: SystemLabel
     label: str
     designation: Designation
@@ -84,7 +86,12 @@ class Entry(ScoredRun):
     @property
     def name(self) -> str:
         """The run's, with its label where this reader may know it."""
-        return name_of_run(self.label, self.submission_id, self.received_at)
+        return name_of_run(self.label, self.submission_id, self.date)
+
+    @property
+    def date(self) -> dt.datetime:
+        """When it was made, where that is known, else when it was received."""
+        return self.run_at or self.received_at
 
     def figure(self, measure: str) -> Figure:
         return self.figures.get(measure, NO_FIGURE)
@@ -135,7 +142,7 @@ def load_entries(
         named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id) or label.is_baseline
         shown = label if named else anonymous(system, secret)
         own, tag = actor.is_in(run.team_id), run.label if named else ""
-        more = (shown, tag, run.designation, own, len(lacking), means)
+        more = (run.run_at, shown, tag, run.designation, own, len(lacking), means)
         entries.append(Entry(*[*scored, *more]))
     return entries
 

@@ -75,7 +75,7 @@ def sort_entries(entries: Iterable[Entry], column: Column, columns: Sequence[Col
         "system": lambda entry: entry.system.name.casefold(),
         "team": lambda entry: entry.system.team.casefold(),
         "kind": lambda entry: entry.system.kind.value,
-        "date": lambda entry: entry.received_at,
+        "date": lambda entry: entry.date,
     }
     wanted, backwards = known_order(sort, (*keys, *by_name))
     ordered = sorted(entries, key=lambda entry: (entry.system.name.casefold(), *arrival(entry)))

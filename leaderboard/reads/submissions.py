@@ -28,7 +28,8 @@ class SubmissionStatus:
     waiting    True when there are no judgments yet to score it by
     ahead      how many queued scorings a worker takes before it
     may_act    whether the reader may withdraw it: its team and the organisers
-    receipt    SHA-256 of the bytes as received; empty for readers outside the team
+    receipt, md5  SHA-256 and MD5 of the bytes as received; empty for readers outside the team
+    run_at     when it was made, where that is known; imported_at, importer: when and by whom it was brought in
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
     failure    in words, of the last attempt
     crowded    queries for which it and the judgments name more documents than the collection has; for organisers only
@@ -53,11 +54,16 @@ class SubmissionStatus:
     notes: str
     filename: str
     receipt: str
+    md5: str
+    version: str
     size: int
     text_size: int
     submitter: str
     begun_at: dt.datetime
     received_at: dt.datetime
+    run_at: dt.datetime | None
+    imported_at: dt.datetime | None
+    importer: str
     late: bool
     awaits: str
     waiting: bool
@@ -83,7 +89,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     participation = session.get(Participation, (run.team_id, run.evaluation_id))
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
-    label = run.label if inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id) else ""
+    named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
+    label, version = (run.label, run.version) if named else ("", "")
     return SubmissionStatus(
         id=run.id,
         evaluation=evaluation_heading(evaluation, now),
@@ -102,11 +109,16 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         notes=run.notes if inside else "",
         filename=run.filename if inside else "",
         receipt=run.sha256 if inside else "",
+        md5=run.md5 if inside else "",
+        version=version,
         size=run.size,
         text_size=run.text_size,
         submitter=run.submitter.name if inside and run.submitter else "",
         begun_at=run.begun_at,
         received_at=run.received_at,
+        run_at=run.run_at,
+        imported_at=run.imported_at,
+        importer=run.importer.name if inside and run.importer else "",
         late=run.late,
         awaits=_awaits(session, scoring, state, results_open, subset_seen(actor, evaluation, now)),
         waiting=scoring is None,
@@ -140,6 +152,7 @@ def find_submission(
             sa.orm.joinedload(Submission.system),
             sa.orm.joinedload(Submission.team),
             sa.orm.joinedload(Submission.submitter),
+            sa.orm.joinedload(Submission.importer),
         )
     ).one_or_none()
     if found is None:

@@ -67,7 +67,7 @@ class OwnRun:
     team: str
     state: str
     late: bool
-    received_at: dt.datetime
+    date: dt.datetime
     is_primary: bool
     column: Column | None
     mean: float | None
@@ -210,7 +210,7 @@ def own_runs(
                 team=run.team.name,
                 state=shown_state(state, run.withdrawn_at),
                 late=run.late,
-                received_at=run.received_at,
+                date=run.date,
                 is_primary=entry is not None and entry.is_primary,
                 column=column,
                 mean=entry.figure(column.name).mean if entry and column else None,

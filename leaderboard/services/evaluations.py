@@ -22,7 +22,7 @@ from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import text_problem
 
-__all__ = ["change_evaluation", "create_evaluation"]
+__all__ = ["FIRST_DAY", "LAST_DAY", "change_evaluation", "create_evaluation"]
 
 DEFAULTS: dict[str, Any] = {
     "period_key": None,

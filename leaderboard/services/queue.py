@@ -118,8 +118,12 @@ class Recorded(Enum):
     SENT_BACK = auto()  # the campaign's prior is not the one used: the job waits again
 
 
-def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
-    """Takes the first waiting row by priority, turn and age, in one statement; None when nothing waits."""
+def claim(session: Session, worker: str, lease_seconds: float, submission_id: int | None = None) -> Claim | None:
+    """Takes the first waiting row by priority, turn and age, in one statement; None when nothing waits.
+
+    submission_id  of this run only
+    """
+    of_run = [] if submission_id is None else [Scoring.submission_id == submission_id]
     first = (
         sa.select(Scoring.id)
         .join(ScoringSet)
@@ -129,6 +133,7 @@ def claim(session: Session, worker: str, lease_seconds: float) -> Claim | None:
             ScoringSet.state != SetState.SUPERSEDED,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
+            *of_run,
         )
         .order_by(Scoring.priority, Scoring.turn, Scoring.id)
         .limit(1)
@@ -259,7 +264,9 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     _finish(scoring, State.SCORED)
     submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0
-    submission.scored_at = submission.scored_at or present()
+    # A run that was brought in from the past was scored in its own time: it counts from when it was received.
+    first = submission.received_at if submission.imported_at is not None else present()
+    submission.scored_at = submission.scored_at or first
     if submission.designation is Designation.PRIMARY:
         settle_primary(session, submission.team_id, submission.evaluation_id)
     record(

@@ -15,7 +15,7 @@ from leaderboard.models import Arrival, Evaluation, Participation, PersonalUse, 
 from leaderboard.rules.quotas import Quota, day_of, retry_seconds, start_of
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["check", "count_unused_file", "give_back", "give_up", "hold", "take"]
+__all__ = ["check", "count_unused_file", "enter", "give_back", "give_up", "hold", "take"]
 
 
 def check(session: Session, evaluation: Evaluation, team_id: int, user_id: int | None, now: dt.datetime) -> None:
@@ -75,6 +75,11 @@ def take(
         _turn_to(row, day_of(now))
         row.used_today += 1
         row.used += 1
+
+
+def enter(session: Session, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
+    """Notes that a team takes part, with nothing used, unless that is noted already."""
+    insert_unless_there(session, Participation, team_id=team_id, evaluation_id=evaluation.id, **_nothing(now))
 
 
 def give_back(session: Session, submission: Submission, *, rejected: bool) -> None:

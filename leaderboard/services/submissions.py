@@ -24,6 +24,7 @@ from leaderboard.store import Received
 __all__ = [
     "LONGEST_LABEL",
     "admit",
+    "checked_words",
     "hold_place",
     "let_stand",
     "retry",
@@ -35,6 +36,7 @@ __all__ = [
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
+THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campaign`."
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
@@ -44,7 +46,7 @@ def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, be
     Raises NotAllowed, Conflict outside the dates, or QuotaSpent. `submit` looks again when the file has come.
     """
     _require_right(actor, evaluation, team)
-    _require_dates(evaluation, begun_at, begun_at)
+    _require_dates(actor, evaluation, begun_at, begun_at)
     quotas.check(session, evaluation, team.id, actor.user_id, begun_at)
 
 
@@ -66,7 +68,7 @@ def hold_place(
     expires_at  when the file must have come
     """
     _require_right(actor, evaluation, team)
-    _require_dates(evaluation, begun_at, begun_at)
+    _require_dates(actor, evaluation, begun_at, begun_at)
     if actor.user_id is None:
         raise NotAllowed("Log in to send a file.")
     return quotas.hold(session, evaluation, team.id, actor.user_id, now, expires_at)
@@ -85,6 +87,7 @@ def submit(
     threshold: float | None = None,
     label: str = "",
     notes: str = "",
+    version: str = "",
     begun_at: dt.datetime | None = None,
     received_at: dt.datetime | None = None,
     place: int | None = None,
@@ -93,19 +96,20 @@ def submit(
 
     stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
+    version      of the system, the evaluation's period when not given
     begun_at     the start of the request, `received_at` when not given
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
     place        what `hold_place` gave, which ends here
 
-    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, notes …).
+    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, version …).
     """
     _require_right(actor, evaluation, team)
     received_at = received_at or present()
     begun_at = begun_at or received_at
-    _check(threshold, label, notes)
+    words = checked_words(threshold, label, notes, version)
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    _require_dates(evaluation, begun_at, received_at)
+    _require_dates(actor, evaluation, begun_at, received_at)
     if isinstance(system, NewSystem):
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
@@ -122,12 +126,11 @@ def submit(
         team_id=team.id,
         system_id=system.id,
         submitter_id=actor.user_id,
-        label=" ".join(label.split()),
         designation=designation,
         threshold=threshold,
-        notes=notes.strip(),
         filename=upload.filename,
         sha256=upload.sha256,
+        md5=upload.md5,
         text_sha256=upload.text_sha256,
         size=upload.size,
         text_size=upload.text_size,
@@ -135,6 +138,7 @@ def submit(
         received_at=received_at,
         late=late,
         chosen_at=received_at if stand else None,
+        **words | {"version": words["version"] or evaluation.period},
     )
     session.add(submission)
     session.flush()
@@ -260,21 +264,27 @@ def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
     require(actor.answers_for(team.id, evaluation.campaign_id), f"Only members of {team.name} submit for it.")
 
 
-def _require_dates(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
+def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
     refused = refusal(evaluation, begun_at, received_at)
     if refused is not None:
-        raise Conflict(refused)
+        raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 
 
-def _check(threshold: float | None, label: str, notes: str) -> None:
+def checked_words(threshold: float | None, label: str, notes: str, version: str) -> dict[str, str]:
+    """What is said of a run in words, as it is kept. Raises InvalidFields with everything that is wrong."""
     fields: dict[str, list[str]] = {}
     if threshold is not None and not math.isfinite(threshold):
         fields["threshold"] = ["give a finite number, or leave it out"]
-    for name, text, longest in (("label", label, LONGEST_LABEL), ("notes", notes, LONGEST_NOTES)):
+    for name, text, longest in (
+        ("label", label, LONGEST_LABEL),
+        ("notes", notes, LONGEST_NOTES),
+        ("version", version, LONGEST_LABEL),
+    ):
         if problem := text_problem(text, longest):
             fields[name] = [problem]
     if fields:
         raise InvalidFields(fields)
+    return {"label": " ".join(label.split()), "notes": notes.strip(), "version": " ".join(version.split())}
 
 
 def _give_place_up(session: Session, actor: Actor, submission: Submission) -> None:

@@ -28,13 +28,14 @@ class Caps:
 class Received:
     """A file in the store.
 
-    sha256, size            of the bytes as received: the receipt
+    sha256, md5, size       of the bytes as received; the first is the receipt, the second what archives publish
     text_sha256, text_size  of the text after decompression, which tells one run from another however it was compressed;
                             of the bytes themselves when they can't be read as text
     filename                what the sender called it, for messages only
     """
 
     sha256: str
+    md5: str
     text_sha256: str
     size: int
     text_size: int
@@ -50,6 +51,7 @@ class _Copying:
         self._cap = cap
         self.size = 0
         self.sha256 = hashlib.sha256()
+        self.md5 = hashlib.md5(usedforsecurity=False)
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes, b"" at the end. Raises TooLarge past the cap, NoStore when they can't be written."""
@@ -58,6 +60,7 @@ class _Copying:
         if self.size > self._cap:
             raise TooLarge(f"The file is larger than {self._cap:,} bytes, the most taken here; compress it with gzip.")
         self.sha256.update(piece)
+        self.md5.update(piece)
         with writing():
             self._target.write(piece)
             if not piece:
@@ -88,6 +91,7 @@ def receive(source: ByteSource, target: BinaryIO, filename: str, caps: Caps) -> 
         text_sha256, text_size = copying.sha256, copying.size
     return Received(
         sha256=copying.sha256.hexdigest(),
+        md5=copying.md5.hexdigest(),
         text_sha256=text_sha256.hexdigest(),
         size=copying.size,
         text_size=text_size,

@@ -30,6 +30,7 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "label": lambda row: row.entry.label,
     "designation": lambda row: row.entry.designation.value,
     "late": lambda row: row.entry.late,
+    "run_at": lambda row: row.entry.run_at,
     "received_at": lambda row: row.entry.received_at,
     "queries_missing": lambda row: row.entry.missing,
 }

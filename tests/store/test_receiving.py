@@ -49,6 +49,7 @@ def _sha256(content: bytes) -> str:
 def test_a_file_is_kept_byte_for_byte_under_its_hash(store: RunStore) -> None:
     received = store.receive(io.BytesIO(TEXT), "run.txt")
     assert (received.sha256, received.size) == (_sha256(TEXT), len(TEXT))
+    assert received.md5 == hashlib.md5(TEXT).hexdigest()
     assert (received.text_sha256, received.text_size) == (_sha256(TEXT), len(TEXT))
     with store.run_file(received.sha256) as path:
         assert path.read_bytes() == TEXT

@@ -103,7 +103,7 @@ class Field:
         place = next(self._numbers)
         when = given.pop("received_at", NOW - 20 * DAY + dt.timedelta(minutes=place))
         digest = f"{place:064x}"
-        upload = Received(digest, digest, 10, 10, f"run-{place}.txt")
+        upload = Received(digest, digest[32:], digest, 10, 10, f"run-{place}.txt")
         with self.database.write() as session:
             owner = self._team(session, team or f"Team {system}")
             of = self._system(session, owner, system, kind)

@@ -1,0 +1,104 @@
+"""Runs of the past: brought in by organisers, with their true dates, whenever the evaluation closed."""
+
+import datetime as dt
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require_organiser
+from leaderboard.errors import InvalidFields
+from leaderboard.models import Evaluation, Submission, System
+from leaderboard.rules.standings import Designation
+from leaderboard.services import quotas
+from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
+from leaderboard.services.events import present, record
+from leaderboard.services.locking import locked
+from leaderboard.services.scoring_sets import enqueue, live_sets
+from leaderboard.services.submissions import checked_words
+from leaderboard.services.texts import LONGEST_REASON, checked_text
+from leaderboard.store import Received
+
+__all__ = ["RUN_SETTINGS", "import_run"]
+
+# What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
+# `leaderboard export` writes of a run and what a manifest may say of one are these.
+RUN_SETTINGS: dict[str, Any] = {
+    "label": "",
+    "designation": Designation.CONTRASTIVE,
+    "threshold": None,
+    "notes": "",
+    "version": "",
+    "run_at": None,
+    "received_at": None,
+    "scored_at": None,
+    "chosen_at": None,
+    "late": False,
+    "withdrawn_at": None,
+    "withdrawn_because": "",
+    "holds_place": False,
+}
+
+
+def import_run(
+    session: Session, actor: Actor, evaluation: Evaluation, system: System, upload: Received, **settings: Any
+) -> Submission:
+    """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
+    is counted.
+
+    settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
+              date, else when the evaluation closed, else now. `scored_at` is not set here: a run has none before it is
+              scored
+
+    Raises NotAllowed for whoever does not organise the campaign, and InvalidFields with everything that is wrong.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    # Shared: a scoring set that is being made waits for this run, or this run sees the set.
+    evaluation = locked(session, Evaluation, evaluation.id, shared=True)
+    values = _checked(RUN_SETTINGS | settings)
+    del values["scored_at"]
+    now = present()
+    received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
+    quotas.enter(session, evaluation, system.team_id, now)
+    submission = Submission(
+        evaluation_id=evaluation.id,
+        team_id=system.team_id,
+        system_id=system.id,
+        filename=upload.filename,
+        sha256=upload.sha256,
+        md5=upload.md5,
+        text_sha256=upload.text_sha256,
+        size=upload.size,
+        text_size=upload.text_size,
+        begun_at=received_at,
+        received_at=received_at,
+        imported_at=now,
+        imported_by_id=actor.user_id,
+        charged=False,
+        **values | {"version": values["version"] or evaluation.period},
+    )
+    session.add(submission)
+    session.flush()
+    for scoring_set in live_sets(session, evaluation.id):
+        enqueue(session, submission, scoring_set)
+    record(session, actor, "import run", submission, sha256=upload.sha256, designation=submission.designation.value)
+    return submission
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
+    fields: dict[str, list[str]] = {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}
+    values = dict(given)
+    try:
+        values |= checked_words(given["threshold"], given["label"], given["notes"], given["version"])
+    except InvalidFields as error:
+        fields.update(error.fields)
+    try:
+        values["withdrawn_because"] = checked_text(given["withdrawn_because"], LONGEST_REASON, "withdrawn_because")
+    except InvalidFields as error:
+        fields.update(error.fields)
+    for name, value in given.items():
+        if isinstance(value, dt.datetime) and not FIRST_DAY <= value < LAST_DAY:
+            fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
+    if fields:
+        raise InvalidFields(fields)
+    return values

@@ -1,0 +1,100 @@
+"""Runs of the past."""
+
+import datetime as dt
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, Actor
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed
+from leaderboard.lookup import team_quotas
+from leaderboard.models import Evaluation, Participation, Submission, System, Team
+from leaderboard.rules.standings import Designation
+from leaderboard.rules.states import State
+from leaderboard.services.imports import import_run
+from leaderboard.services.systems import NewSystem, create_system
+from tests.support.world import RUN, World
+
+OPENED, CLOSED = dt.datetime(2020, 4, 15, tzinfo=dt.UTC), dt.datetime(2020, 4, 23, tzinfo=dt.UTC)
+MADE = dt.datetime(2020, 4, 20, 12, tzinfo=dt.UTC)
+NOW = dt.datetime.now(dt.UTC)
+
+
+def bring_in(world: World, *, actor: Actor = CONSOLE, system: str = "Old", **settings: Any) -> int:
+    upload = world.receive(RUN)
+    with world.organising() as (session, _, evaluation):
+        found = session.scalar(sa.select(System).where(System.name == system))
+        found = found or create_system(session, CONSOLE, session.get_one(Team, world.team), NewSystem(system))
+        return import_run(session, actor, evaluation, found, upload, **settings).id
+
+
+def stored(world: World, run: int) -> Submission:
+    return world.all(sa.select(Submission).where(Submission.id == run))[0]
+
+
+def test_a_run_of_the_past_keeps_its_own_dates_and_says_when_and_by_whom_it_was_brought_in(world: World) -> None:
+    world.change_evaluation(opens_at=OPENED, closes_at=CLOSED, daily_quota=0)
+    with world.organising() as (_, campaign, _evaluation):
+        organiser = Actor(world.eve.user_id, "Eve", organises=frozenset({campaign.id}))
+    run = bring_in(world, actor=organiser, run_at=MADE, designation=Designation.PRIMARY)
+    world.drain()
+    kept = stored(world, run)
+    assert (kept.run_at, kept.received_at, kept.begun_at, kept.date, kept.late) == (MADE, MADE, MADE, MADE, False)
+    assert kept.imported_by_id == world.eve.user_id
+    assert kept.imported_at is not None
+    assert kept.imported_at >= NOW
+    assert kept.scored_at == MADE
+    assert kept.version == "2026"
+    assert world.scoring(run).state is State.SCORED
+    participation = world.all(sa.select(Participation))[0]
+    assert (participation.used, participation.used_today, participation.primary_submission_id) == (0, 0, run)
+    with world.organising() as (session, _, evaluation):
+        assert team_quotas(session, evaluation, [world.team], NOW)[world.team].used_today == 0
+
+
+@pytest.mark.parametrize(
+    ("dates", "received"),
+    [
+        ({"received_at": MADE + dt.timedelta(days=9)}, MADE + dt.timedelta(days=9)),
+        ({"run_at": MADE}, MADE),
+        ({}, CLOSED),
+    ],
+)
+def test_a_run_was_received_when_it_is_said_else_on_its_own_date_else_when_the_evaluation_closed(
+    world: World, dates: dict[str, dt.datetime], received: dt.datetime
+) -> None:
+    world.change_evaluation(opens_at=OPENED, closes_at=CLOSED)
+    assert stored(world, bring_in(world, **dates)).received_at == received
+
+
+def test_only_organisers_bring_runs_of_the_past_in(world: World) -> None:
+    with pytest.raises(NotAllowed):
+        bring_in(world, actor=world.ada)
+    assert world.all(sa.select(Submission)) == []
+
+
+def test_what_is_wrong_with_a_run_of_the_past_is_said_by_name(world: World) -> None:
+    with pytest.raises(InvalidFields) as refused:
+        bring_in(
+            world, threshold=float("inf"), label="x" * 81, run_at=dt.datetime(1066, 1, 1, tzinfo=dt.UTC), colour=""
+        )
+    assert set(refused.value.fields) == {"threshold", "label", "run_at", "colour"}
+    assert world.all(sa.select(Submission)) == []
+
+
+def test_an_organiser_who_submits_to_an_evaluation_that_has_closed_is_told_how_runs_of_the_past_are_brought_in(
+    world: World,
+) -> None:
+    world.change_evaluation(opens_at=OPENED, closes_at=CLOSED)
+    with pytest.raises(Conflict, match="leaderboard import-campaign"):
+        world.submit(actor=CONSOLE)
+    with pytest.raises(Conflict) as refused:
+        world.submit(actor=world.ada)
+    assert "import-campaign" not in refused.value.message
+    assert world.all(sa.select(Submission.id).join(Evaluation)) == []
+
+
+def test_a_run_is_of_the_version_that_is_named_else_of_the_evaluations_period(world: World) -> None:
+    assert stored(world, world.submit()).version == "2026"
+    assert stored(world, world.submit(version="  v2  with Rocchio ")).version == "v2 with Rocchio"
