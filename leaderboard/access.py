@@ -7,12 +7,13 @@ from enum import Enum, auto
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import NotAllowed
-from leaderboard.models import CampaignOrganiser, Evaluation, Invitation, Membership, User
+from leaderboard.errors import NotAllowed, NotFound
+from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Evaluation, Invitation, Membership, User
 from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.phases import Phase, is_closed, is_public, phase_of, teams_may_change
+from leaderboard.rules.phases import is_public, refusal, teams_may_change
 from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import ScoringSettings, Subset
+from leaderboard.rules.visibility import Visibility
 
 __all__ = [
     "CONSOLE",
@@ -20,25 +21,35 @@ __all__ = [
     "Actor",
     "Sight",
     "actor_of",
+    "known_campaigns",
+    "known_evaluations",
+    "knows",
+    "knows_campaign",
     "maker_may_invite",
     "may_change_standing",
     "may_see",
     "require",
+    "require_known",
     "require_organiser",
     "rounding_seen",
+    "submission_refusal",
     "subset_seen",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Somebody who asks. `user_id` is None for a visitor and for the command line; the latter is `all_powerful`."""
+    """Somebody who asks. `user_id` is None for a visitor and for the command line; the latter is `all_powerful`.
+
+    let_into  the private campaigns that organisers let a team of theirs into
+    """
 
     user_id: int | None = None
     name: str = ""
     all_powerful: bool = False
     teams: frozenset[int] = frozenset()
     organises: frozenset[int] = frozenset()
+    let_into: frozenset[int] = frozenset()
 
     def may_organise(self, campaign_id: int) -> bool:
         return self.all_powerful or campaign_id in self.organises
@@ -72,13 +83,70 @@ def actor_of(session: Session, user_id: int | None) -> Actor:
         return VISITOR
     teams = session.scalars(sa.select(Membership.team_id).where(Membership.user_id == user.id))
     organises = session.scalars(sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id))
-    return Actor(user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises))
+    own = sa.select(Membership.team_id).where(Membership.user_id == user.id)
+    let_into = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id.in_(own)))
+    return Actor(user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises), frozenset(let_into))
+
+
+def knows_campaign(actor: Actor, campaign: Campaign) -> bool:
+    """Whether there is such a campaign for `actor`. For whom there is none, nothing may tell of it: it is absent."""
+    if actor.may_organise(campaign.id):
+        return True
+    match campaign.visibility:
+        case Visibility.PUBLIC:
+            return True
+        case Visibility.PRIVATE:
+            return campaign.id in actor.let_into
+        case Visibility.DRAFT:
+            return False
+
+
+def knows(actor: Actor, evaluation: Evaluation) -> bool:
+    """Whether there is such an evaluation for `actor`; for everybody else it is absent, as its campaign may be."""
+    if actor.may_organise(evaluation.campaign_id):
+        return True
+    return not evaluation.draft and knows_campaign(actor, evaluation.campaign)
+
+
+def known_campaigns(actor: Actor) -> sa.ColumnElement[bool]:
+    """`knows_campaign` as a condition on Campaign."""
+    if actor.all_powerful:
+        return sa.true()
+    return sa.or_(
+        Campaign.visibility == Visibility.PUBLIC,
+        Campaign.id.in_(actor.organises),
+        sa.and_(Campaign.visibility == Visibility.PRIVATE, Campaign.id.in_(actor.let_into)),
+    )
+
+
+def known_evaluations(actor: Actor) -> sa.ColumnElement[bool]:
+    """`knows` as a condition on Evaluation, in statements where its Campaign is joined."""
+    if actor.all_powerful:
+        return sa.true()
+    return sa.and_(
+        known_campaigns(actor), sa.or_(Evaluation.draft.is_(False), Evaluation.campaign_id.in_(actor.organises))
+    )
+
+
+def require_known(actor: Actor, evaluation: Evaluation) -> None:
+    """Raises NotFound where there is no such evaluation for `actor`."""
+    if not knows(actor, evaluation):
+        raise NotFound
+
+
+def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:
+    """Why nobody's run of a request begun then, whose last byte came then, is taken, in words; None when it is."""
+    if evaluation.campaign.archived_at is not None:
+        return f"{evaluation.campaign.title} is archived: it can be read, and takes no runs any more."
+    return refusal(evaluation, begun_at, received_at)
 
 
 def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime, team_id: int | None = None) -> bool:
     """Whether `actor` may see this of the evaluation, or of `team_id`'s own runs in it."""
     if actor.may_organise(evaluation.campaign_id):
         return True
+    if not knows(actor, evaluation):
+        return False
     own = team_id is not None and actor.is_in(team_id)
     match sight:
         case Sight.RESULTS:
@@ -93,13 +161,12 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
         case Sight.NAMES:
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
         case Sight.TEXTS:
-            return phase_of(evaluation, now) is not Phase.UPCOMING
+            return is_public(evaluation.texts, evaluation, now)
 
 
 def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subset:
-    """Which queries `actor` knows of and sees means over: hidden ones are the organisers', and all see them once it has
-    closed."""
-    if actor.may_organise(evaluation.campaign_id) or is_closed(evaluation, now):
+    """Which queries `actor` knows of and sees means over: hidden ones are the organisers' until they open."""
+    if actor.may_organise(evaluation.campaign_id) or is_public(evaluation.hidden_queries, evaluation, now):
         return Subset.ALL
     return Subset.SHOWN
 

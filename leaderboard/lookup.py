@@ -11,6 +11,7 @@ from typing import Any, NoReturn, TypeVarTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from leaderboard.access import Actor, known_campaigns, known_evaluations
 from leaderboard.errors import NotFound
 from leaderboard.models import (
     Arrival,
@@ -60,24 +61,26 @@ IS_CURRENT = ScoringSet.state == SetState.CURRENT
 SHOWN = 10  # names that a message lists
 
 
-def find_campaign(session: Session, slug: str) -> Campaign:
-    """Raises NotFound."""
-    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug))
-    return campaign or missing(session, "campaign", slug, Campaign.slug)
+def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
+    """Raises NotFound, also where `actor` may not know of it."""
+    known = known_campaigns(actor)
+    campaign = session.scalar(sa.select(Campaign).where(Campaign.slug == slug, known))
+    return campaign or missing(session, "campaign", slug, Campaign.slug, known)
 
 
-def find_evaluation(session: Session, campaign_slug: str, slug: str) -> Evaluation:
-    """The evaluation with its campaign, in one statement. Raises NotFound."""
+def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
+    """The evaluation with its campaign, in one statement. Raises NotFound, also where `actor` may not know of it."""
     evaluation = session.scalar(
         sa.select(Evaluation)
         .join(Evaluation.campaign)
         .options(sa.orm.contains_eager(Evaluation.campaign))
-        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug)
+        .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
     )
     if evaluation is None:
-        campaign = find_campaign(session, campaign_slug)
+        campaign = find_campaign(session, actor, campaign_slug)
         own = Evaluation.campaign_id == campaign.id
-        missing(session, "evaluation", slug, Evaluation.slug, own, within=f" in {campaign.slug}")
+        shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
+        missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
     return evaluation
 
 

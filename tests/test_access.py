@@ -7,9 +7,10 @@ import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, may_see, require, require_organiser, subset_seen
 from leaderboard.errors import NotAllowed
-from leaderboard.models import Evaluation
+from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.visibility import Visibility
 
 NOW = dt.datetime(2026, 6, 1, tzinfo=dt.UTC)
 DAY = dt.timedelta(days=1)
@@ -25,7 +26,8 @@ def evaluation(**settings: Any) -> Evaluation:
     given = {
         "campaign_id": 5, "results": Opening.ALWAYS, "details": Opening.CLOSED, "own_results": True,
         "judgments_published": False, "anonymous_until": None, "opens_at": NOW - DAY, "closes_at": NOW + DAY,
-        "grace_seconds": 60,
+        "grace_seconds": 60, "texts": Opening.OPENED, "hidden_queries": Opening.CLOSED, "draft": False,
+        "campaign": Campaign(id=5, visibility=Visibility.PUBLIC),
     }  # fmt: skip
     return Evaluation(**{**given, **settings})
 

@@ -392,7 +392,7 @@ def _stated(place: Place, team: str, system: str, rows: "Sequence[QueryRow]") ->
     from leaderboard.services.submissions import admit
 
     with reading() as session:
-        evaluation, found = find_evaluation(session, *place), find_team(session, team)
+        evaluation, found = find_evaluation(session, CONSOLE, *place), find_team(session, team)
         find_baseline(session, found, system)
         admit(session, CONSOLE, evaluation, found, dt.datetime.now(dt.UTC))
         there = set(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))

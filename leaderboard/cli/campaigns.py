@@ -91,7 +91,7 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
     if "measures" in changes:
         changes["measures"] = _split(changes["measures"])
     with writing() as session:
-        changed = campaigns.change_campaign(session, CONSOLE, find_campaign(session, slug), **changes)
+        changed = campaigns.change_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug), **changes)
     click.echo(f"changed the campaign {changed.slug}{_said(changed)}")
 
 
@@ -107,7 +107,7 @@ def remove(slug: str, yes: bool) -> None:
     leaderboard campaign remove harbor
     """
     with reading() as session:
-        found = find_campaign(session, slug)
+        found = find_campaign(session, CONSOLE, slug)
         evaluations = listings.list_evaluations(session, found)
         refused = campaigns.removal_refusal(session, found)
     if not yes and refused is None:  # else it is refused, whatever the answer
@@ -120,7 +120,7 @@ def remove(slug: str, yes: bool) -> None:
             err=True,
         )
     with writing() as session:
-        campaigns.remove_campaign(session, CONSOLE, find_campaign(session, slug))
+        campaigns.remove_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug))
     click.echo(f"removed the campaign {slug}")
 
 
@@ -133,7 +133,7 @@ def show(slug: str) -> None:
     leaderboard campaign show harbour
     """
     with reading() as session:
-        found = find_campaign(session, slug)
+        found = find_campaign(session, CONSOLE, slug)
         organisers = listings.organisers_of(session, found)
         evaluations = [one.slug for one, _, _ in listings.list_evaluations(session, found)]
     lines = {
@@ -186,7 +186,7 @@ def add_organiser(campaign: str, user: str) -> None:
     leaderboard campaign organiser add harbour ada
     """
     with writing() as session:
-        found, who = find_campaign(session, campaign), people.find_user(session, user)
+        found, who = find_campaign(session, CONSOLE, campaign), people.find_user(session, user)
         campaigns.add_organiser(session, CONSOLE, found, who)
     click.echo(f"{who.name} organises {found.title}")
 

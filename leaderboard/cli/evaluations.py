@@ -96,7 +96,7 @@ def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
         --condition Text --documents 1800 --judging complete --closes 2026-09-30T18:00
     """
     with writing() as session:
-        found = find_campaign(session, evaluation.campaign)
+        found = find_campaign(session, CONSOLE, evaluation.campaign)
         evaluations.create_evaluation(session, CONSOLE, found, evaluation.evaluation, title, period, **settings)
     click.echo(f"made the evaluation {evaluation}; next: leaderboard queries import {evaluation} FILE")
 
@@ -115,7 +115,7 @@ def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
     """
     changes = given(context)
     with writing() as session:
-        evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, *evaluation), **changes)
+        evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), **changes)
     click.echo(f"changed the evaluation {evaluation}")
 
 
@@ -128,7 +128,7 @@ def list_evaluations(campaign: str | None) -> None:
     leaderboard evaluation list harbour
     """
     with reading() as session:
-        chosen = None if campaign is None else find_campaign(session, campaign)
+        chosen = None if campaign is None else find_campaign(session, CONSOLE, campaign)
         rows = [
             (
                 f"{one.campaign.slug}/{one.slug}",

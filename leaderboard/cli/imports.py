@@ -36,7 +36,7 @@ def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
     """
     rows = read_queries(file)
     with writing() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         named = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
     click.echo(f"{file.name}: {counted(len(named), 'query', 'queries')} in {evaluation}")
 
@@ -78,7 +78,7 @@ def import_judgment_file(
         if path is not None:
             tell_repeats(path.name, judged)
     with writing() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects)
     held = "1 judgment is" if len(read) == 1 else f"{len(read):,} judgments are"
     beside = "" if aspects is None else f", with {len(aspects):,} of subtopics"

@@ -150,7 +150,7 @@ def _send(
             actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
             found = find_team(session, team)
             system_of(session, found)
-            admit(session, actor, find_evaluation(session, *evaluation), found, begun_at)
+            admit(session, actor, find_evaluation(session, CONSOLE, *evaluation), found, begun_at)
         store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
         with file.open("rb") as stream:
             upload = store.receive(stream, file.name)
@@ -160,7 +160,7 @@ def _send(
             submission = submit_run(
                 session,
                 actor,
-                find_evaluation(session, *evaluation),
+                find_evaluation(session, CONSOLE, *evaluation),
                 found,
                 system=system_of(session, found),
                 upload=upload,
@@ -184,7 +184,7 @@ def rescore(evaluation: Place, failed: bool) -> None:
     leaderboard rescore harbour/2026-text
     """
     with up_to_date(Config.from_environment()) as database, database.write() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         if failed:
             retry_failed(session, CONSOLE, found)
         else:

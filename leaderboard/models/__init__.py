@@ -1,6 +1,6 @@
 """All tables, one family a module."""
 
-from leaderboard.models.campaigns import Campaign, CampaignOrganiser
+from leaderboard.models.campaigns import Campaign, CampaignOrganiser, CampaignTeam
 from leaderboard.models.evaluations import (
     Evaluation,
     Judgment,
@@ -23,6 +23,7 @@ __all__ = [
     "BrowserSession",
     "Campaign",
     "CampaignOrganiser",
+    "CampaignTeam",
     "Chain",
     "Evaluation",
     "Event",

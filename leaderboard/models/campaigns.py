@@ -1,7 +1,7 @@
 """Campaigns: what is held fixed over their years."""
 
 import datetime as dt
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -10,8 +10,9 @@ from leaderboard.db import Base, Key, choice
 from leaderboard.rules.prior import BOUNDS
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.visibility import Visibility
 
-__all__ = ["Campaign", "CampaignOrganiser"]
+__all__ = ["Campaign", "CampaignOrganiser", "CampaignTeam"]
 
 
 class Campaign(Base):
@@ -20,6 +21,10 @@ class Campaign(Base):
     `beta` is stated, or derived from `cost`, `value` and `prior`; NULL when the campaign shows no detection measure.
     From the first recorded scoring on, `locked_at` is set and triggers refuse any change of the prior (see the second
     migration).
+
+    links        [title, address] each, as its page shows them
+    guidelines   in Markdown
+    archived_at  from when on it takes nothing any more: it can be read and stands apart
     """
 
     __tablename__ = "campaign"
@@ -38,6 +43,11 @@ class Campaign(Base):
     measures: Mapped[list[str]]
     primary_measure: Mapped[str]
     run_choice: Mapped[RunChoice] = mapped_column(choice(RunChoice, "run_choice"), default=RunChoice.PRIMARY)
+    contact: Mapped[str] = mapped_column(default="")
+    links: Mapped[list[Any]] = mapped_column(default=list)
+    guidelines: Mapped[str] = mapped_column(default="")
+    visibility: Mapped[Visibility] = mapped_column(choice(Visibility, "visibility"), default=Visibility.PUBLIC)
+    archived_at: Mapped[dt.datetime | None]
     created_at: Mapped[dt.datetime]
     locked_at: Mapped[dt.datetime | None]
 
@@ -56,3 +66,12 @@ class CampaignOrganiser(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), primary_key=True, index=True)
 
     campaign: Mapped[Campaign] = relationship(back_populates="organisers")
+
+
+class CampaignTeam(Base):
+    """A team that was let into a private campaign: its members know of it."""
+
+    __tablename__ = "campaign_team"
+
+    campaign_id: Mapped[int] = mapped_column(sa.ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), primary_key=True, index=True)

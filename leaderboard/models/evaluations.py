@@ -17,9 +17,11 @@ class Evaluation(Base):
     """One period (a year, or a round of it) and condition (a language, a task) of a campaign.
 
     `results` says when the board opens to the public; `details` when whatever shows single queries or documents does,
-    because that reveals the judgments; `own_results` whether a team sees its own means before that. For
-    `grace_seconds` after `closes_at` uploads that began before it may still end. `official_source` names the source of
-    judgments that boards go by.
+    because that reveals the judgments; `own_results` whether a team sees its own means before that; `texts` when what
+    the queries ask for is public, and `hidden_queries` when hidden ones are shown as all others. A `draft` is absent
+    for everybody but organisers. `time_zone` is the one in which the organisers think of its dates. For `grace_seconds`
+    after `closes_at` uploads that began before it may still end. `official_source` names the source of judgments that
+    boards go by.
     """
 
     __tablename__ = "evaluation"
@@ -42,12 +44,16 @@ class Evaluation(Base):
     late_allowed: Mapped[bool] = mapped_column(default=False)
     results: Mapped[Opening] = mapped_column(choice(Opening, "results"), default=Opening.ALWAYS)
     details: Mapped[Opening] = mapped_column(choice(Opening, "details"), default=Opening.CLOSED)
+    texts: Mapped[Opening] = mapped_column(choice(Opening, "texts"), default=Opening.OPENED)
+    hidden_queries: Mapped[Opening] = mapped_column(choice(Opening, "hidden_queries"), default=Opening.CLOSED)
     own_results: Mapped[bool] = mapped_column(default=True)
     judgments_published: Mapped[bool] = mapped_column(default=False)
     official_source: Mapped[str] = mapped_column(default=ASSESSORS)
     anonymous_until: Mapped[dt.datetime | None]
     daily_quota: Mapped[int | None]
     total_quota: Mapped[int | None]
+    time_zone: Mapped[str] = mapped_column(default="UTC")
+    draft: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[dt.datetime]
 
     __table_args__ = (

@@ -12,7 +12,10 @@ __all__ = ["ApiToken", "Attempt", "BrowserSession", "Invitation", "Membership", 
 
 
 class User(Base):
-    """An account. `name_key` is what makes two names the same person; it is compared, never shown."""
+    """An account. `name_key` is what makes two names the same person; it is compared, never shown.
+
+    may_found  whether it may make campaigns of its own
+    """
 
     __tablename__ = "user"
 
@@ -23,6 +26,7 @@ class User(Base):
     email_key: Mapped[str | None] = mapped_column(unique=True)
     password_hash: Mapped[str]
     is_admin: Mapped[bool] = mapped_column(default=False)
+    may_found: Mapped[bool] = mapped_column(default=False)
     is_active: Mapped[bool] = mapped_column(default=True)
     created_at: Mapped[dt.datetime]
     last_login_at: Mapped[dt.datetime | None]

@@ -79,7 +79,7 @@ def account(session: Session, actor: Actor) -> Account:
         email=user.email or "",
         created_at=user.created_at,
         teams=_teams(session, user.id),
-        runs=own_runs(session, actor.teams, limit=LATEST),
+        runs=own_runs(session, actor, actor.teams, limit=LATEST),
     )
 
 

@@ -205,7 +205,7 @@ def board(
     Over a tag only where single queries may be seen, NotAllowed otherwise: a tag of one query, or of all but one, would
     give that query's values away.
     """
-    evaluation = find_evaluation(session, campaign_slug, slug)
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
     shown = show_of(show, evaluation.campaign.run_choice)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now)

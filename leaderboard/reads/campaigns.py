@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
+from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column
@@ -93,9 +93,11 @@ class CampaignPage:
 
 
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
-    """Every campaign; those with an open evaluation first, then the newest."""
-    all_campaigns = session.scalars(sa.select(Campaign).order_by(Campaign.created_at.desc(), Campaign.id)).all()
-    evaluations = evaluations_of(session)
+    """Every campaign that the reader may know of; those with an open evaluation first, then the newest."""
+    all_campaigns = session.scalars(
+        sa.select(Campaign).where(known_campaigns(actor)).order_by(Campaign.created_at.desc(), Campaign.id)
+    ).all()
+    evaluations = evaluations_of(session, actor)
     summaries = _summaries(session, actor, evaluations, now)
     found = []
     for one in all_campaigns:
@@ -132,8 +134,8 @@ def is_loading(session: Session) -> bool:
 
 def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignPage:
     """Raises NotFound."""
-    found = find_campaign(session, slug)
-    evaluations = evaluations_of(session, found.id)
+    found = find_campaign(session, actor, slug)
+    evaluations = evaluations_of(session, actor, found.id)
     summaries = _summaries(session, actor, evaluations, now)
     return CampaignPage(
         campaign=campaign_heading(found),
@@ -148,12 +150,13 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
     )
 
 
-def evaluations_of(session: Session, campaign_id: int | None = None) -> Sequence[Evaluation]:
-    """The evaluations of one campaign, or of all, the newest period first, then by condition."""
+def evaluations_of(session: Session, actor: Actor, campaign_id: int | None = None) -> Sequence[Evaluation]:
+    """Those of one campaign, or of all, that the reader may know of, the newest period first, then by condition."""
     statement = (
         sa.select(Evaluation)
         .join(Evaluation.campaign)
         .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(known_evaluations(actor))
         .order_by(Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
     )
     if campaign_id is not None:

@@ -113,8 +113,8 @@ def progress(
     `condition`: one of the campaign's; without it, the one with the most periods. A period whose results or names are
     held back from the reader is left out and named.
     """
-    campaign = find_campaign(session, campaign_slug)
-    evaluations = evaluations_of(session, campaign.id)
+    campaign = find_campaign(session, actor, campaign_slug)
+    evaluations = evaluations_of(session, actor, campaign.id)
     seen = [
         one for one in evaluations if may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now)
     ]

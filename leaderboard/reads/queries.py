@@ -117,7 +117,7 @@ def query_list(
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
-    evaluation = find_evaluation(session, campaign_slug, slug)
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
     details = may_see(actor, evaluation, Sight.DETAILS, now)
     texts = may_see(actor, evaluation, Sight.TEXTS, now)
@@ -157,7 +157,7 @@ def query(
     sort: str | None = None,
 ) -> QueryPage:
     """Raises NotFound for no such query, NotAllowed while single queries may not be seen."""
-    evaluation = find_evaluation(session, campaign_slug, slug)
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
     found = find_query(session, evaluation, external_id, subset)

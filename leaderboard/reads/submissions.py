@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_change_standing, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_change_standing, may_see, require_known, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import scored_runs, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
@@ -158,6 +158,7 @@ def find_submission(
     if found is None:
         raise NotFound(f"there is no submission {submission_id}")
     run, scoring = found
+    require_known(actor, run.evaluation)
     on_board = run.withdrawn_at is None and scoring is not None and scoring.state == State.SCORED
     if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
         return run, scoring

@@ -7,11 +7,10 @@ from itertools import chain
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard.access import Actor, submission_refusal
 from leaderboard.lookup import find_evaluation, personal_quota, scored_runs, team_quotas
 from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
-from leaderboard.rules.phases import refusal
 from leaderboard.rules.quotas import Quota, quota_of
 from leaderboard.rules.standings import RunChoice, SystemKind, standing_runs
 
@@ -79,7 +78,7 @@ def submitting(
     session: Session, actor: Actor, campaign_slug: str, evaluation_slug: str, now: dt.datetime
 ) -> Submitting:
     """Raises NotFound when there is no such evaluation."""
-    evaluation = find_evaluation(session, campaign_slug, evaluation_slug)
+    evaluation = find_evaluation(session, actor, campaign_slug, evaluation_slug)
     heading = evaluation_heading(evaluation, now)
     teams = session.scalars(
         sa.select(Team).join(Membership).where(Membership.user_id == actor.user_id).order_by(Team.name, Team.id)
@@ -97,7 +96,7 @@ def submitting(
     return Submitting(
         evaluation=heading,
         run_choice=evaluation.campaign.run_choice,
-        closed=refusal(evaluation, now, now),
+        closed=submission_refusal(evaluation, now, now),
         teams=tuple(
             TeamSubmitting(
                 id=team.id,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard.access import Actor, known_evaluations
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_system, find_team
 from leaderboard.models import Campaign, Evaluation, Submission, System
@@ -79,7 +79,7 @@ def _pages(session: Session, actor: Actor, record: System, now: dt.datetime) -> 
         sa.select(Campaign.slug, Evaluation.condition, Campaign.created_at)
         .join(Evaluation, Evaluation.campaign_id == Campaign.id)
         .join(Submission, Submission.evaluation_id == Evaluation.id)
-        .where(Submission.system_id == record.id, Submission.withdrawn_at.is_(None))
+        .where(Submission.system_id == record.id, Submission.withdrawn_at.is_(None), known_evaluations(actor))
         .distinct()
         .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
     )

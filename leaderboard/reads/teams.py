@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see
+from leaderboard.access import Actor, Sight, known_evaluations, may_see
 from leaderboard.lookup import current_sets, find_team, with_current_scoring
 from leaderboard.models import Evaluation, Membership, Scoring, Submission, System, Team, User
 from leaderboard.reads.campaigns import primary_columns
@@ -97,7 +97,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     team = find_team(session, slug)
     inside = actor.is_in(team.id) or actor.all_powerful
     members = _members(session, team)
-    evaluations = _entered(session, team)
+    evaluations = _entered(session, actor, team)
     columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
     entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
     places = _places(actor, evaluations, columns, entries, now)
@@ -116,7 +116,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
         size=len(members),
         members=members if inside else (),
         systems=tuple(one for one in systems if one.places or inside),
-        runs=own_runs(session, [team.id], entries=entries, columns=columns) if inside else (),
+        runs=own_runs(session, actor, [team.id], entries=entries, columns=columns) if inside else (),
     )
 
 
@@ -130,13 +130,14 @@ def _members(session: Session, team: Team) -> tuple[Member, ...]:
     return tuple(Member(*row) for row in rows)
 
 
-def _entered(session: Session, team: Team) -> Sequence[Evaluation]:
-    """The evaluations that the team has a run in, newest period first."""
+def _entered(session: Session, actor: Actor, team: Team) -> Sequence[Evaluation]:
+    """The evaluations that the team has a run in and the reader may know of, newest period first."""
     entered = sa.select(Submission.evaluation_id).where(Submission.team_id == team.id)
     return session.scalars(
         sa.select(Evaluation)
-        .where(Evaluation.id.in_(entered))
-        .options(sa.orm.joinedload(Evaluation.campaign))
+        .join(Evaluation.campaign)
+        .where(Evaluation.id.in_(entered), known_evaluations(actor))
+        .options(sa.orm.contains_eager(Evaluation.campaign))
         .order_by(Evaluation.period_key.desc(), Evaluation.campaign_id, Evaluation.condition, Evaluation.id)
     ).all()
 
@@ -174,22 +175,25 @@ def _places(
 
 def own_runs(
     session: Session,
+    actor: Actor,
     teams: Collection[int],
     *,
     limit: int | None = None,
     entries: Sequence[Entry] = (),
     columns: Mapping[int, Column] | None = None,
 ) -> tuple[OwnRun, ...]:
-    """The runs of these teams, the newest first; `limit`: at most so many.
+    """The runs of these teams that `actor`, a member, may know of, the newest first; `limit`: at most so many.
 
     entries, columns  the scored runs, and evaluation -> the column of the figure that is listed; none for no figures
     """
     by_run = {entry.submission_id: entry for entry in entries}
     rows = session.execute(
         with_current_scoring(sa.select(Submission, Scoring.state))
-        .where(Submission.team_id.in_(teams))
+        .join(Submission.evaluation)
+        .join(Evaluation.campaign)
+        .where(Submission.team_id.in_(teams), known_evaluations(actor))
         .options(
-            sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
+            sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),
             sa.orm.joinedload(Submission.system),
         )

@@ -39,6 +39,7 @@ class Opening(StrEnum):
     """From when the public may see something of an evaluation."""
 
     ALWAYS = "always"
+    OPENED = "opened"  # once the evaluation has opened
     CLOSED = "closed"  # once the evaluation has closed and its grace is over
     NEVER = "never"  # organisers only
 
@@ -116,6 +117,8 @@ def is_public(opening: Opening, evaluation: Dates, now: dt.datetime) -> bool:
     match opening:
         case Opening.ALWAYS:
             return True
+        case Opening.OPENED:
+            return phase_of(evaluation, now) is not Phase.UPCOMING
         case Opening.CLOSED:
             return is_closed(evaluation, now)
         case Opening.NEVER:

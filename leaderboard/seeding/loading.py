@@ -87,7 +87,7 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
             return False
     upload = store.receive(io.BytesIO(run.content()), run.filename)
     with database.write() as session:
-        evaluation = find_evaluation(session, campaign, evaluation_slug)
+        evaluation = find_evaluation(session, CONSOLE, campaign, evaluation_slug)
         team = find_team(session, run.team)
         opened = evaluation.opens_at
         submit(

@@ -17,6 +17,7 @@ from leaderboard.db import Base, Json
 from leaderboard.models import (
     Campaign,
     CampaignOrganiser,
+    CampaignTeam,
     Evaluation,
     JudgmentRevision,
     Membership,
@@ -77,6 +78,7 @@ GUARDED = {
     for one in (
         Guarded("campaign", Campaign, ("id",), left_out={"locked_at": LOCK}),
         Guarded("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
+        Guarded("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
         Guarded("evaluation", Evaluation, ("id",)),
         Guarded("queries", Query, ("evaluation_id",), row="external_id"),
         Guarded("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
@@ -112,7 +114,7 @@ GUARDED = {
 
 # Table of an event's subject -> the things that the event is about, and by which of the subject's columns.
 OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
-    "campaign": {"campaign": ("id",), "organisers": ("id",)},
+    "campaign": {"campaign": ("id",), "organisers": ("id",), "teams let in": ("id",)},
     "evaluation": {"evaluation": ("id",), "queries": ("id",), "revisions": ("id",)},
     "query": {"queries": ("evaluation_id",)},
     "scoring_set": {"scoring sets": ("evaluation_id",)},

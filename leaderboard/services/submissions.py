@@ -6,10 +6,17 @@ import math
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, may_change_standing, require, require_organiser
+from leaderboard.access import (
+    Actor,
+    may_change_standing,
+    require,
+    require_known,
+    require_organiser,
+    submission_refusal,
+)
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
-from leaderboard.rules.phases import is_late, refusal
+from leaderboard.rules.phases import is_late
 from leaderboard.rules.standings import Designation, RunChoice, primary_run
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import quotas
@@ -158,6 +165,7 @@ def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt
     now  when the whole request had come: the present moment when not given
     """
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_known(actor, evaluation)
     require(
         actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers choose the run that stands.",
@@ -188,6 +196,7 @@ def withdraw(
     """
     because = checked_text(because, LONGEST_REASON, "because")
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_known(actor, evaluation)
     require(
         actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers withdraw a run.",
@@ -261,11 +270,12 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
 
 
 def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
+    require_known(actor, evaluation)
     require(actor.answers_for(team.id, evaluation.campaign_id), f"Only members of {team.name} submit for it.")
 
 
 def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:
-    refused = refusal(evaluation, begun_at, received_at)
+    refused = submission_refusal(evaluation, begun_at, received_at)
     if refused is not None:
         raise Conflict(f"{refused} {THE_PAST}" if actor.may_organise(evaluation.campaign_id) else refused)
 

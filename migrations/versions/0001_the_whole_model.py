@@ -75,6 +75,23 @@ def upgrade() -> None:
             ),
             nullable=False,
         ),
+        sa.Column("contact", sa.Text(), nullable=False),
+        sa.Column("links", JSON, nullable=False),
+        sa.Column("guidelines", sa.Text(), nullable=False),
+        sa.Column(
+            "visibility",
+            sa.Enum(
+                "public",
+                "private",
+                "draft",
+                name="visibility",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        moment("archived_at", nullable=True),
         moment("created_at"),
         moment("locked_at", nullable=True),
         sa.CheckConstraint('"value" > 0.0 AND "value" <= 1.7976931348623157e+308', name=op.f("ck_campaign_value")),
@@ -124,6 +141,7 @@ def upgrade() -> None:
         sa.Column("email_key", sa.Text(), nullable=True),
         sa.Column("password_hash", sa.Text(), nullable=False),
         sa.Column("is_admin", sa.Boolean(), nullable=False),
+        sa.Column("may_found", sa.Boolean(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
         moment("created_at"),
         moment("last_login_at", nullable=True),
@@ -184,6 +202,21 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_campaign_organiser_user_id"), ["user_id"], unique=False)
 
     op.create_table(
+        "campaign_team",
+        sa.Column("campaign_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["campaign_id"], ["campaign.id"], name=op.f("fk_campaign_team_campaign_id_campaign"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["team_id"], ["team.id"], name=op.f("fk_campaign_team_team_id_team"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("campaign_id", "team_id", name=op.f("pk_campaign_team")),
+    )
+    with op.batch_alter_table("campaign_team", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_campaign_team_team_id"), ["team_id"], unique=False)
+
+    op.create_table(
         "evaluation",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("campaign_id", sa.Integer(), nullable=False),
@@ -209,6 +242,7 @@ def upgrade() -> None:
             "results",
             sa.Enum(
                 "always",
+                "opened",
                 "closed",
                 "never",
                 name="results",
@@ -222,9 +256,38 @@ def upgrade() -> None:
             "details",
             sa.Enum(
                 "always",
+                "opened",
                 "closed",
                 "never",
                 name="details",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column(
+            "texts",
+            sa.Enum(
+                "always",
+                "opened",
+                "closed",
+                "never",
+                name="texts",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column(
+            "hidden_queries",
+            sa.Enum(
+                "always",
+                "opened",
+                "closed",
+                "never",
+                name="hidden_queries",
                 native_enum=False,
                 create_constraint=True,
                 length=32,
@@ -237,6 +300,8 @@ def upgrade() -> None:
         moment("anonymous_until", nullable=True),
         sa.Column("daily_quota", sa.Integer(), nullable=True),
         sa.Column("total_quota", sa.Integer(), nullable=True),
+        sa.Column("time_zone", sa.Text(), nullable=False),
+        sa.Column("draft", sa.Boolean(), nullable=False),
         moment("created_at"),
         sa.CheckConstraint(
             "closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", name=op.f("ck_evaluation_dates")

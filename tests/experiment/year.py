@@ -104,7 +104,7 @@ def set_up(here: Installation) -> None:
             evaluation = evaluations.create_evaluation(
                 session,
                 CONSOLE,
-                find_campaign(session, plan.campaign),
+                find_campaign(session, CONSOLE, plan.campaign),
                 slug,
                 f"The {slug} one",
                 "2024",

@@ -10,17 +10,19 @@ from tests.support.refused import refused
 BROKEN = (sa.exc.IntegrityError, sa.exc.OperationalError, sa.exc.DatabaseError)
 CAMPAIGN = (
     "INTO campaign (id, slug, title, description, simulated, cost, value, prior, beta, no_relevant, compat, measures,"
-    " primary_measure, run_choice, created_at, locked_at) VALUES ({id}, '{slug}', 'a title', '', false, 0.0333, 1,"
-    " 0.0016, {beta}, 'exclude', 10, '[\"AQWV\"]', 'AQWV', 'primary', '2026-01-01 00:00:00', {locked_at})"
+    " primary_measure, run_choice, contact, links, guidelines, visibility, created_at, locked_at)"
+    " VALUES ({id}, '{slug}', 'a title', '', false, 0.0333, 1,"
+    " 0.0016, {beta}, 'exclude', 10, '[\"AQWV\"]', 'AQWV', 'primary',"
+    " '', '[]', '', 'public', '2026-01-01 00:00:00', {locked_at})"
 )
 LOCKED = CAMPAIGN.format(id=1, slug="locked", beta=20, locked_at="'2026-01-02 00:00:00'")
 OPEN = CAMPAIGN.format(id=2, slug="open", beta=20, locked_at="NULL")
 EVALUATION = (
     "INSERT INTO evaluation (id, campaign_id, slug, title, description, period, period_key, condition, collection,"
-    " relevance_level, judging, grace_seconds, late_allowed, results, details, own_results, judgments_published,"
-    " official_source, created_at)"
+    " relevance_level, judging, grace_seconds, late_allowed, results, details, texts, hidden_queries, own_results,"
+    " judgments_published, time_zone, draft, official_source, created_at)"
     " VALUES ({id}, {campaign}, 'e{id}', 'a title', '', '2026', 2026, '', '', 1, 'pooled', 60, false,"
-    " 'always', 'closed', true, false, 'assessors', '2026-01-01 00:00:00')"
+    " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors', '2026-01-01 00:00:00')"
 )
 
 CHANGES = {

@@ -37,9 +37,9 @@ def test_runs_come_newest_first_with_the_state_that_their_page_has(world: World)
     with world.database.write() as session:
         submissions.withdraw(session, world.ada, session.get_one(submissions.Submission, third))
     with world.database.read() as session:
-        found = own_runs(session, world.ada.teams)
-        assert own_runs(session, world.eve.teams) == ()
-        assert [run.id for run in own_runs(session, world.ada.teams, limit=2)] == [third, second]
+        found = own_runs(session, world.ada, world.ada.teams)
+        assert own_runs(session, world.eve, world.eve.teams) == ()
+        assert [run.id for run in own_runs(session, world.ada, world.ada.teams, limit=2)] == [third, second]
     assert [(run.id, run.title, run.state) for run in found] == [
         (third, "third", "withdrawn"),
         (second, "second", "queued"),

@@ -1,7 +1,7 @@
 """Who sees what, written by hand from the rules: the tables that `test_access_matrix.py` holds the site against.
 
-Eight kinds of people look at one evaluation in eight phases of its life. `PAGES` says how each address answers them,
-`FORMS` who may send which form, and `SECRETS` who may find what, wherever on the site it stands.
+Eight kinds of people look at one evaluation in the phases of its life; in some it is absent for most of them. `PAGES`
+says how each address answers them, `FORMS` who may send which form, `SECRETS` who may find what, wherever it is.
 """
 
 import datetime as dt
@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.visibility import Visibility
 from tests.support.field import DAY, NOW
 
-__all__ = ["FORMS", "KINDS", "PAGES", "PHASES", "SECRETS", "Form", "Page", "Secret"]
+__all__ = ["FORMS", "KINDS", "PAGES", "PHASES", "SECRETS", "VISIBILITY", "Form", "Page", "Secret", "is_absent"]
 
 # Kind of person -> the column of `Answers` that is theirs.
 KINDS = {
@@ -28,12 +29,14 @@ KINDS = {
 Answers = tuple[int, int, int, int]  # visitor, other accounts, the team, organisers and admins
 
 EVERYONE = frozenset(KINDS)
-TEAM = frozenset({"member of the team", "owner of the team"})
+OWNER = frozenset({"owner of the team"})
+TEAM = OWNER | {"member of the team"}
 STAFF = frozenset({"organiser", "admin"})
 INSIDE = TEAM | STAFF
 
 USUAL: dict[str, Any] = {
     "results": Opening.ALWAYS, "details": Opening.CLOSED, "anonymous_until": None, "grace_seconds": 60,
+    "texts": Opening.OPENED, "hidden_queries": Opening.CLOSED, "draft": False,
 }  # fmt: skip
 OPEN: dict[str, Any] = {**USUAL, "opens_at": NOW - 30 * DAY, "closes_at": NOW + 30 * DAY}
 CLOSED: dict[str, Any] = {**USUAL, "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY}
@@ -47,9 +50,24 @@ PHASES: dict[str, dict[str, Any]] = {
     "results closed": {**OPEN, "results": Opening.CLOSED},
     "details never": {**CLOSED, "details": Opening.NEVER},
     "hidden queries": {**OPEN, "details": Opening.ALWAYS},  # single queries are open, and this one must not be
+    "draft": OPEN,
+    "draft evaluation": {**OPEN, "draft": True},
+    "private": OPEN,
 }
+# Phase -> its campaign's visibility, where that is another one. A private campaign has let the team in.
+VISIBILITY = {"draft": Visibility.DRAFT, "private": Visibility.PRIVATE}
+# Phase -> for whom the evaluation is there at all; for everybody in the others.
+KNOWN = {"draft": STAFF, "draft evaluation": STAFF, "private": INSIDE}
 AFTER_CLOSING = ("closed", "anonymous", "details never")
 DETAILS_OPEN = ("closed", "anonymous", "hidden queries")
+
+
+def is_absent(address: str, phase: str, kind: str) -> bool:
+    """Whether what is at an address of the evaluation, its campaign or a run is not there for this kind of person."""
+    campaign = address.startswith("/campaigns/news")
+    within = address.startswith(("/campaigns/news/2026", "/submissions/{"))
+    there = kind in KNOWN.get(phase, EVERYONE)
+    return not there and (within or (campaign and phase in VISIBILITY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +85,8 @@ class Page:
     told: frozenset[str] = frozenset()
 
     def status(self, phase: str, kind: str, *, file: bool = False) -> int:
+        if is_absent(self.address, phase, kind):
+            return self.usual[0] if self.usual is ACCOUNTS and kind == "visitor" else 404
         answers = self.phases.get(phase, self.usual)
         if file and self.files:
             answers = self.files.get(phase, self.files.get("", answers))
@@ -140,7 +160,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(
             "/teams/sekretwoods/sekretalder",
             PUBLIC,
-            {"results closed": ONLY_INSIDE, "anonymous": ONLY_INSIDE},
+            dict.fromkeys(("results closed", "anonymous", *KNOWN), ONLY_INSIDE),
             AS_THE_PAGE,
             told=frozenset({"team", "system"}),
         ),
@@ -178,6 +198,11 @@ class Form:
     refused: Mapping[str, int]
     phases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
+
+    def refusals(self, phase: str) -> dict[str, int]:
+        """Kind of person -> the status that refuses them."""
+        absent = {kind: 404 for kind in KINDS if kind != "visitor" and is_absent(self.address, phase, kind)}
+        return {**self.phases.get(phase, self.refused), **absent}
 
 
 def _refused(status: int, *but: str) -> dict[str, int]:
@@ -221,11 +246,12 @@ class Secret:
     phases: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def seen_by(self, phase: str) -> frozenset[str]:
-        return self.phases.get(phase, self.usual)
+        return self.phases.get(phase, self.usual & KNOWN.get(phase, EVERYONE))
 
 
 OTHERS = STAFF | {"member of another team"}
 NAMED = {"anonymous": INSIDE, "results closed": INSIDE}  # where a run can be told to be its team's
+OWN = {**NAMED, **dict.fromkeys(KNOWN, INSIDE)}  # what the team knows of itself, wherever it takes part
 
 SECRETS: dict[str, Secret] = {
     "text of a query": Secret("sekrettext", EVERYONE, {"before opening": STAFF}),
@@ -239,17 +265,21 @@ SECRETS: dict[str, Secret] = {
     "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE - STAFF}),
     "mean over hidden queries": Secret(r"0\.469\b|0\.46875", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
-    "team": Secret("Sekretwoods", EVERYONE, NAMED),
-    "system": Secret("Sekretalder", EVERYONE, NAMED),
+    "team": Secret("Sekretwoods", EVERYONE, OWN),
+    "system": Secret("Sekretalder", EVERYONE, OWN),
     "rank of a run": Secret(r"Rank \d of \d", EVERYONE, {"results closed": STAFF}),
     "system of another team": Secret("Otheralder", EVERYONE, {"anonymous": OTHERS, "results closed": OTHERS}),
     "label of a run": Secret("sekretlabel", EVERYONE, NAMED),
     "notes of a run": Secret("sekretnotes", INSIDE),
     "name of a run's file": Secret("sekretfile", INSIDE),
     "receipt of a run": Secret("5e" * 32, INSIDE),
-    "who submitted a run": Secret("Sekretada", INSIDE),
+    "who submitted a run": Secret("Sekretada", INSIDE, dict.fromkeys(KNOWN, INSIDE)),
     "why a file was rejected": Secret("sekretproblem", INSIDE),
     "why a run was withdrawn": Secret("sekretreason", INSIDE),
-    "who is in the team": Secret("Sekretben", TEAM | {"admin"}),
-    "mail address": Secret("sekretmail", frozenset({"owner of the team"})),
+    "who is in the team": Secret("Sekretben", TEAM | {"admin"}, dict.fromkeys(KNOWN, TEAM | {"admin"})),
+    "mail address": Secret(
+        "sekretmail", frozenset({"owner of the team"}), dict.fromkeys(KNOWN, frozenset({"owner of the team"}))
+    ),
+    "evaluation": Secret("The year 2026", EVERYONE),
+    "campaign": Secret("News search", EVERYONE, {"draft evaluation": EVERYONE}),
 }

@@ -22,10 +22,11 @@ from flask.testing import FlaskClient
 from leaderboard.access import CONSOLE
 from leaderboard.config import Config
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.models import Campaign, Event, Invitation, Submission, Team
+from leaderboard.models import Campaign, CampaignTeam, Event, Invitation, Submission, Team
 from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import Split
 from leaderboard.rules.states import State
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, judgments, people, queries, sessions, submissions, teams
 from leaderboard.store import RankedList
 from leaderboard.web import create_app
@@ -34,11 +35,11 @@ from leaderboard.web.exports import FORMATS
 from tests.support.databases import Postgres
 from tests.support.field import DAY, NOW, Field
 from tests.support.world import new_account
-from tests.web.access_rules import FORMS, KINDS, PAGES, PHASES, SECRETS, Page
+from tests.web.access_rules import FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
 
 READ_ON = {
-    "sqlite": ("before opening", "in the grace", "anonymous", "results closed", "hidden queries"),
-    "postgresql": ("open", "closed", "details never", "hidden queries"),
+    "sqlite": ("before opening", "in the grace", "anonymous", "results closed", "hidden queries", "draft", "private"),
+    "postgresql": ("open", "closed", "details never", "hidden queries", "draft evaluation"),
 }
 # Coordinates of drawings are numbers, too.
 DRAWN = re.compile(r' (?:d|transform|points|x|y|x1|x2|y1|y2|width|height|viewBox)="[^"]*"')
@@ -57,6 +58,9 @@ class Played:
 
     def move_to(self, phase: str) -> None:
         self.field.change("2026", **PHASES[phase])
+        with self.field.database.write() as session:
+            campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "news")).one()
+            campaign.visibility = VISIBILITY.get(phase, Visibility.PUBLIC)
 
     def written(self) -> int:
         """How many events there are: everything that a form does leaves one."""
@@ -103,6 +107,7 @@ def _accounts(field: Field) -> dict[str, int]:
         elsewhere = campaigns.create_campaign(
             session, CONSOLE, "elsewhere", "Elsewhere", measures=["AP"], primary_measure="AP"
         )
+        session.add(CampaignTeam(campaign_id=news.id, team_id=own.id))
         campaigns.add_organiser(session, CONSOLE, news, users["organiser"])
         campaigns.add_organiser(session, CONSOLE, elsewhere, users["organiser of another campaign"])
         return {kind: user.id for kind, user in users.items()}
@@ -273,7 +278,7 @@ def test_who_may_not_send_a_form_is_refused_and_nothing_is_written(played: Playe
     before, wrong = played.written(), []
     for form in FORMS.values():
         address = form.address.format(**played.names)
-        for kind, status in form.phases.get(phase, form.refused).items():
+        for kind, status in form.refusals(phase).items():
             answer = played.clients[kind].post(address, data={"csrf_token": played.tokens[kind]})
             played.asked[phase, answer.status_code] += 1
             at_the_log_in = answer.headers.get("Location", "").startswith("/login")

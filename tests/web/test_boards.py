@@ -47,7 +47,7 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
                 field.teams["Woods"] = woods.id
                 teams.add_member(session, CONSOLE, woods, user, Role.OWNER)
             if name == "organiser":
-                campaigns.add_organiser(session, CONSOLE, find_campaign(session, "news"), user)
+                campaigns.add_organiser(session, CONSOLE, find_campaign(session, CONSOLE, "news"), user)
 
     def made(name: str = "") -> FlaskClient:
         browser = app.test_client()
@@ -412,7 +412,7 @@ def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_s
     app: Flask, field: Field, client: Client
 ) -> None:
     with field.database.write() as session:
-        campaign = find_campaign(session, "news")
+        campaign = find_campaign(session, CONSOLE, "news")
         campaigns.change_campaign(session, CONSOLE, campaign, cost=0.5, value=1.0, prior=0.05)
     run = field.run("Alder", {"AP": [0.75] * 4})
     with field.database.write() as session:

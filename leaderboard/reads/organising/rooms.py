@@ -82,7 +82,7 @@ class CampaignRoom:
 
 def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
     """Raises NotFound also for whoever does not organise it."""
-    campaign = find_campaign(session, slug)
+    campaign = find_campaign(session, actor, slug)
     if not actor.may_organise(campaign.id):
         raise NotFound
     return campaign
@@ -91,7 +91,7 @@ def organised_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
 def organised_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign. Raises NotFound also for whoever does not organise the campaign."""
     organised_campaign(session, actor, campaign_slug)
-    return find_evaluation(session, campaign_slug, slug)
+    return find_evaluation(session, actor, campaign_slug, slug)
 
 
 def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _: dt.datetime) -> Room:
