@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from leaderboard.statistics import NO_LIMITS
 from trials.populations import POLICIES, Population, detection, real, real_runs
 
 RESAMPLES = 1_000  # a board draws 10,000
@@ -57,6 +58,11 @@ def data() -> Path:
     if folder is None:
         raise FileNotFoundError("campaigns are drawn from real runs")
     return folder
+
+
+def limits(measure: str) -> tuple[float, float]:
+    """Of AQWV's values, which are what rules depend on; moved values of other measures go beyond theirs."""
+    return (-float(measure.split()[1]), 1.0) if measure.startswith("AQWV") else NO_LIMITS
 
 
 @cache

@@ -43,7 +43,7 @@ def cells(wanted: Sequence[str]) -> list[Cell]:
     for kind in ("equal", "exchangeable"):
         found += [Cell(kind, measure, queries, 10, queries in (25, 50)) for measure in RANKED for queries in QUERIES]
         found += [Cell(kind, measure, 50, systems) for measure in ("AP", "RR") for systems in (2, 30, 140)]
-        found += [Cell(kind, f"AQWV {beta:g} exclude", queries, 10) for beta in BETAS for queries in (25, 50)]
+        found += [Cell(kind, name, queries, 10) for name in ("GMAP", *detection_names()) for queries in (25, 50, 100)]
     for kind in ("clones 1", "clones 2"):
         found += [Cell(kind, measure, queries, 30, True) for measure in ("AP", "RR") for queries in (25, 50)]
     for kind in ("one disastrous run", "partial null"):
@@ -157,7 +157,7 @@ def broken_promises(total: dict[Cell, Counts]) -> Iterator[str]:
             own = Shares.of(counts)
             campaigns = own.given / max(1, len([name for name in counts if name.startswith("given ")]))
             room = 3 * np.sqrt(0.05 * 0.95 / max(1.0, campaigns))
-            if not LOWEST - room <= own.covered <= HIGHEST + room:
+            if own.given and not LOWEST - room <= own.covered <= HIGHEST + room:
                 yield f"coverage of {cell.measure} at {cell.queries} queries is {own.covered:.3f}"
         elif cell.kind in MOST_FALSE:
             most, campaigns = MOST_FALSE[cell.kind], max(1, counts["campaigns"])

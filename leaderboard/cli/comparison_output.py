@@ -55,7 +55,8 @@ def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: s
             continue
         columns = {run.name: run.scored.results[measure].columns for run in runs}
         aggregation = measure.family.aggregation
-        tables[measure] = compare(columns, baseline, aggregation, direction=measure.direction, seed=seed)
+        limits = measure.range(runs[0].scored.ranking.setting)
+        tables[measure] = compare(columns, baseline, aggregation, direction=measure.direction, limits=limits, seed=seed)
     return tables
 
 

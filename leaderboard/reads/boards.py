@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_set, find_evaluation, lost_in
-from leaderboard.metrics import query_order
+from leaderboard.metrics import parse, query_order
 from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries
@@ -31,7 +31,7 @@ from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
 from leaderboard.rules.states import UNFINISHED, SetState, State
-from leaderboard.statistics import LEAST_QUERIES
+from leaderboard.statistics import Least, least_queries
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -74,7 +74,7 @@ class BoardStatistics:
     resamples       that the intervals come from
     rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are
                     closed the queries are those that the figures are said to be over, and the resamples None
-    too_few_queries  whether that is why there are none
+    needed_queries  how many rank sets need, where that is why there are none
     told            what the queries can tell of the ranked runs; None while details are closed
     """
 
@@ -84,7 +84,7 @@ class BoardStatistics:
     resamples: int
     rank_resamples: int | None
     rank_queries: int
-    too_few_queries: bool
+    needed_queries: int | None
     seed: int
     told: ToldByQueries | None
 
@@ -163,7 +163,15 @@ class BoardPage:
     def least_for_intervals(self) -> int | None:
         """How many queries an interval needs, where the figures that rank are over fewer; else None."""
         most = self.queries_in_means.get(self.ranked_by.name, (0, 0))[1] if self.ranked_by else 0
-        return LEAST_QUERIES if 0 < most < LEAST_QUERIES else None
+        return self.least.for_interval if 0 < most < self.least.for_interval else None
+
+    @property
+    def least(self) -> Least:
+        """How many queries are needed under the measure that ranks."""
+        if self.ranked_by is None or self.terms is None:
+            return least_queries(0.0)
+        lowest, _ = parse(self.ranked_by.name).range(self.terms.settings.metric)
+        return least_queries(lowest)
 
     @property
     def beaten(self) -> int:
@@ -354,7 +362,7 @@ def _statistics(
         resamples=figures["resamples"],
         rank_resamples=figures["rank_resamples"],
         rank_queries=figures["rank_queries"],
-        too_few_queries=figures["too_few_queries"],
+        needed_queries=figures["needed_queries"],
         seed=figures["seed"],
         told=told_by_queries(figures["queries"]) if fits else None,
     )
@@ -386,7 +394,7 @@ def _as_rounded(
             above_baselines=frozenset(),
             rank_resamples=0,
             rank_queries=0,
-            too_few_queries=False,
+            needed_queries=None,
             told=None,
         )
     shared = Counter(places.values())

@@ -37,7 +37,7 @@ from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
 
-FIGURES_VERSION = 2  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 3  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 LEAST_RESAMPLES = 1_000
@@ -356,7 +356,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         for run, interval in intervals.items()
         if interval.low is not None and interval.high is not None
     }
-    ranks = found.ranks
+    ranks, needed = found.ranks, statistics.least_queries(work.limits[0]).for_ranks
     return ends, {
         "over": work.lineup.digest,
         "confidence": found.confidence,
@@ -369,7 +369,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         },
         "rank_resamples": ranks.resamples if ranks else 0,
         "rank_queries": ranks.queries if ranks else 0,
-        "too_few_queries": ranks is not None and ranks.reason is not None,
+        "needed_queries": None if ranks is None or ranks.reason is None else needed,
         "above_baselines": [int(run) for run in found.above],
         "queries": _told_by_the_queries(work),
     }

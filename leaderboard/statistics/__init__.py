@@ -18,7 +18,7 @@ from leaderboard.statistics.comparison import (
     holm,
 )
 from leaderboard.statistics.contributions import contributions
-from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, Least, least_queries
 from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals
 from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
@@ -47,6 +47,7 @@ __all__ = [
     "Effects",
     "Fragility",
     "Interval",
+    "Least",
     "LinkedPart",
     "PairedTest",
     "RankSet",
@@ -68,6 +69,7 @@ __all__ = [
     "fragility",
     "holm",
     "intervals",
+    "least_queries",
     "linked_parts",
     "paired_t",
     "power",

@@ -8,7 +8,7 @@ import numpy as np
 from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics.contributions import contributions, has_value
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, least_queries
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
 
@@ -82,6 +82,7 @@ def board_statistics(
         means=np.array([aggregation.combine(each, None) for each in columns]),
         ranked=ranked,
         width=_width(columns, aggregation, limits),
+        least=least_queries(limits[0]).for_ranks,
         confidence=confidence,
         resamples=resamples,
         seed=seed,

@@ -38,7 +38,7 @@ from leaderboard.metrics.aggregation import (
 )
 from leaderboard.metrics.ranking import Bools, Floats
 from leaderboard.statistics.contributions import common, has_value
-from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, check_resamples, significance
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, check_resamples, least_queries, significance
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.paired import NO_PAIRS
 
@@ -87,7 +87,7 @@ def intervals(
     systems: each one's columns, float64[Q] with NaN where undefined, as `Evaluated.columns` has them, all over the same
     queries in the same order; aggregation: the measure's own (`measure.family.aggregation`); limits: the lowest and the
     highest mean possible, beyond which no interval reaches. There is none for a measure of the whole run, for fewer
-    than LEAST_QUERIES queries in any of the means that make up the figure, and where all queries have the same value.
+    than `least_queries` in any of the means that make up the figure, and where all queries have the same value.
     Raises BadInput for a confidence outside (0, 1) or resamples below 1.
 
     >>> import numpy as np
@@ -107,7 +107,8 @@ def intervals(
         return ()
     estimates = [float(aggregation.combine(columns, None)) for columns in systems]
     terms = _stacked([_terms(columns, aggregation) for columns in systems])
-    halves = _half_widths(terms, aggregation, confidence=confidence, resamples=resamples, seed=seed)
+    least = least_queries(limits[0]).for_interval
+    halves = _half_widths(terms, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
     ends = _in_proportion if aggregation is GEOMETRIC_MEAN else _on_either_side
     return tuple(
         _interval(estimate, half, ends, limits, _queries(columns), confidence, resamples, seed)
@@ -120,6 +121,7 @@ def difference_interval(
     second: Columns,
     aggregation: Aggregation = MEAN,
     *,
+    limits: tuple[float, float] = NO_LIMITS,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -127,7 +129,8 @@ def difference_interval(
     """The confidence interval of first − second over their common queries: of the mean difference, where means differ
     by that. For geometric means the delta method gives what each query adds to the difference.
 
-    first, second: columns as `intervals` takes them. Raises as it does, and has no interval where it has none.
+    first, second, limits: as `intervals` takes them; the limits are those of each system's mean. Raises as it does, and
+    has no interval where it has none.
 
     >>> import numpy as np
     >>> ours, bm25 = (np.array([0.5, 0.75, 1.0, 0.5, 0.75, 0.5]),), (np.array([0.25, 0.5, 0.5, 0.5, 0.5, np.nan]),)
@@ -143,7 +146,9 @@ def difference_interval(
     if aggregation is GEOMETRIC_MEAN:  # the difference moves with each mean logarithm as the mean itself is large
         terms = [(mine * terms[0][0],), (theirs * terms[1][0],)]
     differences = tuple(own - other for own, other in zip(*terms, strict=True))
-    (half,) = _half_widths(_stacked([differences]), aggregation, confidence=confidence, resamples=resamples, seed=seed)
+    least = least_queries(limits[0]).for_interval
+    stacked = _stacked([differences])
+    (half,) = _half_widths(stacked, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
     if half.reason == EQUAL:
         half = _Half(half.above, half.below, ALWAYS_THE_SAME)
     return _interval(
@@ -191,7 +196,7 @@ class _Half:
 
 
 def _half_widths(
-    terms: tuple[Floats, ...], aggregation: Aggregation, *, confidence: float, resamples: int, seed: int
+    terms: tuple[Floats, ...], aggregation: Aggregation, *, least: int, confidence: float, resamples: int, seed: int
 ) -> list[_Half]:
     """How far each system's interval reaches, from its terms, float64[Q, S] each."""
     check_resamples(resamples)
@@ -199,7 +204,7 @@ def _half_widths(
     fewest = np.min([np.count_nonzero(~np.isnan(term), axis=0) for term in terms], axis=0)
     scale = np.max([np.max(np.abs(term), axis=0, initial=0.0, where=~np.isnan(term)) for term in terms], axis=0)
     error, freedom = standard_errors(terms)
-    usable = (fewest >= LEAST_QUERIES) & (error > ROUNDING * scale)
+    usable = (fewest >= least) & (error > ROUNDING * scale)
     above, below = np.full((2, len(fewest)), np.nan)
     if usable.any():
         own = tuple(term[:, usable] for term in terms)
@@ -211,13 +216,13 @@ def _half_widths(
             lower = _bootstrap_t(own, alpha / 2, resamples, seed, only_above=True)
             below[usable] = np.minimum(np.maximum(factor, lower), most) * error[usable]
     return [
-        _Half(float(up), float(down), None if up > 0 else EQUAL if queries >= LEAST_QUERIES else too_few(int(queries)))
+        _Half(float(up), float(down), None if up > 0 else EQUAL if queries >= least else too_few(int(queries), least))
         for up, down, queries in zip(above, below, fewest, strict=True)
     ]
 
 
-def too_few(queries: int) -> str:
-    return f"an interval needs at least {LEAST_QUERIES} queries; there are {queries}" if queries else NO_VALUE
+def too_few(queries: int, least: int) -> str:
+    return f"an interval needs at least {least} queries; there are {queries}" if queries else NO_VALUE
 
 
 def standard_errors(terms: tuple[Floats, ...]) -> tuple[Floats, Floats]:

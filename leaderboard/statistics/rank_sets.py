@@ -15,10 +15,11 @@ that pair, and its t there is very large. Four rules keep such pairs from taking
 odd submission would otherwise do:
 
 * Every pair is held against its own tail (a balanced bootstrap, Beran 1988). The t that one resample in 200 exceeds
-  would be Student's for normal differences; where a pair's is more than 1.25 times as large, all its t are divided by
-  what it is too large by, in the resamples and as observed. So two systems that differ a little everywhere and a lot
-  on one query need a larger t to be told apart, and others hardly do. (Without that quarter, tails that a sample shows
-  too little of made false findings more often than promised: docs/statistics.md.)
+  would be Student's for normal differences; where a pair's is more than 1.25 times as large (more where there are
+  very many pairs, twice with 140 systems), all its t are divided by what it is too large by, in the resamples and as
+  observed. So two systems that differ a little everywhere and a lot on one query need a larger t to be told apart, and
+  others hardly do. (Without that quarter, tails that a sample shows too little of made false findings more often than
+  promised: docs/statistics.md.)
 
 * Systems that differ on fewer than 6 queries have no part in the resampling: even if all of 5 differences are in one
   direction, chance does that once in 16 times. Nor has a pair whose difference is one and the same on nearly all
@@ -104,6 +105,7 @@ def rank_sets(
     means: Floats | None = None,
     ranked: Bools | None = None,
     width: float = math.inf,
+    least: int = LEAST_QUERIES,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -114,7 +116,8 @@ def rank_sets(
     pair is compared on the queries where both have a value, so a gap of one system takes nothing from others. means:
     float64[S], what the board ranks by, NaN where undefined; the means of `values` unless given. ranked: bool[S], False
     for baselines: these are compared like all others, but rank sets count ranked systems only, so that no baseline
-    pushes a rank. width: the largest difference that two values can have. direction: the measure's own, "higher" or
+    pushes a rank. width: the largest difference that two values can have. least: how many queries there must be
+    (`least_queries`). direction: the measure's own, "higher" or
     "lower".
 
     The draws of the queries depend on `seed` and the number of queries on which at least two systems have a value, not
@@ -138,8 +141,8 @@ def rank_sets(
     values = values[np.count_nonzero(~np.isnan(values), axis=1) >= 2]
     queries = len(values)
     better = np.zeros((systems, systems), dtype=bool)
-    if queries < LEAST_QUERIES and np.count_nonzero(~np.isnan(means)) > 1:
-        reason = f"{queries} queries are too few: ranks of other queries like these are said from {LEAST_QUERIES} on"
+    if queries < least and np.count_nonzero(~np.isnan(means)) > 1:
+        reason = f"{queries} queries are too few: ranks of other queries like these are said from {least} on"
         return RankSets((), better, (), 0.0, 0, queries, confidence, 0, seed, reason)
     pairs = pairs_of(values, width)
     spent = FOR_EXACT_TEST * alpha if math.isfinite(width) else 0.0

@@ -20,7 +20,9 @@ __all__ = ["draws_that_fit", "step_down"]
 Counts = NDArray[np.uint16]
 
 TAIL = 0.005  # of a pair's own t in the resamples that lies beyond what it is held against
-HEAVIEST = 1.25  # times Student's: tails up to there are left as they are
+HEAVIEST = 1.25  # times Student's: tails up to there are left as they are, with up to FEW pairs
+HEAVIER = 0.6  # more than that with ten times as many pairs, and again with a hundred times as many
+FEW = 500  # pairs: 32 systems
 FOR_TAIL = 2_000  # resamples at most that find it
 SPARSE = 40  # a pair that differs on more queries than this takes part always: no resample leaves all of them out
 
@@ -39,6 +41,19 @@ def draws_that_fit(pairs: int, queries: int, resamples: int) -> int:
     (10000, 4008)
     """
     return min(resamples, max(LEAST, min(WORK // max(1, pairs * queries), DRAWN // max(1, queries))))
+
+
+def heaviest(pairs: int) -> float:
+    """How heavy a pair's tail may be, times Student's, before it is shortened.
+
+    The more pairs there are, the farther out lies what the largest of them reaches by chance, and the more of it comes
+    from tails that are somewhat heavy. Shortened, these would leave too low a critical value for pairs whose tail is
+    as heavy and of which the sample shows too little. And of so many pairs those of one odd run move the quantile less.
+
+    >>> [round(heaviest(pairs), 2) for pairs in (45, 500, 9_730, 124_750)]
+    [1.25, 1.25, 2.02, 2.69]
+    """
+    return HEAVIEST + HEAVIER * max(0.0, math.log10(max(1, pairs) / FEW))
 
 
 def step_down(pairs: Pairs, resamples: int, seed: int, alpha: float) -> tuple[Bools, float, int]:
@@ -68,7 +83,7 @@ def _stretch(pairs: Pairs, weights: Counts) -> Floats:
     for some in chunks(np.arange(len(found)), at_once(pairs.values, len(drawn))):
         own = _Moved(pairs, some, plain[some], with_gaps=with_gaps)
         found[some] = np.partition(own.t(drawn), place, axis=0)[place]
-    return np.maximum(1.0, found / (HEAVIEST * normal))
+    return np.maximum(1.0, found / (heaviest(len(found)) * normal))
 
 
 class _LargestT:

@@ -23,10 +23,10 @@ from leaderboard.statistics.contributions import has_value
 from leaderboard.statistics.defaults import (
     CELLS,
     CONFIDENCE,
-    LEAST_QUERIES,
     RESAMPLES,
     SEED,
     check_resamples,
+    least_queries,
     significance,
 )
 from leaderboard.statistics.draws import draws
@@ -93,8 +93,9 @@ def threshold_intervals(
     work = max(1, len(thetas) * queries)
     resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
     fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
-    if fewest < LEAST_QUERIES:
-        reason = too_few(fewest) if fewest else NO_VALUE
+    least = least_queries(-(ranking.setting.beta or 0.0)).for_interval
+    if fewest < least:
+        reason = too_few(fewest, least) if fewest else NO_VALUE
         none = Interval(None, None, None, confidence, queries, resamples, seed, reason)
         return ThresholdIntervals(none, none)
 

@@ -205,8 +205,8 @@ def _significance(page: BoardPage) -> list[str]:
         return [_of_the_whole_run(page, page.ranked_by)]
     statistics = page.statistics
     if statistics is None or not statistics.ranks:
-        if statistics is not None and statistics.too_few_queries:
-            return [_too_few(_queries(page))]
+        if statistics is not None and statistics.needed_queries is not None:
+            return [_costly(page, statistics.needed_queries)]
         return [f"Which of these {_noun(page)}s may be the best has not been worked out."]
     level = f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence"
     best = [_name(page, row) for row in page.ranked if row.may_be_best]
@@ -228,6 +228,14 @@ def _of_the_whole_run(page: BoardPage, column: Column) -> str:
 def _too_few(queries: int) -> str:
     them = "One query says" if queries == 1 else f"{queries} queries say"
     return f"{them} nothing of other queries: others may turn this order round."
+
+
+def _costly(page: BoardPage, needed: int) -> str:
+    """Why rank sets need more queries under this measure than under others."""
+    return (
+        f"Which {_noun(page)}s may be the best is said from {needed} queries on under a measure by which one query can "
+        f"cost more than all others together; here are {_queries(page)}."
+    )
 
 
 def _baselines(page: BoardPage, column: Column) -> list[str]:

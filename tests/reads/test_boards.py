@@ -457,7 +457,7 @@ def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: 
     figures = {
         "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
         "above_baselines": [field.scoring(run) for run in above_baselines],
-        "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 50, "too_few_queries": False,
+        "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 50, "needed_queries": None,
         "queries": None, "seed": 1,
     }  # fmt: skip
     with field.database.write() as session:

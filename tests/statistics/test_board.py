@@ -152,3 +152,16 @@ def test_impossible_settings_are_refused():
         board_statistics(field(), confidence=95)
     with pytest.raises(BadInput, match="at least one resample"):
         board_statistics(field(), resamples=0)
+
+
+@pytest.mark.parametrize(("queries", "beta", "said"), [(99, 999.9, False), (100, 999.9, True), (99, 20.0, True)])
+def test_where_one_query_can_cost_more_than_all_others_ranks_need_a_hundred_queries(queries, beta, said):
+    steady = np.tile([0.5, 0.52, 0.54], 40)[:queries]
+    systems = {"a": (steady,), "b": (steady[::-1] - 0.3,)}
+    board = board_statistics(systems, limits=(-beta, 1.0), **SOME)
+    assert board.ranks is not None
+    assert (board.systems["a"].rank_set is not None) is said
+    assert (board.ranks.reason is None) is said
+    assert board.may_be_best == (("a",) if said else ())
+    if not said:
+        assert board.ranks.reason == "99 queries are too few: ranks of other queries like these are said from 100 on"

@@ -121,3 +121,10 @@ def test_decisions_at_the_best_threshold_lose_nothing_and_claim_nothing():
     found = threshold_intervals(at_best, resamples=300).lost
     assert math.isclose(found.estimate, 0.0, abs_tol=1e-12)
     assert found.low is None
+
+
+def test_with_a_large_beta_there_is_no_interval_below_25_queries():
+    ranking = field(24, seed=4, setting=replace(SETTING, beta=999.9))
+    found = threshold_intervals(ranking, resamples=20)
+    assert found.maximum.reason == found.lost.reason == "an interval needs at least 25 queries; there are 24"
+    assert threshold_intervals(replace(ranking, setting=SETTING), resamples=20).maximum.low is not None

@@ -121,6 +121,34 @@ def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: D
     assert "Thin line" not in page
 
 
+def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_100_queries(
+    app: Flask, database: Database
+) -> None:
+    field = Field(database, measures=("AQWV",))
+    field.campaign(beta=999.9)
+    field.evaluation(tags=[()] * 20)
+    field.evaluation("2027", tags=[()] * 30)
+    for slug, queries in (("2026", 20), ("2027", 30)):
+        for name in ("Alder", "Birch"):
+            own = about(0.8 if name == "Alder" else 0.2, queries)
+            field.run(name, {"AQWV": own, "Pmiss": [1 - one for one in own], "Pfa": [0.0] * queries}, evaluation=slug)
+    field.refresh()
+    says = (
+        "Which systems may be the best is said from 100 queries on under a measure by which one query can cost more "
+        "than all others together; here are "
+    )
+    page = seen(app, BOARD)
+    assert f"{says}20." in page
+    assert (
+        "No confidence intervals: fewer than 25 queries say next to nothing of how others vary where one can cost more "
+        "than all others together." in page
+    )
+    page = seen(app, "/campaigns/news/2027")
+    assert f"{says}30." in page
+    assert "Thin line: 95 % confidence interval of AQWV" in page
+    assert "Shaded" not in page
+
+
 def test_below_five_queries_a_board_says_why_it_has_no_intervals(app: Flask, database: Database) -> None:
     field = Field(database)
     field.campaign()
