@@ -18,6 +18,7 @@ from leaderboard.models import (
     Campaign,
     Evaluation,
     Event,
+    JudgmentRevision,
     Participation,
     PersonalUse,
     Query,
@@ -44,6 +45,7 @@ __all__ = [
     "find_team",
     "lost_in",
     "missing",
+    "newest_revision",
     "of_subset",
     "personal_quota",
     "scored_runs",
@@ -121,6 +123,16 @@ def standing_set(session: Session, evaluation_id: int, source: str) -> ScoringSe
         sa.select(ScoringSet).where(
             ScoringSet.evaluation_id == evaluation_id, ScoringSet.source == source, ScoringSet.state.in_(STANDING)
         )
+    )
+
+
+def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:
+    """The newest revision of a source; None before its first."""
+    return session.scalar(
+        sa.select(JudgmentRevision)
+        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source)
+        .order_by(JudgmentRevision.number.desc())
+        .limit(1)
     )
 
 

@@ -1,21 +1,37 @@
-"""`leaderboard queries import` and `leaderboard judgments import`."""
+"""`leaderboard queries` and `leaderboard judgments`: what an evaluation asks, and what was judged."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from leaderboard.access import CONSOLE
-from leaderboard.cli.database import writing
+from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import tell_repeats
 from leaderboard.cli.options import FILE, PLACE, Place
+from leaderboard.cli.tables import named, print_table
 from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
 from leaderboard.lookup import find_evaluation
+from leaderboard.models import Query
 from leaderboard.numbers import counted
+from leaderboard.reads.organising.judgment_file import (
+    JudgmentChanges,
+    OrganisedRevision,
+    judgment_changes,
+    organised_judgments,
+)
+from leaderboard.reads.organising.query_file import QueryChanges, organised_queries, query_changes
 from leaderboard.rules.settings import Split
+from leaderboard.services import queries as service
+from leaderboard.services.events import present
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
+from leaderboard.services.scoring_sets import make_official
 
 __all__ = ["judgments", "queries"]
+
+PREVIEW = click.option("--preview", is_flag=True, help="Say what the file would change, and write nothing.")
+IDS = click.argument("ids", nargs=-1, required=True, metavar="QUERY…")
 
 
 @click.group()
@@ -27,18 +43,110 @@ def queries() -> None:
 @PLACE
 @click.argument("file", type=FILE)
 @click.option("--hidden", is_flag=True, help="Hide the added queries from readers until the evaluation closes.")
-def import_query_file(evaluation: Place, file: Path, hidden: bool) -> None:
-    """Add queries, one a line: id, text and tags, separated by tabs, or the id alone. Queries already there get the new
-    text and tags.
+@PREVIEW
+def import_query_file(evaluation: Place, file: Path, hidden: bool, preview: bool) -> None:
+    """Add queries: tab-separated (id, text and tags, or the id alone), JSON lines, or TREC topics in SGML or XML.
+
+    Queries already there get the new text and tags; those that the file lacks stay.
 
     \b
     leaderboard queries import harbour/2026-text queries.tsv
+    leaderboard queries import robust/2004 topics.301-450 --preview
     """
     rows = read_queries(file)
+    if preview:
+        with reading() as session:
+            changes = query_changes(session, find_evaluation(session, CONSOLE, *evaluation), rows)
+        click.echo("\n".join([*_query_changes_in_words(changes), "nothing was written"]))
+        return
     with writing() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        named = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
-    click.echo(f"{file.name}: {counted(len(named), 'query', 'queries')} in {evaluation}")
+        added = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
+    click.echo(f"{file.name}: {counted(len(added), 'query', 'queries')} in {evaluation}")
+
+
+@queries.command("list")
+@PLACE
+def list_queries(evaluation: Place) -> None:
+    """List the queries, hidden and excluded ones too.
+
+    \b
+    leaderboard queries list harbour/2026-text
+    """
+    with reading() as session:
+        page = organised_queries(session, CONSOLE, *evaluation, present(), page=None)
+    rows = [
+        (
+            one.id,
+            one.text,
+            " ".join(one.tags) or "–",
+            "hidden" if one.hidden else "shown",
+            f"excluded: {one.because}" if one.excluded else "–",
+            one.judged,
+        )
+        for one in page.rows
+    ]
+    head = ("query", "text", "tags", "split", "excluded", "judged")
+    print_table(head, rows, f"no query yet; import some: leaderboard queries import {evaluation} FILE")
+
+
+@queries.command()
+@PLACE
+@IDS
+@click.option("--because", required=True, help="The reason; readers see it beside the query.")
+def exclude(evaluation: Place, ids: Sequence[str], because: str) -> None:
+    """Leave queries out of all figures. Boards switch when every run is scored without them.
+
+    \b
+    leaderboard queries exclude harbour/2026-text q17 q18 --because 'two queries were the same'
+    """
+    with writing() as session:
+        changed = service.exclude_queries(
+            session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids, because
+        )
+        click.echo(_named_with("excluded", changed))
+
+
+@queries.command()
+@PLACE
+@IDS
+def include(evaluation: Place, ids: Sequence[str]) -> None:
+    """Take excluded queries back in.
+
+    \b
+    leaderboard queries include harbour/2026-text q17
+    """
+    with writing() as session:
+        changed = service.include_queries(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids)
+        click.echo(_named_with("included", changed))
+
+
+@queries.command()
+@PLACE
+@IDS
+def hide(evaluation: Place, ids: Sequence[str]) -> None:
+    """Hide queries until the evaluation closes: only organisers see them and figures over them.
+
+    \b
+    leaderboard queries hide harbour/2026-text q40 q41
+    """
+    with writing() as session:
+        changed = service.set_split(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids, Split.HIDDEN)
+        click.echo(_named_with("hidden", changed))
+
+
+@queries.command()
+@PLACE
+@IDS
+def show(evaluation: Place, ids: Sequence[str]) -> None:
+    """Show hidden queries to everybody.
+
+    \b
+    leaderboard queries show harbour/2026-text q40
+    """
+    with writing() as session:
+        changed = service.set_split(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids, Split.SHOWN)
+        click.echo(_named_with("shown", changed))
 
 
 @click.group()
@@ -52,8 +160,16 @@ def judgments() -> None:
 @click.option("--note", default="", help="What is new in this revision.")
 @click.option("--known", type=FILE, help="The documents that the user knew already (Coverage and Novelty).")
 @click.option("--subtopics", type=FILE, help="Judgments of subtopics (alpha_nDCG and other measures of diversity).")
+@click.option("--source", help="Who judged, in one short word, where several do (default: the official source).")
+@PREVIEW
 def import_judgment_file(
-    evaluation: Place, file: Path | None, note: str, known: Path | None, subtopics: Path | None
+    evaluation: Place,
+    file: Path | None,
+    note: str,
+    known: Path | None,
+    subtopics: Path | None,
+    source: str | None,
+    preview: bool,
 ) -> None:
     """Add a revision of the judgments (query, iteration, document, grade) and score all runs by it.
 
@@ -61,6 +177,7 @@ def import_judgment_file(
     leaderboard judgments import harbour/2026-text qrels.txt --note 'after adjudication'
     leaderboard judgments import web/2012 qrels.txt --subtopics qrels.diversity.txt
     leaderboard judgments import web/2012 --subtopics qrels.diversity.txt
+    leaderboard judgments import harbour/2026-text by-a-model.txt --source llm
 
     A file of subtopics has them in the second column: query, subtopic, document, grade. Given alone, it says of each
     document what holds for its query as a whole too: the highest grade of any subtopic.
@@ -73,13 +190,105 @@ def import_judgment_file(
         read, name = of_any_subtopic(aspects), subtopics.name
     else:
         raise click.UsageError("no file is named; give the judgments, or --subtopics FILE, or both")
+    if preview:
+        with reading() as session:
+            changes = judgment_changes(session, find_evaluation(session, CONSOLE, *evaluation), read, source)
+        click.echo("\n".join([*_judgment_changes_in_words(changes), "nothing was written"]))
+        return
     read_known = read_judgments(known) if known is not None else None
     for path, judged in ((file, read), (subtopics, aspects), (known, read_known)):
         if path is not None:
             tell_repeats(path.name, judged)
     with writing() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects)
+        revision = import_judgments(session, CONSOLE, found, read, note, read_known, aspects, source)
+        beside = "" if revision.source == found.official_source else f", by {revision.source}"
     held = "1 judgment is" if len(read) == 1 else f"{len(read):,} judgments are"
-    beside = "" if aspects is None else f", with {len(aspects):,} of subtopics"
+    beside += "" if aspects is None else f", with {len(aspects):,} of subtopics"
     click.echo(f"{name}: {held} revision {revision.number} of {evaluation}{beside}")
+
+
+@judgments.command("list")
+@PLACE
+def list_judgments(evaluation: Place) -> None:
+    """List the revisions, the newest first, with the runs that are still to be scored by each.
+
+    \b
+    leaderboard judgments list harbour/2026-text
+    """
+    with reading() as session:
+        page = organised_judgments(session, CONSOLE, *evaluation, present())
+    rows = [
+        (
+            one.number,
+            one.source,
+            _state(one, page.official),
+            one.judgments,
+            f"{one.imported_at:%Y-%m-%d %H:%M}",
+            one.waiting,
+            one.note or "–",
+        )
+        for one in page.revisions
+    ]
+    head = ("revision", "source", "state", "judgments", "imported", "waiting", "note")
+    print_table(head, rows, f"no judgments yet; import some: leaderboard judgments import {evaluation} FILE")
+
+
+@judgments.command()
+@PLACE
+@click.argument("source")
+def official(evaluation: Place, source: str) -> None:
+    """Let boards go by another source of judgments, once all runs are scored by it.
+
+    \b
+    leaderboard judgments official harbour/2026-text second-lab
+    """
+    with writing() as session:
+        make_official(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), source)
+    click.echo(f"boards of {evaluation} go by the judgments of {source}")
+
+
+def _state(revision: OrganisedRevision, official: str) -> str:
+    if revision.building:
+        return "building"
+    if not revision.stands:
+        return "–"
+    return "official" if revision.source == official else "beside"
+
+
+def _named_with(done: str, changed: Iterable[Query]) -> str:
+    ids = [query.external_id for query in changed]
+    return f"{done}: {named(ids)}" if ids else "nothing to change"
+
+
+def _query_changes_in_words(changes: QueryChanges) -> list[str]:
+    lines = [f"{'new':12}{len(changes.new)}{_list([row.id for row in changes.new])}"]
+    lines.append(f"{'changed':12}{len(changes.changed)}{_list([one.id for one in changes.changed])}")
+    lines.append(f"{'unchanged':12}{changes.unchanged}")
+    lines.append(f"{'not in it':12}{len(changes.missing)}{_list(changes.missing)}")
+    if changes.scores_anew:
+        lines.append("all runs are scored anew, because there are more queries")
+    return lines
+
+
+def _judgment_changes_in_words(changes: JudgmentChanges) -> list[str]:
+    grades = ", ".join(f"{count:,} of grade {grade}" for grade, count in changes.grades)
+    empty = f"{len(changes.none_relevant)}{_list(changes.none_relevant)}"
+    lines = [
+        f"judgments   {changes.judgments:,} by {changes.source}: {grades}",
+        f"queries     {len(changes.queries)} judged; nothing relevant: {empty}",
+        f"unjudged    {len(changes.unjudged)}{_list(changes.unjudged)}",
+    ]
+    if changes.below_zero:
+        lines.append(f"below 0     {changes.below_zero:,} count as not judged where a measure says so")
+    if changes.unknown:
+        lines.append(f"unknown     {len(changes.unknown)}{_list(changes.unknown)}: the file can't be imported")
+    if changes.against is not None:
+        changed = ", ".join(f"{one.judgments:,} from {one.before} to {one.after}" for one in changes.changed) or "none"
+        lines.append(f"against revision {changes.against}: added {changes.added:,}, removed {changes.removed:,}")
+        lines.append(f"other grade {changed}")
+    return lines
+
+
+def _list(ids: Sequence[str]) -> str:
+    return f" ({named(ids)})" if ids else ""

@@ -28,13 +28,14 @@ from leaderboard.formats.judgments import (
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, side_metadata
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
-from leaderboard.formats.queries import QueryRow, read_queries
+from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
 
 __all__ = [
     "GRADE_LIMIT",
     "HEADER_BYTES",
     "NO_RULES",
+    "QUERY_FORMATS",
     "RUN_FORMATS",
     "RUN_WRITERS",
     "ByteSource",

@@ -35,7 +35,7 @@ def guess_content(head: bytes, expected: str) -> str:
     if first.startswith("<"):
         return "an HTML page or XML; download the file itself"
     if expected == "queries" and first.startswith(("[", "{")):
-        return f"JSON; {WRITE_QUERIES}"
+        return "one JSON document; write one JSON object a line"
     if first.startswith("["):
         return "one JSON array; write one JSON object a line"
     if header := _guess_header(first, expected):

@@ -1,24 +1,33 @@
-"""Queries: an id, its text and its tags, separated by tabs."""
+"""Queries: an id, its text and its tags; separated by tabs, as JSON lines, or as TREC's topics in SGML or XML."""
 
+import json
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from leaderboard.formats.checks import identifier
+from leaderboard.formats.checks import control_character, identifier
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import numbered_lines
-from leaderboard.formats.plain_text import ByteSource, Limits, open_plain, rejection, source_name
+from leaderboard.formats.plain_text import ByteSource, CappedReader, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
 from leaderboard.formats.tables import our_name
+from leaderboard.formats.topics import IDS, TAGS, TEXTS, read_sgml, read_xml, starts_sgml, starts_xml
 from leaderboard.numbers import is_number
 
-__all__ = ["QueryRow", "read_queries"]
+__all__ = ["QUERY_FORMATS", "QueryRow", "read_queries"]
 
+QUERY_FORMATS = "TSV (id, text, tags), JSON lines, or TREC topics in SGML or XML; plain or gzipped"
 MOST_COLUMNS = 3
 COLUMNS = "id TAB text TAB tags"
+LONGEST_TEXT = 10_000  # characters
+LONGEST_TAG = 100
 # What the lines of CSV, JSON, XML or prose hold and an id alone does not.
 NO_ID_ALONE = re.compile(r'[\s,;|"<>{}\[\]]')
+# Control characters, and halves of a character, which JSON may write and no database keeps.
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +39,55 @@ class QueryRow:
     tags: tuple[str, ...]
 
 
+class _Given(NamedTuple):
+    """A query as it stands in the file, before anything of it is checked."""
+
+    line: int
+    id: str
+    text: str
+    tags: Sequence[str]
+
+
 def read_queries(
     source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None
 ) -> tuple[QueryRow, ...]:
-    """Reads queries, one a line: `id TAB text TAB tags`. Text and tags may be left out; commas separate the tags.
+    """Reads queries, plain or gzipped, in one of four forms, which the beginning of the file tells apart.
 
-    Blanks around a field don't count, `#` starts a comment line. A line without TAB is an id alone, which holds nothing
-    of NO_ID_ALONE; before a TAB an id may hold anything but blanks. Raises FileRejected with every problem's line, and
-    for a file whose texts are all numbers or Y or N: a run's list for one query.
+    Columns: `id TAB text TAB tags`, one query a line. Text and tags may be left out; commas separate the tags. Blanks
+    around a field don't count, `#` starts a comment line. A line without TAB is an id alone, which holds nothing of
+    NO_ID_ALONE; before a TAB an id may hold anything but blanks.
+
+    JSON lines: objects with an id, a text and tags (a list, or separated by commas).
+
+    TREC's topics, as SGML with `<top>` and fields that need not be closed, or as XML: `formats/topics.py`.
+
+    Raises FileRejected with every problem's line, and for a file whose texts are all numbers or Y or N: a run's list
+    for one query.
 
     >>> import io
     >>> read_queries(io.BytesIO(b"q1\\tharbour fees\\tlaw,port\\n"))
     (QueryRow(id='q1', text='harbour fees', tags=('law', 'port')),)
+    >>> read_queries(io.BytesIO(b"<top>\\n<num> Number: 301\\n<title> Organized Crime\\n</top>\\n"))
+    (QueryRow(id='301', text='Organized Crime', tags=()),)
     """
     problems = Problems(source_name(source, name), limits or Limits())
     rows: dict[str, tuple[int, QueryRow]] = {}
     with open_plain(source, problems.limits, problems.name) as text:
-        problems.guess = guess_content(text.peek(HEAD_BYTES), "queries")
-        for number, line in numbered_lines(text, problems):
-            if not line.strip() or line.startswith("#"):
-                continue
-            problems.lines += 1
+        head = text.peek(HEAD_BYTES)
+        problems.guess = guess_content(head, "queries")
+        for given in _reader_of(head)(text, problems):
             try:
-                row = _read_line(line, problems.lines == 1, problems.limits)
+                row = _checked(given, problems.limits)
             except Wrong as wrong:
-                problems.add(number, wrong)
+                problems.add(given.line, wrong)
                 continue
-            first, _ = rows.setdefault(row.id, (number, row))
-            if first != number:
-                twice = f"query {shown(row.id)} is there twice (first on line {first})"
-                problems.add(number, Wrong(twice, "the query is there twice"))
+            if row.id in rows:
+                twice = f"query {shown(row.id)} is there twice (first on line {rows[row.id][0]})"
+                problems.add(given.line, Wrong(twice, "the query is there twice"))
+                continue
+            rows[row.id] = given.line, row
+            if len(rows) > problems.limits.queries:
+                raise rejection(problems.name, f"more than {problems.limits.queries:,} queries, the most allowed")
     problems.raise_if_any()
     if not rows:
         problems.raise_empty()
@@ -69,7 +97,26 @@ def read_queries(
     return tuple(row for _, row in rows.values())
 
 
-def _read_line(line: str, is_first: bool, limits: Limits) -> QueryRow:
+def _reader_of(head: bytes) -> Callable[[CappedReader, Problems], Iterator[_Given]]:
+    if starts_sgml(head):
+        return _topics_in_sgml
+    if starts_xml(head):
+        return _topics_in_xml
+    return _json_lines if head.lstrip().startswith(b"{") else _columns
+
+
+def _columns(text: CappedReader, problems: Problems) -> Iterator[_Given]:
+    for number, line in numbered_lines(text, problems):
+        if not line.strip() or line.startswith("#"):
+            continue
+        problems.lines += 1
+        try:
+            yield _fields(number, line, problems.lines == 1)
+        except Wrong as wrong:
+            problems.add(number, wrong)
+
+
+def _fields(number: int, line: str, is_first: bool) -> _Given:
     fields = [field.strip() for field in line.split("\t")]
     if len(fields) > MOST_COLUMNS:
         raise wrong_width(f"up to {MOST_COLUMNS}", len(fields), COLUMNS)
@@ -83,8 +130,73 @@ def _read_line(line: str, is_first: bool, limits: Limits) -> QueryRow:
     if not query or len(query.split()) != 1:
         odd = f"is empty or holds blanks ({COLUMNS})"
         raise Wrong(f"query id {shown(query)!r} {odd}", f"the query id {odd}")
-    identifier("query", query, limits.id_bytes)
-    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, tags.split(",")) if tag))
+    return _Given(number, query, text, tags.split(","))
+
+
+def _json_lines(text: CappedReader, problems: Problems) -> Iterator[_Given]:
+    for number, line in numbered_lines(text, problems):
+        if not line.strip():
+            continue
+        problems.lines += 1
+        try:
+            yield _object(number, line)
+        except Wrong as wrong:
+            problems.add(number, wrong)
+
+
+def _object(number: int, line: str) -> _Given:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        raise Wrong("is no JSON object; write one a line") from None
+    if not isinstance(value, dict):
+        raise Wrong("is no JSON object; write one a line")
+    given = {name.lower().lstrip("_"): member for name, member in value.items()}
+    query = next((given[name] for name in IDS if name in given), None)
+    if isinstance(query, int) and not isinstance(query, bool):
+        query = str(query)
+    if not isinstance(query, str):
+        raise Wrong('the object has no id; write "id": "…"')
+    words = next((given[name] for name in TEXTS if name in given), "")
+    if not isinstance(words, str):
+        raise Wrong(f"the text of query {shown(query)} is no text; put it in quotes", "the text of a query is no text")
+    return _Given(number, query, words, _list_of_tags(query, next((given[name] for name in TAGS if name in given), ())))
+
+
+def _list_of_tags(query: str, value: Any) -> Sequence[str]:
+    tags = value.split(",") if isinstance(value, str) else value
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
+        raise Wrong(
+            f"the tags of query {shown(query)} are no list of texts", "the tags of a query are no list of texts"
+        )
+    return tags
+
+
+def _topics_in_sgml(text: CappedReader, problems: Problems) -> Iterator[_Given]:
+    for topic in read_sgml(text, problems):
+        problems.lines += 1
+        yield _Given(topic.line, topic.id, topic.words, topic.tags)
+
+
+def _topics_in_xml(text: CappedReader, problems: Problems) -> Iterator[_Given]:
+    for topic in read_xml(text, problems):
+        problems.lines += 1
+        yield _Given(topic.line, topic.id, topic.words, topic.tags)
+    if not problems.lines:
+        raise rejection(problems.name, "holds no topics: expected elements <topic> with a number and a query or title")
+
+
+def _checked(given: _Given, limits: Limits) -> QueryRow:
+    """Raises Wrong for an id, a text or a tag that none may be."""
+    if not given.id:
+        raise Wrong("the topic has no number or id")
+    query = identifier("query", given.id, limits.id_bytes)
+    text = " ".join(given.text.split())
+    if len(text) > LONGEST_TEXT:
+        long = f"is longer than {LONGEST_TEXT:,} characters"
+        raise Wrong(f"the text of query {shown(query)} {long}", f"the text of a query {long}")
+    _require_seen("text", text)
+    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, given.tags) if tag))
 
 
 def _tag(tag: str) -> str:
@@ -92,4 +204,12 @@ def _tag(tag: str) -> str:
     if len(tag.split()) != 1:
         joined = shown("-".join(tag.split()))
         raise Wrong(f"tag {shown(tag)!r} holds a blank; write {joined!r}", "a tag holds a blank")
+    if len(tag) > LONGEST_TAG:
+        raise Wrong(f"tag {shown(tag)!r} is longer than {LONGEST_TAG} characters", "a tag is too long")
+    _require_seen("tag", tag)
     return tag
+
+
+def _require_seen(what: str, text: str) -> None:
+    if UNSEEN.search(text):
+        raise control_character(what, text)

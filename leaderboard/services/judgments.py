@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import Conflict, FileRejected, Problem
 from leaderboard.formats import GRADE_LIMIT, Judgments, SubtopicJudgments
+from leaderboard.lookup import newest_revision
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
@@ -16,7 +17,7 @@ from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 
-__all__ = ["import_judgments", "judgments_sha256", "newest_revision"]
+__all__ = ["import_judgments", "judgments_sha256"]
 
 ROWS_AT_ONCE = 5000
 NAMED = 10  # unknown queries that a message names
@@ -123,16 +124,6 @@ def import_judgments(
     )
     make_set(session, actor, evaluation)
     return revision
-
-
-def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:
-    """The newest revision of a source; None before its first."""
-    return session.scalar(
-        sa.select(JudgmentRevision)
-        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source)
-        .order_by(JudgmentRevision.number.desc())
-        .limit(1)
-    )
 
 
 def _query_numbers(

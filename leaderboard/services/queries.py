@@ -16,7 +16,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 
-__all__ = ["exclude_query", "import_queries", "include_query", "set_split"]
+__all__ = ["exclude_queries", "import_queries", "include_queries", "set_split"]
 
 
 def import_queries(
@@ -58,38 +58,59 @@ def import_queries(
     return named
 
 
-def exclude_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str, because: str) -> Query:
-    """Leaves a query out of all means computed from now on; sets that were scored before keep its values."""
+def exclude_queries(
+    session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str], because: str
+) -> list[Query]:
+    """Leaves queries out of all means computed from now on; sets that were scored before keep their values.
+
+    One that is excluded already gets the new reason. Raises InvalidFields without a reason, NotFound for no such query.
+    """
     require_organiser(actor, evaluation.campaign_id)
     if not because.strip():
         raise InvalidFields({"because": ["say why: readers see it beside the query"]})
-    query = find_query(session, evaluation, external_id)
-    query.excluded_because = checked_text(because, LONGEST_REASON, "because")
-    if query.excluded_at is None:
+    because = checked_text(because, LONGEST_REASON, "because")
+    named = _found(session, evaluation, external_ids)
+    counted = [query for query in named if query.excluded_at is None]
+    for query in named:
+        query.excluded_because = because
+    for query in counted:
         query.excluded_at = present()
+    if counted:
         make_set(session, actor, evaluation)
-    record(session, actor, "exclude", query, because=query.excluded_because)
-    return query
+    for query in named:
+        record(session, actor, "exclude", query, because=because)
+    return named
 
 
-def include_query(session: Session, actor: Actor, evaluation: Evaluation, external_id: str) -> Query:
-    """Takes an excluded query back in."""
+def include_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Takes excluded queries back in; gives those that were. Raises NotFound for no such query."""
     require_organiser(actor, evaluation.campaign_id)
-    query = find_query(session, evaluation, external_id)
-    if query.excluded_at is not None:
+    excluded = [query for query in _found(session, evaluation, external_ids) if query.excluded_at is not None]
+    for query in excluded:
         query.excluded_at, query.excluded_because = None, ""
+    if excluded:
         make_set(session, actor, evaluation)
+    for query in excluded:
         record(session, actor, "include", query)
-    return query
+    return excluded
 
 
 def set_split(
     session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str], split: Split
-) -> None:
-    """Shows queries to everybody, or hides them until the evaluation closes."""
+) -> list[Query]:
+    """Shows queries to everybody, or hides them until the evaluation closes; gives those that were otherwise."""
     require_organiser(actor, evaluation.campaign_id)
-    names = list(external_ids)
-    for external_id in names:
-        find_query(session, evaluation, external_id).split = split
-    make_set(session, actor, evaluation)
-    record(session, actor, "set split", evaluation, queries=names, split=split.value)
+    others = [query for query in _found(session, evaluation, external_ids) if query.split is not split]
+    for query in others:
+        query.split = split
+    if others:
+        make_set(session, actor, evaluation)
+        names = [query.external_id for query in others]
+        record(session, actor, "set split", evaluation, queries=names, split=split.value)
+    return others
+
+
+def _found(session: Session, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Each once. The evaluation is locked first, so that the set which is made sees all that others changed."""
+    locked(session, Evaluation, evaluation.id)
+    return [find_query(session, evaluation, external_id) for external_id in dict.fromkeys(external_ids)]

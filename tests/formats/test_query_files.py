@@ -32,8 +32,8 @@ def test_every_problem_is_told_with_its_line() -> None:
         ("topic;doc;rank;sim", "{};010vptx3;1;0.5", "a run or judgments"),
         ("qid,docid,rank,score", "{},010vptx3,1,0.5", "a run or judgments"),
         ("query|document|grade", "{}|010vptx3|2", "a run or judgments"),
-        ("[", '{{"id":"{}"}},', "JSON; write one query a line, id TAB text TAB tags"),
-        ('<?xml version="1.0"?>', "<query>{}</query>", "an HTML page or XML; download the file itself"),
+        ("[", '{{"id":"{}"}},', "one JSON document; write one JSON object a line"),
+        ("<html>", "<p>{}</p>", "an HTML page or XML; download the file itself"),
     ],
 )
 def test_a_file_of_another_kind_is_not_taken_for_a_list_of_ids(header: str, line: str, guess: str) -> None:

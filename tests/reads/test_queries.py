@@ -13,7 +13,7 @@ from leaderboard.reads.queries import QueryListPage, QueryPage, query, query_lis
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services.queries import exclude_query, set_split
+from leaderboard.services.queries import exclude_queries, set_split
 from tests.support.field import DAY, NAN, NOW, Field
 
 
@@ -70,7 +70,7 @@ def test_a_tag_keeps_its_queries_only(database: Database) -> None:
 def test_an_excluded_query_says_so_and_why(field: Field) -> None:
     with field.database.write() as session:
         evaluation = session.get_one(Evaluation, field.evaluations["2026"])
-        exclude_query(session, CONSOLE, evaluation, "q2", "ambiguous")
+        exclude_queries(session, CONSOLE, evaluation, ["q2"], "ambiguous")
     row = list_of(field).queries[1].query
     assert (row.excluded, row.excluded_because) == (True, "ambiguous")
 

@@ -15,7 +15,7 @@ from leaderboard.reads.boards import BoardPage, board
 from leaderboard.rules.settings import NoRelevant, Split, Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.services import boards
-from leaderboard.services.queries import exclude_query, set_split
+from leaderboard.services.queries import exclude_queries, set_split
 from leaderboard.services.scoring_sets import switch
 from tests.support.field import DAY, NAN, NOW, Field, about
 
@@ -298,7 +298,7 @@ def test_a_new_set_is_due_when_it_takes_over(field: Field) -> None:
     refresh(field)
     with field.database.write() as session:
         evaluation = session.get_one(Evaluation, field.evaluations["2026"])
-        exclude_query(session, CONSOLE, evaluation, "q1", "It was ambiguous.")
+        exclude_queries(session, CONSOLE, evaluation, ["q1"], "It was ambiguous.")
     assert due(field) == []  # the set that is building is on no board
     before = field.current_set().id
     with field.database.write() as session:

@@ -31,7 +31,7 @@ def test_an_excluded_query_leaves_every_mean(world: World) -> None:
     submission = world.submit()
     world.drain()
     with world.organising() as (session, _, evaluation):
-        queries.exclude_query(session, CONSOLE, evaluation, "q1", "its text was garbled")
+        queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], "its text was garbled")
     world.drain()
     means = {score.measure: (score.mean, score.count) for score in world.scoring(submission).scores}
     assert means["AP"] == (0.5, 2)  # q2: 1, q3: 0
@@ -39,7 +39,7 @@ def test_an_excluded_query_leaves_every_mean(world: World) -> None:
 
 def test_a_query_is_not_excluded_without_a_reason(world: World) -> None:
     with refused(world.database, InvalidFields, "query"), world.organising() as (session, _, evaluation):
-        queries.exclude_query(session, CONSOLE, evaluation, "q1", " ")
+        queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], " ")
 
 
 def test_hidden_queries_count_for_organisers_only(world: World) -> None:
@@ -56,14 +56,14 @@ def test_hidden_queries_count_for_organisers_only(world: World) -> None:
 def test_participants_import_and_exclude_nothing(world: World) -> None:
     def forbidden(session: Session, evaluation: Evaluation) -> Iterator[Callable[[], object]]:
         yield lambda: queries.import_queries(session, world.ada, evaluation, [QueryRow("q1", "changed", ())])
-        yield lambda: queries.exclude_query(session, world.ada, evaluation, "q1", "mine is bad")
-        yield lambda: queries.include_query(session, world.ada, evaluation, "q2")
+        yield lambda: queries.exclude_queries(session, world.ada, evaluation, ["q1"], "mine is bad")
+        yield lambda: queries.include_queries(session, world.ada, evaluation, ["q2"])
         yield lambda: queries.set_split(session, world.ada, evaluation, ["q1"], Split.HIDDEN)
         yield lambda: judgments.import_judgments(session, world.ada, evaluation, judged("q1 0 d9 1\n"))
         yield lambda: evaluations.change_evaluation(session, world.ada, evaluation, daily_quota=1000)
 
     with world.organising() as (session, _, evaluation):
-        queries.exclude_query(session, CONSOLE, evaluation, "q2", "its text was garbled")
+        queries.exclude_queries(session, CONSOLE, evaluation, ["q2"], "its text was garbled")
     before = every_row(world.database)
     with world.organising() as (session, _, evaluation):
         for attempt in forbidden(session, evaluation):
@@ -76,9 +76,9 @@ def test_participants_import_and_exclude_nothing(world: World) -> None:
 def test_an_excluded_query_comes_back_into_the_means(world: World) -> None:
     submission = world.submit()
     with world.organising() as (session, _, evaluation):
-        queries.exclude_query(session, CONSOLE, evaluation, "q1", "its text was garbled")
+        queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], "its text was garbled")
     with world.organising() as (session, _, evaluation):
-        queries.include_query(session, CONSOLE, evaluation, "q1")
+        queries.include_queries(session, CONSOLE, evaluation, ["q1"])
     world.drain()
     means = {score.measure: (score.mean, score.count) for score in world.scoring(submission).scores}
     assert means["AP"] == (0.5, 3)  # q1: .5, q2: 1, q3: 0

@@ -36,8 +36,8 @@ TEXTS: dict[str, tuple[int, Write]] = {
     "why a run is withdrawn": (500, withdraw),
     "why a query is left out": (
         500,
-        lambda world, session, text: queries.exclude_query(
-            session, CONSOLE, evaluation(world, session), "q1", text
+        lambda world, session, text: queries.exclude_queries(
+            session, CONSOLE, evaluation(world, session), ["q1"], text
         ),
     ),
     "a note on judgments": (

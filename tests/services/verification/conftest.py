@@ -31,7 +31,7 @@ def _play(world: World) -> None:
         ben = people.create_user(session, CONSOLE, new_account("Ben"))
         campaigns.add_organiser(session, CONSOLE, campaign, ben)
         campaigns.change_campaign(session, CONSOLE, campaign, title="Another title")
-        queries.exclude_query(session, CONSOLE, evaluation, "q3", "it was a duplicate")
+        queries.exclude_queries(session, CONSOLE, evaluation, ["q3"], "it was a duplicate")
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, other))
         teams.create_team(session, CONSOLE, "Others")
     world.change_evaluation(closes_at=dt.datetime(2031, 1, 1, tzinfo=dt.UTC), title="Another year")

@@ -1,0 +1,97 @@
+"""`leaderboard queries` and `leaderboard judgments`: previews, exclusions, and several sources of judgments."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Says = Callable[..., str]
+
+TOPICS = """<top>
+<num> Number: 301
+<title> International Organized Crime
+<desc> Description: Identify organizations.
+</top>
+<top>
+<num> Number: 302
+<title> Poliomyelitis
+</top>
+"""
+QRELS = "301 0 d1 1\n301 0 d2 0\n302 0 d3 1\n"
+
+
+@pytest.fixture
+def place(ok: Says, tmp_path: Path) -> str:
+    ok("campaign", "add", "robust", "--title", "Robust", "--measures", "AP")
+    ok("evaluation", "add", "robust/2004", "--title", "2004", "--period", "2004")
+    (tmp_path / "topics.txt").write_text(TOPICS)
+    ok("queries", "import", "robust/2004", tmp_path / "topics.txt")
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    return "robust/2004"
+
+
+def test_a_preview_of_queries_says_what_would_change_and_writes_nothing(ok: Says, place: str, tmp_path: Path) -> None:
+    file = tmp_path / "new.jsonl"
+    file.write_text('{"id": "301", "text": "Organized crime"}\n{"id": "303", "text": "Hubble"}\n')
+    before = ok("queries", "list", place)
+    assert ok("queries", "import", place, file, "--preview").splitlines() == [
+        "new         1 (303)", "changed     1 (301)", "unchanged   0", "not in it   1 (302)", "nothing was written",
+    ]  # fmt: skip
+    assert ok("queries", "list", place) == before
+    ok("queries", "import", place, file)
+    texts = [line.split(maxsplit=1) for line in ok("queries", "list", place).splitlines()[1:]]
+    assert [(query, rest.split("  ")[0]) for query, rest in texts] == [
+        ("301", "Organized crime"), ("302", "Poliomyelitis"), ("303", "Hubble"),
+    ]  # fmt: skip
+
+
+def test_queries_are_excluded_hidden_and_taken_back_by_command(ok: Says, refused: Says, place: str) -> None:
+    assert ok("queries", "exclude", place, "301", "--because", "it was garbled") == "excluded: 301\n"
+    assert ok("queries", "hide", place, "302") == "hidden: 302\n"
+    listed = ok("queries", "list", place)
+    assert "excluded: it was garbled" in listed.splitlines()[1]
+    assert "hidden" in listed.splitlines()[2]
+    assert ok("queries", "include", place, "301", "302") == "included: 301\n"
+    assert ok("queries", "show", place, "302") == "shown: 302\n"
+    assert ok("queries", "show", place, "302") == "nothing to change\n"
+    assert "there is no query '999'" in refused("queries", "exclude", place, "999", "--because", "x")
+
+
+def test_a_preview_of_judgments_says_what_would_change_and_writes_nothing(ok: Says, place: str, tmp_path: Path) -> None:
+    first = ok("judgments", "import", place, tmp_path / "qrels.txt", "--preview").splitlines()
+    assert first[0] == "judgments   3 by assessors: 1 of grade 0, 2 of grade 1"
+    assert first[-1] == "nothing was written"
+    assert "revision 1" in ok("judgments", "import", place, tmp_path / "qrels.txt")
+    file = tmp_path / "again.txt"
+    file.write_text("301 0 d1 0\n301 0 d4 -1\n999 0 d3 1\n")
+    told = ok("judgments", "import", place, file, "--preview").splitlines()
+    assert told == [
+        "judgments   3 by assessors: 1 of grade -1, 1 of grade 0, 1 of grade 1",
+        "queries     2 judged; nothing relevant: 1 (301)",
+        "unjudged    1 (302)",
+        "below 0     1 count as not judged where a measure says so",
+        "unknown     1 (999): the file can't be imported",
+        "against revision 1: added 2, removed 2",
+        "other grade 1 from 1 to 0",
+        "nothing was written",
+    ]
+    assert len(ok("judgments", "list", place).splitlines()) == 2  # the head and revision 1
+
+
+def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_one(
+    ok: Says, refused: Says, place: str, tmp_path: Path
+) -> None:
+    ok("judgments", "import", place, tmp_path / "qrels.txt")
+    (tmp_path / "llm.txt").write_text(QRELS.replace("d3 1", "d3 0"))
+    said = ok("judgments", "import", place, tmp_path / "llm.txt", "--source", "llm")
+    assert said == "llm.txt: 3 judgments are revision 2 of robust/2004, by llm\n"
+    newest, oldest = ok("judgments", "list", place).splitlines()[1:]
+    assert newest.split()[1:3] == ["llm", "beside"]
+    assert oldest.split()[1:3] == ["assessors", "official"]
+    assert ok("judgments", "official", place, "llm") == "boards of robust/2004 go by the judgments of llm\n"
+    newest, oldest = ok("judgments", "list", place).splitlines()[1:]
+    assert newest.split()[1:3] == ["llm", "official"]
+    assert oldest.split()[1:3] == ["assessors", "beside"]
+    assert "use lower-case letters" in refused(
+        "judgments", "import", place, tmp_path / "llm.txt", "--source", "An LLM!"
+    )
