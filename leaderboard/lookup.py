@@ -18,6 +18,7 @@ from leaderboard.models import (
     Campaign,
     Evaluation,
     Event,
+    FormerAddress,
     JudgmentRevision,
     Participation,
     PersonalUse,
@@ -44,9 +45,12 @@ __all__ = [
     "find_system",
     "find_team",
     "lost_in",
+    "merged_system",
+    "merged_team",
     "missing",
     "newest_revision",
     "of_subset",
+    "on_boards",
     "personal_quota",
     "scored_runs",
     "select_scored_runs",
@@ -100,16 +104,49 @@ def of_subset(evaluation_id: int, subset: Subset) -> tuple[sa.ColumnElement[bool
 
 
 def find_team(session: Session, slug: str) -> Team:
-    """Raises NotFound."""
+    """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound."""
+    team = _team_once(session, slug)
+    if team is None:
+        missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None))
+    return merged_team(session, team)
+
+
+def find_system(session: Session, team_slug: str, slug: str) -> System:
+    """The system of this address, with its team; former addresses find it, as `find_team` does. Raises NotFound."""
+    team = _team_once(session, team_slug)
+    while team is not None:
+        system = session.scalar(sa.select(System).where(System.team_id == team.id, System.slug == slug))
+        if system is None:
+            before = FormerAddress.team_slug == team.slug, FormerAddress.system_slug == slug
+            system = session.scalar(sa.select(System).join(FormerAddress.system).where(*before))
+        if system is not None:
+            return merged_system(session, system)
+        team = session.get(Team, team.merged_into_id) if team.merged_into_id is not None else None
+    found = find_team(session, team_slug)
+    return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+
+
+def merged_team(session: Session, team: Team) -> Team:
+    """The team itself, or the one that it was merged into."""
+    while team.merged_into_id is not None:
+        team = session.get_one(Team, team.merged_into_id)
+    return team
+
+
+def merged_system(session: Session, system: System) -> System:
+    """The system itself, or the one that it became one with."""
+    while system.merged_into_id is not None:
+        system = session.get_one(System, system.merged_into_id)
+    return system
+
+
+def _team_once(session: Session, slug: str) -> Team | None:
+    """The team that has, or had, this address, whatever it was merged into since."""
     team = session.scalar(sa.select(Team).where(Team.slug == slug))
-    return team or missing(session, "team", slug, Team.slug)
-
-
-def find_system(session: Session, team: Team, slug: str) -> System:
-    """Raises NotFound."""
-    own = System.team_id == team.id
-    system = session.scalar(sa.select(System).where(own, System.slug == slug))
-    return system or missing(session, "system", slug, System.slug, own, within=f" of {team.name}")
+    if team is None:
+        before = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
+        team = session.scalar(sa.select(Team).join(FormerAddress.team).where(*before))
+    return team
 
 
 def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
@@ -152,7 +189,7 @@ def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
 
     Their runs have figures in the set that stands for the same source of judgments. Not those whose stored file is
     damaged, as long as at least as many runs of the set are scored: a few damaged files hold nobody up, and many would
-    empty the board. Not withdrawn runs.
+    empty the board. Not runs off the boards.
     """
     shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
     other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
@@ -162,7 +199,7 @@ def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
         .where(
             other.scoring_set_id == Scoring.scoring_set_id,
             sa.or_(other.state == State.SCORED, sa.and_(other.state == State.FAILED, other.damaged)),
-            entered.withdrawn_at.is_(None),
+            on_boards(entered),
         )
         .correlate(Scoring)
         .scalar_subquery()
@@ -186,7 +223,7 @@ def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
             Scoring.scoring_set_id == scoring_set.id,
             Scoring.state == State.FAILED,
             sa.or_(~Scoring.damaged, balance < 0),
-            Submission.withdrawn_at.is_(None),
+            on_boards(),
             has_figures,
         )
         .correlate(scoring_set)
@@ -200,12 +237,17 @@ def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
     return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
 
 
+def on_boards(submission: Any = Submission) -> sa.ColumnElement[bool]:
+    """Condition on submissions: neither withdrawn nor taken off by organisers, so that boards show what is scored."""
+    return sa.and_(submission.withdrawn_at.is_(None), submission.ruling.is_(None))
+
+
 def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT) -> sa.Select[*tuple[Any, ...]]:
     """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
 
     of_sets  a condition on ScoringSet: of which sets instead
 
-    A withdrawn run has lost it, unless that was after closing: then it is among them, marked.
+    A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
 
     Joined are Scoring, Submission, ScoringSet and System.
     """
@@ -224,7 +266,7 @@ def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT)
             Submission.received_at,
             Submission.scored_at,
             Submission.chosen_at,
-            Submission.withdrawn_at.is_not(None),
+            ~on_boards(),
             *more,
         )
         .join(Submission, Submission.id == Scoring.submission_id)
@@ -234,7 +276,7 @@ def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT)
         .where(
             of_sets,
             Scoring.state == State.SCORED,
-            sa.or_(Submission.withdrawn_at.is_(None), Submission.holds_place),
+            sa.or_(on_boards(), Submission.holds_place),
         )
     )
 

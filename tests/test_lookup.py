@@ -19,7 +19,7 @@ def test_each_thing_is_found_by_its_name(field: Field) -> None:
         )
         assert lookup.find_query(session, evaluation, "q2").text == "text of 2"
         team = lookup.find_team(session, "woods")
-        assert lookup.find_system(session, team, "alder").name == "Alder"
+        assert lookup.find_system(session, team.slug, "alder").name == "Alder"
         current = lookup.current_set(session, evaluation.id)
         assert current is not None
         assert current.revision.number == 1

@@ -88,7 +88,7 @@ def submit(
         evaluation,
         file,
         team,
-        lambda session, found: NewSystem(new_system) if new_system else find_system(session, found, system or ""),
+        lambda session, _: NewSystem(new_system) if new_system else find_system(session, team, system or ""),
         user=user,
         wait=wait,
         designation=designation,

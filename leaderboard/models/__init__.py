@@ -12,7 +12,14 @@ from leaderboard.models.evaluations import (
 from leaderboard.models.events import Chain, Event
 from leaderboard.models.people import ApiToken, Attempt, BrowserSession, Invitation, Membership, Team, User
 from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet
-from leaderboard.models.submissions import Arrival, Participation, PersonalUse, Submission, System
+from leaderboard.models.submissions import (
+    Arrival,
+    FormerAddress,
+    Participation,
+    PersonalUse,
+    Submission,
+    System,
+)
 
 __all__ = [
     "IN_QUEUE",
@@ -27,6 +34,7 @@ __all__ = [
     "Chain",
     "Evaluation",
     "Event",
+    "FormerAddress",
     "Invitation",
     "Judgment",
     "JudgmentRevision",

@@ -67,6 +67,12 @@ class Attempt(Base):
 
 
 class Team(Base):
+    """People who submit together.
+
+    merged_into_id  the team that it became one with: it has no members, systems and runs any more, and its names stay
+                    taken
+    """
+
     __tablename__ = "team"
 
     id: Mapped[Key]
@@ -75,6 +81,7 @@ class Team(Base):
     name_key: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(default="")
     created_at: Mapped[dt.datetime]
+    merged_into_id: Mapped[int | None] = mapped_column(sa.ForeignKey("team.id"))
 
     memberships: Mapped[list["Membership"]] = relationship(back_populates="team")
 

@@ -10,12 +10,16 @@ from leaderboard.db import Base, Key, choice
 from leaderboard.models.evaluations import Evaluation
 from leaderboard.models.people import Team, User
 from leaderboard.rules.standings import Designation, SystemKind, name_of_run
+from leaderboard.rules.states import Ruling
 
-__all__ = ["Arrival", "Participation", "PersonalUse", "Submission", "System"]
+__all__ = ["Arrival", "FormerAddress", "Participation", "PersonalUse", "Submission", "System"]
 
 
 class System(Base):
-    """What a team works on over the years: this, with the team, is what progress follows."""
+    """What a team works on over the years: this, with the team, is what progress follows.
+
+    merged_into_id  the system that it became one with, when its team was merged into another: it has no runs any more
+    """
 
     __tablename__ = "system"
 
@@ -29,14 +33,38 @@ class System(Base):
     code_url: Mapped[str] = mapped_column(default="")
     paper_url: Mapped[str] = mapped_column(default="")
     created_at: Mapped[dt.datetime]
+    merged_into_id: Mapped[int | None] = mapped_column(sa.ForeignKey("system.id"))
 
     __table_args__ = (sa.UniqueConstraint("team_id", "slug"), sa.UniqueConstraint("team_id", "name_key"))
 
     team: Mapped[Team] = relationship()
 
 
+class FormerAddress(Base):
+    """Under which parts of an address a team, or a system of it, was found before: the page is found there still.
+
+    team_slug    the team's part of the address
+    system_slug  the system's part below it; empty for the team's own page
+    system_id    the system that is meant now; NULL for the team's own page
+    """
+
+    __tablename__ = "former_address"
+
+    id: Mapped[Key]
+    team_slug: Mapped[str]
+    system_slug: Mapped[str] = mapped_column(default="")
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
+    system_id: Mapped[int | None] = mapped_column(sa.ForeignKey("system.id"), index=True)
+
+    __table_args__ = (sa.UniqueConstraint("team_slug", "system_slug"),)
+
+    team: Mapped[Team] = relationship()
+    system: Mapped[System | None] = relationship()
+
+
 class Submission(Base):
-    """One run as received. Its state is that of its scoring in the evaluation's current set, unless withdrawn.
+    """One run as received. Its state is that of its scoring in the evaluation's current set, unless withdrawn or ruled
+    off the boards.
 
     version      of the system: as the team or the manifest names it, else the evaluation's period; equal versions link
                  periods
@@ -45,7 +73,11 @@ class Submission(Base):
     text_sha256  of the text after decompression: uploads of one run share it, which is how duplicates will be found;
                  nothing reads it yet
     problems     what is wrong with the file, the first ones as [line or null, message]; `problem_count` is all of them
-    holds_place  it was withdrawn by its team after closing: no other run takes the place that it had
+    holds_place  it was withdrawn by its team after closing, or organisers took it off so that no other run takes the
+                 place that it had
+    chosen_at    when its team last chose that it stands for its system, or another run became the team's primary one
+                 in its stead, while it stood
+    ruling       what the organisers decided, who, when and why, which its team reads
     begun_at     the start of the request
     received_at  its last byte; closing and its grace are held against the two, quotas against this one. Of an imported
                  run when the campaign received it, years ago
@@ -82,11 +114,15 @@ class Submission(Base):
     problems: Mapped[list[Any]] = mapped_column(default=list)
     problem_count: Mapped[int] = mapped_column(default=0)
     scored_at: Mapped[dt.datetime | None]  # when it was first scored
-    chosen_at: Mapped[dt.datetime | None]  # when its team last chose that it stands for its system
+    chosen_at: Mapped[dt.datetime | None]
     withdrawn_at: Mapped[dt.datetime | None]
     withdrawn_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     holds_place: Mapped[bool] = mapped_column(default=False)
     withdrawn_because: Mapped[str] = mapped_column(default="")
+    ruling: Mapped[Ruling | None] = mapped_column(choice(Ruling, "ruling"))
+    ruled_at: Mapped[dt.datetime | None]
+    ruled_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+    ruled_because: Mapped[str] = mapped_column(default="")
 
     evaluation: Mapped[Evaluation] = relationship()
     system: Mapped[System] = relationship()

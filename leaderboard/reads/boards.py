@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import current_set, find_evaluation, lost_in
+from leaderboard.lookup import current_set, find_evaluation, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column, pick
@@ -288,7 +288,7 @@ def _parked(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
             ScoringSet.evaluation_id == evaluation.id,
             ScoringSet.state != SetState.SUPERSEDED,
             Scoring.state == State.FAILED,
-            Submission.withdrawn_at.is_(None),
+            on_boards(),
         )
         .order_by(Scoring.submission_id, ScoringSet.id)
     ).all()
@@ -320,7 +320,7 @@ def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
         .where(
             ScoringSet.evaluation_id == evaluation.id,
             ScoringSet.source == evaluation.official_source,
-            Submission.withdrawn_at.is_(None),
+            on_boards(),
             Scoring.state.in_(UNFINISHED),
         )
     )
@@ -328,14 +328,7 @@ def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
 
 
 def _received(session: Session, evaluation: Evaluation) -> int:
-    return (
-        session.scalar(
-            sa.select(sa.func.count()).where(
-                Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
-            )
-        )
-        or 0
-    )
+    return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
 
 
 def _statistics(

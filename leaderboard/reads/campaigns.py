@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
-from leaderboard.lookup import current_sets, find_campaign
+from leaderboard.lookup import current_sets, find_campaign, on_boards
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, load_entries
@@ -125,7 +125,7 @@ def is_loading(session: Session) -> bool:
                     Scoring.submission_id == Submission.id,
                     Scoring.state.in_(UNFINISHED),
                     Submission.submitter_id.is_(None),
-                    Submission.withdrawn_at.is_(None),
+                    on_boards(),
                 )
             )
         )
@@ -225,5 +225,5 @@ def _queries(session: Session) -> Counter[tuple[int, Split]]:
 def _runs(session: Session) -> dict[int, int]:
     """Evaluation id -> how many of its runs are not withdrawn."""
     of = Submission.evaluation_id
-    rows = session.execute(sa.select(of, sa.func.count()).where(Submission.withdrawn_at.is_(None)).group_by(of))
+    rows = session.execute(sa.select(of, sa.func.count()).where(on_boards()).group_by(of))
     return dict(rows.all())

@@ -106,7 +106,7 @@ def load_entries(
 ) -> list[Entry]:
     """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
 
-    Those that were withdrawn after closing are among them, for `reads.standings.choose` to leave their places empty.
+    Those whose place stays empty are among them, for `reads.standings.choose` to leave their places empty.
 
     `measures`: canonical names whose figures are wanted; None for all.
     """

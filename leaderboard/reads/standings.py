@@ -45,7 +45,7 @@ def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
     """The runs that stand for their systems in each evaluation, or all of them; `column` says which run is best."""
     if show is Show.ALL:
-        return [entry for entry in entries if not entry.withdrawn]
+        return [entry for entry in entries if not entry.off_board]
     return standing_runs(entries, RunChoice(show.value), lambda run: run.figure(column.name).mean, column.direction)
 
 

@@ -87,7 +87,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     evaluation = run.evaluation
     inside = _is_inside(actor, run)
     participation = session.get(Participation, (run.team_id, run.evaluation_id))
-    state = shown_state(scoring.state if scoring else None, run.withdrawn_at)
+    state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
     named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     label, version = (run.label, run.version) if named else ("", "")
@@ -159,7 +159,8 @@ def find_submission(
         raise NotFound(f"there is no submission {submission_id}")
     run, scoring = found
     require_known(actor, run.evaluation)
-    on_board = run.withdrawn_at is None and scoring is not None and scoring.state == State.SCORED
+    shown = run.withdrawn_at is None and run.ruling is None
+    on_board = shown and scoring is not None and scoring.state == State.SCORED
     if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
         return run, scoring
     raise NotFound(f"submission {submission_id} is not on any board")
@@ -188,10 +189,10 @@ def _could_stand(session: Session, run: Submission) -> bool:
         Submission.late == run.late,
     )
     runs = [one for of_set in scored_runs(session, *of_system).values() for one in of_set]
-    if run.id not in {one.submission_id for one in runs if not one.withdrawn}:
+    if run.id not in {one.submission_id for one in runs if not one.off_board}:
         return False
     standing = standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
-    return standing.submission_id != run.id and (standing.withdrawn or not standing.is_primary)
+    return standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 
 def _awaits(session: Session, scoring: Scoring | None, state: str, results_open: bool, subset: Subset) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, known_evaluations
 from leaderboard.errors import NotFound
-from leaderboard.lookup import find_system, find_team
+from leaderboard.lookup import find_system, on_boards
 from leaderboard.models import Campaign, Evaluation, Submission, System
 from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.rules.standings import SystemKind
@@ -45,8 +45,8 @@ class SystemPage:
 
 def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
     """Raises NotFound for no such system, and for one that this reader sees on no board."""
-    team = find_team(session, team_slug)
-    record = find_system(session, team, slug)
+    record = find_system(session, team_slug, slug)
+    team = record.team
     pages = list(_pages(session, actor, record, now))
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
     years = [SystemYears(page, line) for page, line in lines if line.system and line.system.id == record.id]
@@ -79,7 +79,7 @@ def _pages(session: Session, actor: Actor, record: System, now: dt.datetime) -> 
         sa.select(Campaign.slug, Evaluation.condition, Campaign.created_at)
         .join(Evaluation, Evaluation.campaign_id == Campaign.id)
         .join(Submission, Submission.evaluation_id == Evaluation.id)
-        .where(Submission.system_id == record.id, Submission.withdrawn_at.is_(None), known_evaluations(actor))
+        .where(Submission.system_id == record.id, on_boards(), known_evaluations(actor))
         .distinct()
         .order_by(Campaign.created_at.desc(), Campaign.slug, Evaluation.condition)
     )

@@ -212,7 +212,7 @@ def own_runs(
                 campaign=run.evaluation.campaign.title,
                 system=run.system.name,
                 team=run.team.name,
-                state=shown_state(state, run.withdrawn_at),
+                state=shown_state(state, run.withdrawn_at, run.ruling),
                 late=run.late,
                 date=run.date,
                 is_primary=entry is not None and entry.is_primary,

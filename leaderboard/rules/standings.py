@@ -10,6 +10,7 @@ import numpy as np
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.rules.moments import day_in_words
+from leaderboard.rules.states import Ruling
 from leaderboard.statistics import competition_ranks
 
 __all__ = [
@@ -58,8 +59,8 @@ class ScoredRun:
     late         whether it was received after closing
     scored_at    when it was first scored
     chosen_at    when its team last chose that it stands for its system; None if never
-    withdrawn    whether its team withdrew it after closing: then it is on no board, and where it would stand the place
-                 stays empty
+    off_board    whether its team withdrew it after closing, or organisers took it off and left its place empty: then it
+                 is on no board, and where it would stand nothing does
     """
 
     evaluation_id: int
@@ -72,7 +73,7 @@ class ScoredRun:
     received_at: dt.datetime
     scored_at: dt.datetime | None
     chosen_at: dt.datetime | None
-    withdrawn: bool
+    off_board: bool
 
 
 class Received(Protocol):
@@ -88,6 +89,8 @@ class Received(Protocol):
     def scored_at(self) -> dt.datetime | None: ...
     @property
     def withdrawn_at(self) -> dt.datetime | None: ...
+    @property
+    def ruling(self) -> Ruling | None: ...
     @property
     def holds_place(self) -> bool: ...
 
@@ -129,7 +132,7 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 def standing_run(
     runs: Sequence[Run], choice: RunChoice, mean: Callable[[Run], float | None], direction: Direction
 ) -> Run:
-    """The one of a system's runs (one or more) that stands for it; a withdrawn one leaves its place empty.
+    """The one of a system's runs (one or more) that stands for it; one that is off the board leaves its place empty.
 
     mean, direction  a run's mean under the measure that ranks, and which way that is better: where the campaign
                      chooses the best run they say which one it is; of equally good ones the latest stands
@@ -153,20 +156,22 @@ def standing_runs(
 ) -> list[Run]:
     """The runs that stand for their systems in each evaluation: one in time and, not ranked, one late.
 
-    A system whose run was withdrawn after closing has none: nothing that a team does then puts another in its place.
+    A system has none whose run was withdrawn after closing, for nothing that a team does then puts another in its
+    place, or was taken off by organisers who left its place empty.
     """
     groups: dict[tuple[int, int, bool], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.evaluation_id, run.system_id, run.late), []).append(run)
     found = [standing_run(group, choice, mean, direction) for group in groups.values()]
-    return [run for run in found if not run.withdrawn]
+    return [run for run in found if not run.off_board]
 
 
 def primary_run(runs: Iterable[Received]) -> int | None:
     """The id of a team's primary run in an evaluation, of its submissions there; None without one.
 
     It is the one submitted last of those that were submitted as primary, came in time and have been scored, whenever
-    that was. A withdrawn one is left out, except that after closing it holds its place, which so stays empty.
+    that was. One that was withdrawn or taken off by organisers is left out, unless it holds its place, which so stays
+    empty.
     """
     return max(
         (
@@ -175,7 +180,7 @@ def primary_run(runs: Iterable[Received]) -> int | None:
             if run.designation is Designation.PRIMARY
             and not run.late
             and run.scored_at is not None
-            and (run.withdrawn_at is None or run.holds_place)
+            and ((run.withdrawn_at is None and run.ruling is None) or run.holds_place)
         ),
         default=None,
     )

@@ -95,7 +95,7 @@ def _submit(database: Database, store: RunStore, campaign: str, evaluation_slug:
             CONSOLE,
             evaluation,
             team,
-            system=find_system(session, team, run.system),
+            system=find_system(session, team.slug, run.system),
             upload=upload,
             designation=Designation(run.designation),
             threshold=run.threshold,

@@ -264,7 +264,7 @@ def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, floa
     standing = standing_runs(runs, rule, lambda run: means.get(run.scoring_id), direction)
     ranked = {run.scoring_id for run in standing if is_ranked(run)}
     baselines = {run.scoring_id for run in standing if run.is_baseline}
-    others = [run.scoring_id for run in runs if run.scoring_id not in ranked | baselines and not run.withdrawn]
+    others = [run.scoring_id for run in runs if run.scoring_id not in ranked | baselines and not run.off_board]
     return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
 
 

@@ -23,9 +23,8 @@ from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
-from leaderboard.services.locking import locked
 from leaderboard.services.quotas import give_back
-from leaderboard.services.submissions import LONGEST_LABEL, settle_primary
+from leaderboard.services.submissions import LONGEST_LABEL, locked_run, settle_primary
 
 __all__ = [
     "MOST_ERRORS",
@@ -223,7 +222,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     if scoring is None:
         return Recorded.LOST
     settings = session.get_one(ScoringSet, scoring.scoring_set_id).settings
-    submission = locked(session, Submission, scoring.submission_id)
+    submission = locked_run(session, scoring.submission_id)
     if not _lock_prior(session, submission, settings):
         _put_back(session, scoring, SETTLING_SECONDS)
         return Recorded.SENT_BACK
@@ -268,7 +267,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     first = submission.received_at if submission.imported_at is not None else present()
     submission.scored_at = submission.scored_at or first
     if submission.designation is Designation.PRIMARY:
-        settle_primary(session, submission.team_id, submission.evaluation_id)
+        settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
     record(
         session,
         WORKER,
@@ -288,7 +287,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     scoring = _held(session, claim)
     if scoring is None:
         return Recorded.LOST
-    submission = locked(session, Submission, scoring.submission_id)
+    submission = locked_run(session, scoring.submission_id)
     submission.problems = [[problem.line, problem.message] for problem in problems]
     submission.problem_count = count
     scoring.failure, scoring.damaged = "", False
@@ -359,7 +358,7 @@ def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> 
 def _park(session: Session, scoring: Scoring, reason: str) -> None:
     scoring.failure = reason
     _finish(scoring, State.FAILED)
-    submission = locked(session, Submission, scoring.submission_id)
+    submission = locked_run(session, scoring.submission_id)
     give_back(session, submission, rejected=False)
     record(session, WORKER, "fail", submission, scoring=scoring.id, reason=reason, damaged=scoring.damaged)
 

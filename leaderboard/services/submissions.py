@@ -1,4 +1,8 @@
-"""Submissions: a run goes in (with its quota, its queue entry and its audit event, or not at all), or is withdrawn."""
+"""Submissions: a run goes in (with its quota, its queue entry and its audit event, or not at all), and what follows.
+
+Its team withdraws it, describes it and chooses which run stands; organisers take it off the boards and put it back into
+the queue.
+"""
 
 import datetime as dt
 import math
@@ -15,10 +19,11 @@ from leaderboard.access import (
     submission_refusal,
 )
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.lookup import merged_system, merged_team, on_boards
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import is_late
 from leaderboard.rules.standings import Designation, RunChoice, primary_run
-from leaderboard.rules.states import SetState, State
+from leaderboard.rules.states import Ruling, SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
@@ -32,18 +37,24 @@ __all__ = [
     "LONGEST_LABEL",
     "admit",
     "checked_words",
+    "describe",
     "hold_place",
     "let_stand",
+    "locked_run",
+    "make_primary",
+    "restore",
     "retry",
     "retry_failed",
     "settle_primary",
     "submit",
+    "take_off",
     "withdraw",
 ]
 
 LONGEST_LABEL = 80  # characters
 LONGEST_NOTES = 4000
 THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campaign`."
+RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
 ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
@@ -78,6 +89,7 @@ def hold_place(
     _require_dates(actor, evaluation, begun_at, begun_at)
     if actor.user_id is None:
         raise NotAllowed("Log in to send a file.")
+    team = merged_team(session, locked(session, Team, team.id))
     return quotas.hold(session, evaluation, team.id, actor.user_id, now, expires_at)
 
 
@@ -114,6 +126,10 @@ def submit(
     received_at = received_at or present()
     begun_at = begun_at or received_at
     words = checked_words(threshold, label, notes, version)
+    # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
+    team = merged_team(session, locked(session, Team, team.id, shared=True))
+    if isinstance(system, System):
+        system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_dates(actor, evaluation, begun_at, received_at)
@@ -170,12 +186,9 @@ def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt
         actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers choose the run that stands.",
     )
-    submission = locked(session, Submission, submission.id)
-    if submission.withdrawn_at is not None:
-        raise Conflict("This run was withdrawn.")
-    if not may_change_standing(actor, evaluation, now or present()):
-        raise Conflict(f"{evaluation.title} has closed: {ONLY_ORGANISERS}.")
-    _give_place_up(session, actor, submission)
+    submission = locked_run(session, submission.id)
+    _require_choosable(actor, evaluation, submission, now or present())
+    _give_places_up(session, actor, evaluation, submission)
     system = session.get_one(System, submission.system_id)
     refused = _standing_refusal(session, evaluation, system, submission.late, submission.id)
     if refused is not None:
@@ -201,19 +214,147 @@ def withdraw(
         actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers withdraw a run.",
     )
-    submission = locked(session, Submission, submission.id)
+    submission = locked_run(session, submission.id)
     if submission.withdrawn_at is not None:
         raise Conflict("This run was withdrawn already.")
     submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
-    submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
-    settle_primary(session, submission.team_id, submission.evaluation_id)
+    if submission.ruling is None:  # else what its organisers decided about its place stays
+        submission.holds_place = not may_change_standing(actor, evaluation, submission.withdrawn_at)
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
     record(session, actor, "withdraw", submission, because=submission.withdrawn_because)
 
 
-def settle_primary(session: Session, team_id: int, evaluation_id: int) -> None:
-    """Notes which of a team's runs in the evaluation is its primary one by `rules.standings.primary_run`."""
+def make_primary(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
+    """Makes a scored run its team's primary one in the evaluation; others submitted as primary become contrastive.
+
+    A run that stood for another system as the primary one goes on standing for it. After closing only organisers do
+    this. Raises Conflict for a late run, one that is on no board, and one that is the primary run already.
+
+    now  when the whole request had come: the present moment when not given
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
+        "Only members of the team and organisers choose its primary run.",
+    )
+    submission = locked_run(session, submission.id)
+    _require_choosable(actor, evaluation, submission, now or present())
+    if submission.late:
+        raise Conflict("This run is late, and no late run is primary.")
+    if submission.scored_at is None:
+        raise Conflict("This run is not scored yet; choose it once it is.")
+    before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
+    if before == submission.id:
+        raise Conflict("This run is its team's primary run already.")
+    _give_places_up(session, actor, evaluation, submission, primary=True)
+    others = session.scalars(
+        sa.select(Submission).where(
+            Submission.team_id == submission.team_id,
+            Submission.evaluation_id == submission.evaluation_id,
+            Submission.designation == Designation.PRIMARY,
+            Submission.id != submission.id,
+            on_boards(),
+        )
+    ).all()
+    for other in others:
+        other.designation = Designation.CONTRASTIVE
+        record(session, actor, "make contrastive", other, instead=submission.id)
+    submission.designation = Designation.PRIMARY
+    record(session, actor, "make primary", submission, before=before)
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+
+
+def describe(session: Session, actor: Actor, submission: Submission, *, label: str, notes: str) -> None:
+    """Takes over another label and other notes of a run; the trail keeps what they were.
+
+    Raises InvalidFields (label, notes).
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require(
+        actor.answers_for(submission.team_id, evaluation.campaign_id),
+        "Only members of the team and organisers describe a run.",
+    )
+    words = checked_words(None, label, notes, "")
+    submission = locked_run(session, submission.id)
+    label, notes = words["label"], words["notes"]
+    if not label and submission.scored_at is not None:
+        raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
+    before = {"label": submission.label, "notes": submission.notes}
+    submission.label, submission.notes = label, notes
+    after = {"label": label, "notes": notes}
+    changed = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
+    if changed:
+        record(session, actor, "describe", submission, **changed)
+
+
+def take_off(
+    session: Session, actor: Actor, submission: Submission, ruling: Ruling, because: str, *, holds_place: bool = True
+) -> None:
+    """Takes a run off every board, hidden or disqualified, until `restore`: organisers only. Its team reads the reason.
+
+    holds_place  whether its place stays empty where it stands for its system; else another run of the system stands
+
+    Raises InvalidFields (because), and Conflict for a run that is off the boards already.
+    """
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_organiser(actor, evaluation.campaign_id)
+    because = checked_text(because, LONGEST_REASON, "because")
+    if not because:
+        raise InvalidFields({"because": ["say why: the team reads it"]})
+    submission = locked_run(session, submission.id)
+    if submission.withdrawn_at is not None:
+        raise Conflict("This run was withdrawn: it is on no board.")
+    if submission.ruling is not None:
+        raise Conflict(f"This run is {submission.ruling.value} already; put it back first.")
+    submission.ruling = ruling
+    submission.ruled_at = present()
+    submission.ruled_by_id = actor.user_id
+    submission.ruled_because = because
+    # A run without a score has had no place.
+    submission.holds_place = holds_place and submission.scored_at is not None
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    record(session, actor, RULED[ruling], submission, because=because, holds_place=submission.holds_place)
+
+
+def restore(session: Session, actor: Actor, submission: Submission) -> None:
+    """Puts a run back that organisers took off the boards. Raises Conflict where none did."""
+    evaluation = session.get_one(Evaluation, submission.evaluation_id)
+    require_organiser(actor, evaluation.campaign_id)
+    submission = locked_run(session, submission.id)
+    if submission.ruling is None:
+        raise Conflict("This run was neither hidden nor disqualified.")
+    if submission.withdrawn_at is None:
+        submission.holds_place = False
+    submission.ruling = submission.ruled_at = submission.ruled_by_id = None
+    submission.ruled_because = ""
+    settle_primary(session, actor, submission.team_id, submission.evaluation_id)
+    record(session, actor, "restore", submission)
+
+
+def locked_run(session: Session, submission_id: int) -> Submission:
+    """The run as it stands now, locked until the transaction ends, and before it what its team did in the evaluation.
+
+    In this order everywhere: whoever changes a run may change the team's primary one with it, and that may be any run.
+    """
+    of_run = sa.select(Submission.team_id, Submission.evaluation_id).where(Submission.id == submission_id)
+    while True:
+        team_id, evaluation_id = session.execute(of_run).one()
+        session.get(
+            Participation, (team_id, evaluation_id), with_for_update={"key_share": True}, populate_existing=True
+        )
+        submission = locked(session, Submission, submission_id)
+        if submission.team_id == team_id:  # else its team was merged into another while this waited
+            return submission
+
+
+def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: int) -> None:
+    """Notes which of a team's runs in the evaluation is its primary one by `rules.standings.primary_run`.
+
+    The run that was it so far goes on standing for its system, where the new one is of another: else a contrastive run
+    that was scored first would take its place, and nobody would have chosen that.
+    """
     # Locked first: whoever else is recording a score of this team waits, and then sees this one.
     participation = locked(session, Participation, (team_id, evaluation_id))
     session.flush()
@@ -224,11 +365,21 @@ def settle_primary(session: Session, team_id: int, evaluation_id: int) -> None:
             Submission.designation == Designation.PRIMARY,
         )
     )
-    participation.primary_submission_id = primary_run(runs)
+    before, participation.primary_submission_id = participation.primary_submission_id, primary_run(runs)
+    if before is None or participation.primary_submission_id in {None, before}:
+        return
+    old = session.get_one(Submission, before, populate_existing=True)
+    new = session.get_one(Submission, participation.primary_submission_id)
+    if new.system_id != old.system_id and old.withdrawn_at is None and old.ruling is None:
+        old.chosen_at = present()
+        record(session, actor, "keep standing", old, primary=new.id)
 
 
 def retry(session: Session, actor: Actor, submission: Submission) -> None:
-    """Puts a run whose scoring failed back into the queue, with as many attempts as a new one has."""
+    """Puts a run whose scoring failed, or whose file was rejected, back into the queue.
+
+    It has as many attempts as a new one then. Raises NotFound where there is no such scoring.
+    """
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require_organiser(actor, evaluation.campaign_id)
     parked = session.scalars(
@@ -236,13 +387,13 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         .join(ScoringSet)
         .where(
             Scoring.submission_id == submission.id,
-            Scoring.state == State.FAILED,
+            Scoring.state.in_((State.FAILED, State.REJECTED)),
             ScoringSet.state != SetState.SUPERSEDED,
         )
         .with_for_update(of=Scoring)
     ).all()
     if not parked:
-        raise NotFound("No scoring of this run has failed.")
+        raise NotFound("No scoring of this run has failed, and its file was not rejected.")
     for scoring in parked:
         # Its old turn was long ago: whoever comes now would begin there and pass those who have waited since.
         scoring.turn = next_turns(session, [submission.team_id], scoring.priority)[submission.team_id]
@@ -297,21 +448,43 @@ def checked_words(threshold: float | None, label: str, notes: str, version: str)
     return {"label": " ".join(label.split()), "notes": notes.strip(), "version": " ".join(version.split())}
 
 
-def _give_place_up(session: Session, actor: Actor, submission: Submission) -> None:
-    """Ends it that withdrawn runs of the same system hold their places against this run."""
+def _require_choosable(actor: Actor, evaluation: Evaluation, submission: Submission, now: dt.datetime) -> None:
+    """Raises Conflict where nobody, or not this actor, chooses that the run stands."""
+    if submission.withdrawn_at is not None:
+        raise Conflict("This run was withdrawn.")
+    if submission.ruling is not None:
+        raise Conflict(f"This run is {submission.ruling.value}: it is on no board.")
+    if not may_change_standing(actor, evaluation, now):
+        raise Conflict(f"{evaluation.title} has closed: {ONLY_ORGANISERS}.")
+
+
+def _give_places_up(
+    session: Session, actor: Actor, evaluation: Evaluation, submission: Submission, *, primary: bool = False
+) -> None:
+    """Ends it that runs which are off the boards hold their places against this run: of its system, or as primary one.
+
+    Raises Conflict where organisers keep such a place empty, and the actor is none.
+    """
+    same = Submission.system_id == submission.system_id
+    if primary:
+        same = sa.or_(same, Submission.designation == Designation.PRIMARY)
     holders = session.scalars(
         sa.select(Submission).where(
-            Submission.system_id == submission.system_id,
+            same,
+            Submission.team_id == submission.team_id,
             Submission.evaluation_id == submission.evaluation_id,
             Submission.late == submission.late,
             Submission.holds_place,
         )
     ).all()
+    kept = next((holder for holder in holders if holder.ruling is not None), None)
+    if kept is not None and not actor.may_organise(evaluation.campaign_id):
+        raise Conflict(f"The organisers took {kept.name} off the boards and keep its place empty; ask them.")
     for holder in holders:
         holder.holds_place = False
         record(session, actor, "give place up", holder, to=submission.id)
     if holders:
-        settle_primary(session, submission.team_id, submission.evaluation_id)
+        settle_primary(session, actor, submission.team_id, submission.evaluation_id)
 
 
 def _standing_refusal(

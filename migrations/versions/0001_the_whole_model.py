@@ -128,6 +128,8 @@ def upgrade() -> None:
         sa.Column("name_key", sa.Text(), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         moment("created_at"),
+        sa.Column("merged_into_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["merged_into_id"], ["team.id"], name=op.f("fk_team_merged_into_id_team")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
         sa.UniqueConstraint("name_key", name=op.f("uq_team_name_key")),
         sa.UniqueConstraint("slug", name=op.f("uq_team_slug")),
@@ -399,11 +401,29 @@ def upgrade() -> None:
         sa.Column("code_url", sa.Text(), nullable=False),
         sa.Column("paper_url", sa.Text(), nullable=False),
         moment("created_at"),
+        sa.Column("merged_into_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["merged_into_id"], ["system.id"], name=op.f("fk_system_merged_into_id_system")),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_system_team_id_team")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_system")),
         sa.UniqueConstraint("team_id", "name_key", name=op.f("uq_system_team_id_name_key")),
         sa.UniqueConstraint("team_id", "slug", name=op.f("uq_system_team_id_slug")),
     )
+    op.create_table(
+        "former_address",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("team_slug", sa.Text(), nullable=False),
+        sa.Column("system_slug", sa.Text(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("system_id", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["system_id"], ["system.id"], name=op.f("fk_former_address_system_id_system")),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_former_address_team_id_team")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_former_address")),
+        sa.UniqueConstraint("team_slug", "system_slug", name=op.f("uq_former_address_team_slug_system_slug")),
+    )
+    with op.batch_alter_table("former_address", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_former_address_system_id"), ["system_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_former_address_team_id"), ["team_id"], unique=False)
+
     op.create_table(
         "judgment_revision",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -488,10 +508,19 @@ def upgrade() -> None:
         sa.Column("withdrawn_by_id", sa.Integer(), nullable=True),
         sa.Column("holds_place", sa.Boolean(), nullable=False),
         sa.Column("withdrawn_because", sa.Text(), nullable=False),
+        sa.Column(
+            "ruling",
+            sa.Enum("hidden", "disqualified", name="ruling", native_enum=False, create_constraint=True, length=32),
+            nullable=True,
+        ),
+        moment("ruled_at", nullable=True),
+        sa.Column("ruled_by_id", sa.Integer(), nullable=True),
+        sa.Column("ruled_because", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_submission_evaluation_id_evaluation")
         ),
         sa.ForeignKeyConstraint(["imported_by_id"], ["user.id"], name=op.f("fk_submission_imported_by_id_user")),
+        sa.ForeignKeyConstraint(["ruled_by_id"], ["user.id"], name=op.f("fk_submission_ruled_by_id_user")),
         sa.ForeignKeyConstraint(["submitter_id"], ["user.id"], name=op.f("fk_submission_submitter_id_user")),
         sa.ForeignKeyConstraint(["system_id"], ["system.id"], name=op.f("fk_submission_system_id_system")),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_submission_team_id_team")),
