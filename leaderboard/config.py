@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from leaderboard.errors import BadInput
 from leaderboard.numbers import read_whole
 
-__all__ = ["Config", "folder"]
+__all__ = ["Config", "MailServer", "folder"]
 
 T = TypeVar("T")
 
+MAIL_ADDRESS = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[a-z0-9.-]+", re.IGNORECASE)
 HOST_NAME = re.compile(r"\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")  # no port
 
 
@@ -27,6 +29,18 @@ def folder(name: str) -> Path:
 def _setting(default: T, help: str) -> T:  # noqa: A002  # what every parser of options calls it
     setting: T = field(default=default, metadata={"help": help})
     return setting
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """Where mails are handed over. encrypted: from the first byte; else by STARTTLS, where the server offers it."""
+
+    host: str
+    port: int
+    encrypted: bool
+    user: str
+    password: str = field(repr=False)
+    sender: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,18 @@ class Config:
     trusted_proxies: int = _setting(
         0, "How many reverse proxies stand in front whose X-Forwarded-For, -Proto and -Host are believed."
     )
+    public_url: str = _setting(
+        "http://localhost:8000", "Where people find the site, such as https://leaderboard.example.org: links in mails."
+    )
+    smtp_url: str = _setting(
+        "",
+        "The mail server, as smtp://user:password@host:587 or smtps://…; without one `leaderboard mail list` shows "
+        "what would be sent.",
+    )
+    mail_from: str = _setting("", "The address that mails are sent from.")
+    deadline_days: int = _setting(
+        3, "How many days before an evaluation closes the members of its teams are told by mail; 0 is never."
+    )
 
     @property
     def host_names(self) -> frozenset[str]:
@@ -67,6 +93,45 @@ class Config:
             if not HOST_NAME.fullmatch(one):
                 raise BadInput(f"LEADERBOARD_HOSTS: expected names such as leaderboard.example.org, found {one!r}")
         return frozenset(names)
+
+    @property
+    def site_url(self) -> str:
+        """`public_url` without a slash at its end: what a path is put behind. Raises BadInput when it is no address."""
+        parts = urlsplit(self.public_url)
+        host = (parts.hostname or "").lower()
+        named = f"[{host}]" if ":" in host else host
+        if parts.scheme not in {"http", "https"} or not HOST_NAME.fullmatch(named) or parts.path.strip("/"):
+            raise BadInput(
+                "LEADERBOARD_PUBLIC_URL: expected an address without a path, such as https://leaderboard.example.org, "
+                f"found {self.public_url!r}"
+            )
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+    @property
+    def mail_server(self) -> MailServer | None:
+        """What `smtp_url` and `mail_from` say; None without a mail server. Raises BadInput when they can't be read."""
+        if not self.smtp_url:
+            return None
+        try:
+            parts = urlsplit(self.smtp_url)
+            port = parts.port
+        except ValueError:
+            parts, port = urlsplit(""), None
+        if parts.scheme not in {"smtp", "smtps"} or not parts.hostname:
+            raise BadInput("LEADERBOARD_SMTP_URL: expected smtp://user:password@host:587 or smtps://user:password@host")
+        if not MAIL_ADDRESS.fullmatch(self.mail_from):
+            raise BadInput(f"LEADERBOARD_MAIL_FROM: expected a mail address to send from, found {self.mail_from!r}")
+        if self.public_url == Config().public_url:
+            raise BadInput("LEADERBOARD_PUBLIC_URL: with a mail server set it, too: links in mails lead there")
+        encrypted = parts.scheme == "smtps"
+        return MailServer(
+            host=parts.hostname,
+            port=port or (465 if encrypted else 25),
+            encrypted=encrypted,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            sender=self.mail_from,
+        )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Config":

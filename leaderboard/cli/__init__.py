@@ -32,6 +32,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "fuse": ("fuse", "One run made of several: reciprocal ranks, CombSUM."),
     "db": ("database", "Brings the database's tables up to date."),
     "user": ("users", "Accounts."),
+    "mail": ("mail", "The mails of the site: what waits, what could not be sent."),
     "team": ("teams", "Teams and who is in them."),
     "campaign": ("campaigns", "Campaigns: measures, prior and β, organisers."),
     "evaluation": ("evaluations", "Evaluations: dates, collection, what is visible."),

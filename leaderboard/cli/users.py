@@ -9,7 +9,7 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.reads.listings import list_accounts
-from leaderboard.services import passwords, people
+from leaderboard.services import addresses, passwords, people
 
 __all__ = ["user"]
 
@@ -61,6 +61,21 @@ def password(name: str, password_stdin: bool) -> None:
 
 @user.command()
 @click.argument("name")
+@click.argument("address")
+def email(name: str, address: str) -> None:
+    """Give an account an e-mail address that you know to be its owner's: it needs no confirmation.
+
+    \b
+    leaderboard user email ada ada@example.org
+    """
+    with writing() as session:
+        found = people.find_user(session, name)
+        addresses.set_address(session, CONSOLE, found, address)
+    click.echo(f"{found.name} has the address {found.email}")
+
+
+@user.command()
+@click.argument("name")
 @click.option("--revoke", is_flag=True, help="Take this right away instead.")
 def admin(name: str, revoke: bool) -> None:
     """Make an account an admin, who may do everything, or no longer one.
@@ -85,7 +100,7 @@ def list_users() -> None:
         rows = [
             (
                 one.name,
-                one.email or "–",
+                one.email or (f"{one.unconfirmed_email} (unconfirmed)" if one.unconfirmed_email else "–"),
                 "admin" if one.is_admin else "",
                 "" if one.is_active else "closed",
                 f"{one.created_at:%Y-%m-%d}",

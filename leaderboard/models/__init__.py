@@ -10,7 +10,18 @@ from leaderboard.models.evaluations import (
     SubtopicJudgment,
 )
 from leaderboard.models.events import Chain, Event
-from leaderboard.models.people import ApiToken, Attempt, BrowserSession, Invitation, Membership, Team, User
+from leaderboard.models.mail import UNSENT, Mail, MailLink
+from leaderboard.models.people import (
+    ApiToken,
+    Attempt,
+    BrowserSession,
+    Identity,
+    Invitation,
+    JoinRequest,
+    Membership,
+    Team,
+    User,
+)
 from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet
 from leaderboard.models.submissions import (
     Arrival,
@@ -23,6 +34,7 @@ from leaderboard.models.submissions import (
 
 __all__ = [
     "IN_QUEUE",
+    "UNSENT",
     "ApiToken",
     "Arrival",
     "Attempt",
@@ -35,10 +47,14 @@ __all__ = [
     "Evaluation",
     "Event",
     "FormerAddress",
+    "Identity",
     "Invitation",
+    "JoinRequest",
     "Judgment",
     "JudgmentRevision",
     "KnownDocument",
+    "Mail",
+    "MailLink",
     "Membership",
     "Participation",
     "PersonalUse",

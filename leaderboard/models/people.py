@@ -8,13 +8,28 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from leaderboard.db import Base, Key, choice
 from leaderboard.rules.roles import Role
 
-__all__ = ["ApiToken", "Attempt", "BrowserSession", "Invitation", "Membership", "Team", "User"]
+__all__ = [
+    "ApiToken",
+    "Attempt",
+    "BrowserSession",
+    "Identity",
+    "Invitation",
+    "JoinRequest",
+    "Membership",
+    "Team",
+    "User",
+]
 
 
 class User(Base):
-    """An account. `name_key` is what makes two names the same person; it is compared, never shown.
+    """An account.
 
-    may_found  whether it may make campaigns of its own
+    name_key           what makes two names the same person; it is compared, never shown
+    email              confirmed: whoever has the account reads what is sent there
+    unconfirmed_email  given, and worth nothing until it is confirmed: several accounts may claim the same one
+    unwanted_mail      kinds of mail that were turned off
+    password_hash      NULL where somebody else's sign-in alone opens the account, or nothing does any more
+    may_found          whether it may make campaigns of its own
     """
 
     __tablename__ = "user"
@@ -24,7 +39,9 @@ class User(Base):
     name_key: Mapped[str] = mapped_column(unique=True)
     email: Mapped[str | None]
     email_key: Mapped[str | None] = mapped_column(unique=True)
-    password_hash: Mapped[str]
+    unconfirmed_email: Mapped[str | None]
+    unwanted_mail: Mapped[list[str]] = mapped_column(default=list)
+    password_hash: Mapped[str | None]
     is_admin: Mapped[bool] = mapped_column(default=False)
     may_found: Mapped[bool] = mapped_column(default=False)
     is_active: Mapped[bool] = mapped_column(default=True)
@@ -80,6 +97,7 @@ class Team(Base):
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(default="")
+    is_listed: Mapped[bool] = mapped_column(default=False)  # everybody with an account finds it and may ask to join
     created_at: Mapped[dt.datetime]
     merged_into_id: Mapped[int | None] = mapped_column(sa.ForeignKey("team.id"))
 
@@ -114,6 +132,41 @@ class Invitation(Base):
     used_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
 
     team: Mapped[Team] = relationship()
+
+
+class JoinRequest(Base):
+    """Somebody asks to join a team; an owner says yes or no."""
+
+    __tablename__ = "join_request"
+
+    id: Mapped[Key]
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
+    text: Mapped[str]
+    created_at: Mapped[dt.datetime]
+    answered_at: Mapped[dt.datetime | None]
+    answered_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+    accepted: Mapped[bool | None]
+
+    team: Mapped[Team] = relationship()
+    user: Mapped[User] = relationship(foreign_keys=[user_id])
+
+
+class Identity(Base):
+    """An account elsewhere that logs in to this one: a provider of OpenID Connect and whom it calls `subject`."""
+
+    __tablename__ = "identity"
+
+    id: Mapped[Key]
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
+    issuer: Mapped[str]
+    subject: Mapped[str]
+    created_at: Mapped[dt.datetime]
+    last_used_at: Mapped[dt.datetime | None]
+
+    __table_args__ = (sa.UniqueConstraint("issuer", "subject"),)
+
+    user: Mapped[User] = relationship()
 
 
 class ApiToken(Base):

@@ -37,8 +37,11 @@ class OwnTeam:
 
 @dataclass(frozen=True, slots=True)
 class Account:
+    """`email` is confirmed; `unconfirmed_email` waits for that. Empty where there is none."""
+
     name: str
     email: str
+    unconfirmed_email: str
     created_at: dt.datetime
     teams: tuple[OwnTeam, ...]
     runs: tuple[OwnRun, ...]
@@ -77,6 +80,7 @@ def account(session: Session, actor: Actor) -> Account:
     return Account(
         name=user.name,
         email=user.email or "",
+        unconfirmed_email=user.unconfirmed_email or "",
         created_at=user.created_at,
         teams=_teams(session, user.id),
         runs=own_runs(session, actor, actor.teams, limit=LATEST),

@@ -1,4 +1,5 @@
-"""How often somebody may try to log in or register, so that guessing is slow and nobody is locked out by others.
+"""How often somebody may try to log in, register or have mails sent, so that guessing is slow and nobody is locked out
+by others. The counts are rows: they hold over restarts and for all processes of an installation together.
 
 Wrong passwords are counted within a window of 15 minutes:
 
@@ -8,12 +9,18 @@ Wrong passwords are counted within a window of 15 minutes:
   addresses and gains little by each, while the owner, coming from elsewhere, still gets in.
 
 A browser that has logged in to the account before is counted by itself, ten in a window: no guessing by others holds
-its owner up. An address is a whole /64 where it is an IPv6 one, since that is what one customer is given.
+its owner up.
+
+Mails are counted by whom they would go to, which may be nobody here, and by whom they were asked for, so that this site
+floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password.
+
+A network address is a whole /64 where it is an IPv6 one, since that is what one customer is given.
 """
 
 import datetime as dt
 import ipaddress
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -22,9 +29,11 @@ from sqlalchemy.orm import Session
 from leaderboard.db import Database
 from leaderboard.errors import TooManyAttempts
 from leaderboard.models import Attempt
+from leaderboard.rules.tokens import token_hash
 from leaderboard.services.locking import lock_table
+from leaderboard.services.names import email_key
 
-__all__ = ["KnownBrowser", "count_log_in", "count_registration", "forgive"]
+__all__ = ["KnownBrowser", "count_link", "count_log_in", "count_mail", "count_registration", "forgive"]
 
 WINDOW = dt.timedelta(minutes=15)
 AT_ACCOUNT = 10  # wrong passwords of one address, or of one known browser, at one account
@@ -34,6 +43,11 @@ AT_GUESSED_ACCOUNT = 2  # of one address at this account
 
 REGISTERING = dt.timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
+
+MAILS = dt.timedelta(hours=1)
+MAILS_TO = 4  # to one mail address in that time, whoever asks for them
+MAILS_OF = 20  # asked for from one network address in that time
+LINKS = 30  # of mails, followed from one network address in that time, good ones or not
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +63,7 @@ def count_log_in(
 ) -> list[int]:
     """Counts an attempt before its password is looked at, so that guesses sent at the same moment all count.
 
-    account  what tells the account from others; of an account that does not exist, the name that was given
+    account  the name or e-mail address that was given, as names are compared; whether there is such an account or not
     browser  where it is known to have logged in to this account
 
     Gives the ids of what was counted, for `forgive`: first that of this place at this account. Raises TooManyAttempts,
@@ -86,18 +100,43 @@ def forgive(session: Session, counted: list[int]) -> None:
 
 def count_registration(database: Database, address: str, now: dt.datetime) -> None:
     """Counts an attempt to register, good or not. Raises TooManyAttempts, with when to try again."""
-    subject = f"registrations from {_place(address)}"
+    bounds = {f"registrations from {_place(address)}": (REGISTRATIONS, REGISTERING)}
+    _count_all(
+        database,
+        bounds,
+        now,
+        "There were too many registrations from your network",
+        "or ask an admin of this site to make the account",
+    )
+
+
+def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime) -> None:
+    """Counts a mail that somebody at `address` asks for, to be sent to `mail_address`, whether or not it will be.
+
+    Raises TooManyAttempts, with when to try again: as well for a mail address that nobody here has.
+    """
+    to = token_hash(email_key(mail_address))  # nothing is kept of an address that may be nobody's here
+    bounds = {f"mails to {to}": (MAILS_TO, MAILS), f"mails for {_place(address)}": (MAILS_OF, MAILS)}
+    _count_all(database, bounds, now, "Too many mails were asked for", "look into the folder for spam meanwhile")
+
+
+def count_link(database: Database, address: str, now: dt.datetime) -> None:
+    """Counts a link of a mail that is used. Raises TooManyAttempts, with when to try again."""
+    bounds = {f"links from {_place(address)}": (LINKS, MAILS)}
+    _count_all(database, bounds, now, "There were too many tries from your network", "the link stays good meanwhile")
+
+
+def _count_all(
+    database: Database, bounds: Mapping[str, tuple[int, dt.timedelta]], now: dt.datetime, why: str, else_: str
+) -> None:
+    """Counts one attempt for each subject, unless one of them has had its number within its time."""
     with database.write() as session:
         lock_table(session, Attempt)
         _sweep(session, now)
-        wait = _wait(session, subject, REGISTRATIONS, REGISTERING, now)
+        wait = max(_wait(session, subject, most, window, now) for subject, (most, window) in bounds.items())
         if wait:
-            raise TooManyAttempts(
-                f"There were too many registrations from your network; try again in {wait} min, "
-                "or ask an admin of this site to make the account.",
-                60 * wait,
-            )
-        session.add(Attempt(subject=subject, at=now))
+            raise TooManyAttempts(f"{why}; try again in {wait} min, {else_}.", 60 * wait)
+        session.add_all(Attempt(subject=subject, at=now) for subject in bounds)
 
 
 def _place(address: str) -> str:
@@ -134,4 +173,4 @@ def _wait(session: Session, subject: str, most: int, window: dt.timedelta, now: 
 
 
 def _sweep(session: Session, now: dt.datetime) -> None:
-    session.execute(sa.delete(Attempt).where(Attempt.at <= now - max(WINDOW, REGISTERING)))
+    session.execute(sa.delete(Attempt).where(Attempt.at <= now - max(WINDOW, REGISTERING, MAILS)))

@@ -107,6 +107,7 @@ GUARDED = {
                 "last_login_at": SIGNING_IN,
                 "email": PERSONAL,
                 "email_key": PERSONAL,
+                "unconfirmed_email": PERSONAL,
             },
         ),
     )

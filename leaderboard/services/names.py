@@ -19,7 +19,8 @@ __all__ = [
 
 LONGEST = 60  # characters of a name or slug
 LONGEST_EMAIL = 254  # what mail servers take
-EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
+# Nothing that means something in a mail's head: an address goes there as it is.
+EMAIL = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[^@\s<>()\[\],;:\\\"]+\.[^@\s.<>()\[\],;:\\\"]+")
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 UNBOUND = {"COMMON", "INHERITED"}
 # Scripts that are written together (Unicode's "highly restrictive" level); any other mixture is refused.

@@ -1,7 +1,7 @@
 """Accounts: made on the command line or by registering, signed in with a throttle, signed out everywhere at once."""
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -10,12 +10,14 @@ from leaderboard.access import Actor, actor_of, require
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.lookup import missing
-from leaderboard.models import User
+from leaderboard.models import MailLink, User
+from leaderboard.rules.mail import MailKind
 from leaderboard.services import passwords, sessions
 from leaderboard.services.attempts import KnownBrowser, count_log_in, forgive
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse
-from leaderboard.services.names import LONGEST_EMAIL, checked_email, checked_name, email_key, name_key
+from leaderboard.services.mail import outbox
+from leaderboard.services.names import LONGEST_EMAIL, checked_email, checked_name, email_key, name_key, normalised
 from leaderboard.services.passwords import PasswordHash
 
 __all__ = [
@@ -75,7 +77,10 @@ def new_account(name: str, password: str, email: str | None = None) -> NewAccoun
 
 
 def create_user(session: Session, actor: Actor, new: NewAccount, *, is_admin: bool = False) -> User:
-    """An account made for somebody, by an admin or on the command line. Raises InvalidFields when its name is taken."""
+    """An account made for somebody, by an admin or on the command line; its address needs no confirmation.
+
+    Raises InvalidFields when its name or address is taken.
+    """
     require(actor.all_powerful, "Only an admin makes accounts for others.")
     user = _add(session, new, is_admin)
     record(session, actor, "create", user, name=user.name, is_admin=is_admin)
@@ -89,8 +94,14 @@ def find_user(session: Session, name: str) -> User:
 
 
 def register(session: Session, new: NewAccount) -> User:
-    """An account that somebody makes for themselves. Raises InvalidFields when its name or address is taken."""
-    user = _add(session, new, is_admin=False)
+    """An account that somebody makes for themselves. Raises InvalidFields when its name is taken.
+
+    Its address counts once it is confirmed: until then nobody learns whether another account has the same.
+    """
+    user = _add(session, replace(new, email=None, email_key=None), is_admin=False)
+    if new.email is not None:
+        user.unconfirmed_email = new.email
+        outbox.put(session, MailKind.CONFIRMATION, user.id, new.email)
     record(session, actor_of(session, user.id), "register", user, name=user.name)
     return user
 
@@ -120,14 +131,15 @@ def authenticate(
                 sa.or_(User.name_key == name_key(name), User.email_key == email_key(name)), User.is_active.is_(True)
             )
         )
-    # By its number, so that guesses under its name and under its address are counted together.
-    account = f"account {user.id}" if user is not None else f"no account {name_key(name)}"
+    # By what was typed: counted together, guesses at a name would tell by a wait which address is the same account's.
+    account = f"account {email_key(name) if '@' in normalised(name) else name_key(name)}"
     known = browser if browser is not None and user is not None and browser.user_id == user.id else None
     counted = count_log_in(database, account, address, now, known)
-    right = passwords.verify(user.password_hash if user is not None else passwords.of_nobody(), password)
-    if user is None or not right:
+    stored = user.password_hash if user is not None else None
+    right = passwords.verify(stored or passwords.of_nobody(), password)
+    if user is None or stored is None or not right:
         raise BadInput(WRONG)
-    newer = passwords.rehashed(password) if passwords.is_outdated(user.password_hash) else None
+    newer = passwords.rehashed(password) if passwords.is_outdated(stored) else None
     with database.write() as session:
         forgive(session, counted)
         user = session.get_one(User, user.id)
@@ -138,10 +150,20 @@ def authenticate(
 
 
 def set_password(session: Session, actor: Actor, user: User, password_hash: PasswordHash) -> None:
-    """A new password, checked and hashed before (`passwords.hashed`); every session of the account ends."""
+    """A new password, checked and hashed before (`passwords.hashed`).
+
+    Every session of the account ends, no link that sets a password works any more, and its owner is told by mail.
+    """
     require(actor.all_powerful or actor.user_id == user.id, "You can only change your own password.")
+    now = present()
     user.password_hash = password_hash
-    sessions.end_all(session, user.id, present())
+    sessions.end_all(session, user.id, now)
+    links = sa.update(MailLink).where(
+        MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
+    )
+    session.execute(links.values(used_at=now))
+    if user.email is not None:
+        outbox.put(session, MailKind.PASSWORD, user.id)
     record(session, actor, "set password", user)
 
 
@@ -190,5 +212,5 @@ def _taken(session: Session, new: NewAccount) -> InvalidFields:
     if other is not None:
         fields["name"] = [f"{new.name!r} is taken" if other == new.name else f"{new.name!r} is too close to {other!r}"]
     if new.email_key and session.scalar(sa.select(User.id).where(User.email_key == new.email_key)) is not None:
-        fields["email"] = ["there is an account with this e-mail address; sign in instead"]
+        fields["email"] = ["there is an account with this e-mail address"]
     return InvalidFields(fields)

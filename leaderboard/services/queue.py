@@ -19,10 +19,12 @@ from leaderboard.errors import Problem
 from leaderboard.metrics import Floats
 from leaderboard.models import IN_QUEUE, Campaign, Evaluation, Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.digests import SHORT, ScoreLine, scoring_digest
+from leaderboard.rules.mail import MailKind
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
+from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.quotas import give_back
 from leaderboard.services.submissions import LONGEST_LABEL, locked_run, settle_primary
 
@@ -263,9 +265,12 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     _finish(scoring, State.SCORED)
     submission.label = submission.label or (result.facts.get("tag") or submission.filename)[:LONGEST_LABEL]
     submission.problems, submission.problem_count = [], 0
-    # A run that was brought in from the past was scored in its own time: it counts from when it was received.
-    first = submission.received_at if submission.imported_at is not None else present()
-    submission.scored_at = submission.scored_at or first
+    if submission.scored_at is None and submission.imported_at is not None:
+        # A run that was brought in from the past was scored in its own time: it counts from when it was received.
+        submission.scored_at = submission.received_at
+    elif submission.scored_at is None:
+        submission.scored_at = present()
+        _tell(session, submission, MailKind.SCORED)
     if submission.designation is Designation.PRIMARY:
         settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
     record(
@@ -294,6 +299,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     _finish(scoring, State.REJECTED)
     give_back(session, submission, rejected=True)
     record(session, WORKER, "reject", submission, scoring=scoring.id, problems=count)
+    _tell(session, submission, MailKind.REJECTED)
     return Recorded.DONE
 
 
@@ -327,6 +333,12 @@ def unfinished(session: Session, evaluation_id: int | None = None) -> int:
     if evaluation_id is not None:
         count = count.where(ScoringSet.evaluation_id == evaluation_id)
     return session.scalar(count) or 0
+
+
+def _tell(session: Session, submission: Submission, kind: MailKind) -> None:
+    """A mail to whoever submitted the run."""
+    if submission.submitter_id is not None:
+        put_wanted(session, kind, [submission.submitter_id], submission=submission.id)
 
 
 def _held(session: Session, claim: Claim) -> Scoring | None:

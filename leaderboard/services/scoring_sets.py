@@ -31,10 +31,12 @@ from leaderboard.models import (
     Submission,
     SubtopicJudgment,
 )
+from leaderboard.rules.mail import MailKind
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
 from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
+from leaderboard.services.mail.outbox import members_taking_part, put_wanted
 from leaderboard.services.turns import next_turns
 
 __all__ = [
@@ -173,6 +175,10 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     scoring_set.switched_at = present()
     scoring_set.superseded_at = None
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
+    if official and standing is not None and standing.revision_id != scoring_set.revision_id:
+        revision = session.get_one(JudgmentRevision, scoring_set.revision_id)
+        members = members_taking_part(session, scoring_set.evaluation_id)
+        put_wanted(session, MailKind.REJUDGED, members, evaluation=scoring_set.evaluation_id, revision=revision.number)
 
 
 def make_official(session: Session, actor: Actor, evaluation: Evaluation, source: str) -> None:

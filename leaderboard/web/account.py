@@ -5,22 +5,19 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import PasswordField
 
-from leaderboard.errors import BadInput, InvalidFields, TooManyAttempts
+from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.reads import accounts
 from leaderboard.services import passwords, people
-from leaderboard.services.attempts import KnownBrowser
-from leaderboard.web.context import actor, client_address, database, now, reading, writing
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.context import actor, now, reading, writing
+from leaderboard.web.forms import Given, form_page
+from leaderboard.web.proofs import ProofForm
 from leaderboard.web.sessions import sign_in, signed_in
 
 blueprint = Blueprint("account", __name__, url_prefix="/account")
 
 
-class PasswordForm(Form):
-    current = PasswordField(
-        "Current password", [Given("give your current password")], render_kw={"autocomplete": "current-password"}
-    )
+class PasswordForm(ProofForm):
     password = PasswordField(
         "New password",
         [Given("choose a new password")],
@@ -45,7 +42,7 @@ def password() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("account/password.html", form)
     try:
-        _prove(form.text("current"))
+        form.prove()
         with reading() as session:
             about = session.get_one(User, current_user.id)
         new = passwords.hashed(form.text("password"), about.name, about.email or "")
@@ -68,13 +65,3 @@ def end_sessions() -> ResponseReturnValue:
     sign_in(user)
     flash("You are logged out everywhere but here.")
     return redirect(url_for("account.show"))
-
-
-def _prove(password: str) -> None:
-    """Raises InvalidFields when it is not the account's password; wrong ones count as failed log-ins."""
-    # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from a new password.
-    here = KnownBrowser(current_user.id, f"with session {current_user.session_id}")
-    try:
-        people.authenticate(database(), current_user.name, password, client_address(), now(), here)
-    except BadInput:
-        raise InvalidFields({"current": ["this is not your current password"]}) from None

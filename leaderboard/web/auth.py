@@ -6,7 +6,7 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.services import people
-from leaderboard.services.attempts import count_registration
+from leaderboard.services.attempts import count_mail, count_registration
 from leaderboard.web.context import client_address, database, now, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out
@@ -31,7 +31,7 @@ class RegisterForm(Form):
     )
     email = StringField(
         "E-mail address (optional)",
-        description="Only admins see it. You can log in with it, too.",
+        description="Only admins see it. Once it is confirmed, you can log in with it and have a new password sent.",
         render_kw={"autocomplete": "email", "type": "email"},
     )
     password = PasswordField(
@@ -66,6 +66,8 @@ def register() -> ResponseReturnValue:
     try:
         count_registration(database(), client_address(), now())
         new = people.new_account(form.text("name"), form.text("password"), form.text("email"))
+        if new.email is not None:
+            count_mail(database(), new.email, client_address(), now())
         with writing() as session:
             user = people.register(session, new)
     except (BadInput, TooManyAttempts) as error:

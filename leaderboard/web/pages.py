@@ -5,6 +5,7 @@ from werkzeug.routing import IntegerConverter, Map
 
 from leaderboard.web import (
     account,
+    addresses,
     auth,
     boards,
     campaigns,
@@ -14,6 +15,7 @@ from leaderboard.web import (
     progress,
     queries,
     ranked_lists,
+    resets,
     submissions,
     submit,
     systems,
@@ -35,7 +37,9 @@ MODULES = (
     measures,
     documents,
     auth,
+    resets,
     account,
+    addresses,
     health,
     rooms,
 )

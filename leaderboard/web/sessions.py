@@ -31,9 +31,10 @@ manager = LoginManager()
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The account behind a session, as Flask-Login wants it; `session_id` is the session's row.
+    """The account behind a session, as Flask-Login wants it.
 
-    organises  whether the organiser's rooms hold something for them
+    session_id, since  the session's row, and when it began with a log-in
+    organises          whether the organiser's rooms hold something for them
     """
 
     id: int
@@ -41,6 +42,7 @@ class SignedIn:
     session_id: int
     token: str
     organises: bool
+    since: dt.datetime
 
     is_authenticated = True
     is_active = True
@@ -67,7 +69,7 @@ def _load(token: str) -> SignedIn | None:
     if found.last_seen_at <= now() - sessions.SEEN_EVERY:
         with writing() as database_session:
             sessions.note_seen(database_session, found.id, now())
-    return SignedIn(found.user_id, found.name, found.id, token, found.organises)
+    return SignedIn(found.user_id, found.name, found.id, token, found.organises, found.created_at)
 
 
 def sign_in(user: User) -> None:
@@ -79,7 +81,7 @@ def sign_in(user: User) -> None:
     session.clear()
     session.permanent = True
     if found is not None:
-        login_user(SignedIn(user.id, user.name, found.id, started, found.organises))
+        login_user(SignedIn(user.id, user.name, found.id, started, found.organises, found.created_at))
     _remember_browser(user.id)
 
 

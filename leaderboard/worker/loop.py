@@ -21,6 +21,7 @@ from leaderboard.services.scoring_sets import ready_sets, switch
 from leaderboard.store import RunStore
 from leaderboard.worker.board_refresh import BoardRefresh
 from leaderboard.worker.child_process import ChildProcess
+from leaderboard.worker.mailing import Mailing
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
 
 __all__ = ["Worker"]
@@ -58,6 +59,7 @@ class Worker:
             job_bytes=config.job_bytes,
         )
         self._boards = BoardRefresh(database)
+        self._mails = Mailing(database, config)
         self._child: ChildProcess | None = None
         self._jobs = 0
         self._swept = -float("inf")
@@ -73,13 +75,16 @@ class Worker:
         with self._database.write() as session:
             claim = queue.claim(session, self.name, self._config.lease_seconds)
         if claim is None:
-            return self._switch_ready_sets() or self._copy_again(child, stop) or self._boards.step()
+            return (
+                self._switch_ready_sets() or self._mails.step() or self._copy_again(child, stop) or self._boards.step()
+            )
         log.info("submission %s: scoring, attempt %s", claim.submission_id, claim.attempt)
         reply = self._await(child, claim, stop)
         if reply is not None:
             self._record_when_possible(claim, reply, stop)
             self._switch_ready_sets()
             if not stop.is_set():
+                self._mails.step(busy=True)
                 self._boards.step_while_busy()
         return True
 

@@ -127,6 +127,7 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("name_key", sa.Text(), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
+        sa.Column("is_listed", sa.Boolean(), nullable=False),
         moment("created_at"),
         sa.Column("merged_into_id", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(["merged_into_id"], ["team.id"], name=op.f("fk_team_merged_into_id_team")),
@@ -141,7 +142,9 @@ def upgrade() -> None:
         sa.Column("name_key", sa.Text(), nullable=False),
         sa.Column("email", sa.Text(), nullable=True),
         sa.Column("email_key", sa.Text(), nullable=True),
-        sa.Column("password_hash", sa.Text(), nullable=False),
+        sa.Column("unconfirmed_email", sa.Text(), nullable=True),
+        sa.Column("unwanted_mail", JSON, nullable=False),
+        sa.Column("password_hash", sa.Text(), nullable=True),
         sa.Column("is_admin", sa.Boolean(), nullable=False),
         sa.Column("may_found", sa.Boolean(), nullable=False),
         sa.Column("is_active", sa.Boolean(), nullable=False),
@@ -168,6 +171,132 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("api_token", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_api_token_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "join_request",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        moment("created_at"),
+        moment("answered_at", nullable=True),
+        sa.Column("answered_by_id", sa.Integer(), nullable=True),
+        sa.Column("accepted", sa.Boolean(), nullable=True),
+        sa.ForeignKeyConstraint(["answered_by_id"], ["user.id"], name=op.f("fk_join_request_answered_by_id_user")),
+        sa.ForeignKeyConstraint(
+            ["team_id"], ["team.id"], name=op.f("fk_join_request_team_id_team"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["user_id"], ["user.id"], name=op.f("fk_join_request_user_id_user"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_join_request")),
+    )
+    with op.batch_alter_table("join_request", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_join_request_team_id"), ["team_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_join_request_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "identity",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("issuer", sa.Text(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=False),
+        moment("created_at"),
+        moment("last_used_at", nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_identity_user_id_user"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_identity")),
+        sa.UniqueConstraint("issuer", "subject", name=op.f("uq_identity_issuer_subject")),
+    )
+    with op.batch_alter_table("identity", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_identity_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "mail",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column(
+            "kind",
+            sa.Enum(
+                "confirmation",
+                "reset",
+                "address",
+                "password",
+                "identity",
+                "closed",
+                "deadline",
+                "scored",
+                "rejected",
+                "rejudged",
+                "request",
+                "answer",
+                name="kind",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("user_id", sa.Integer(), nullable=True),
+        sa.Column("address", sa.Text(), nullable=True),
+        sa.Column("about", JSON, nullable=False),
+        sa.Column("once", sa.Text(), nullable=True),
+        moment("created_at"),
+        moment("expires_at"),
+        moment("not_before", nullable=True),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("failure", sa.Text(), nullable=False),
+        moment("sent_at", nullable=True),
+        moment("given_up_at", nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_mail_user_id_user"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_mail")),
+        sa.UniqueConstraint("once", name=op.f("uq_mail_once")),
+    )
+    with op.batch_alter_table("mail", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_mail_user_id"), ["user_id"], unique=False)
+        batch_op.create_index(
+            "ix_mail_unsent",
+            ["id"],
+            unique=False,
+            sqlite_where=sa.text("sent_at IS NULL AND given_up_at IS NULL"),
+            postgresql_where=sa.text("sent_at IS NULL AND given_up_at IS NULL"),
+        )
+
+    op.create_table(
+        "mail_link",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column(
+            "kind",
+            sa.Enum(
+                "confirmation",
+                "reset",
+                "address",
+                "password",
+                "identity",
+                "closed",
+                "deadline",
+                "scored",
+                "rejected",
+                "rejudged",
+                "request",
+                "answer",
+                name="kind",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("address", sa.Text(), nullable=False),
+        sa.Column("token_hash", sa.Text(), nullable=False),
+        moment("created_at"),
+        moment("expires_at"),
+        moment("used_at", nullable=True),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_mail_link_user_id_user"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_mail_link")),
+        sa.UniqueConstraint("token_hash", name=op.f("uq_mail_link_token_hash")),
+    )
+    with op.batch_alter_table("mail_link", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_mail_link_user_id"), ["user_id"], unique=False)
 
     op.create_table(
         "session",

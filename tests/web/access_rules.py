@@ -99,6 +99,7 @@ ONLY_INSIDE = (404, 404, 200, 200)  # for others it is as if it were not there
 ORGANISERS = (403, 403, 403, 200)
 NOBODY = (404, 404, 404, 404)
 ROOMS = (302, 404, 404, 200)  # a visitor logs in first; for other accounts it is as if it were not there
+NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one that was used
 # A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
 NO_SUCH_QUERY = (403, 403, 403, 404)
 HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
@@ -176,6 +177,11 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),
+    "addresses.change": (Page("/account/email", ACCOUNTS),),
+    "addresses.choose": (Page("/account/mail", ACCOUNTS),),
+    "addresses.confirmation": (Page("/account/email/confirm/not-a-token", (302, 409, 409, 409)),),
+    "resets.forgotten": (Page("/password/forgotten", PUBLIC),),
+    "resets.reset": (Page("/password/reset/not-a-token", NO_LINK),),
     "auth.log_in": (Page("/login", PUBLIC),),
     "auth.register": (Page("/register", PUBLIC),),
     "measures.index": (Page("/measures/", PUBLIC),),
@@ -220,6 +226,12 @@ FORMS: dict[str, Form] = {
     "auth.register": Form("/register", {}),
     "account.password": Form("/account/password", LOG_IN_FIRST),
     "account.end_sessions": Form("/account/sessions/end", LOG_IN_FIRST),
+    "addresses.change": Form("/account/email", LOG_IN_FIRST),
+    "addresses.choose": Form("/account/mail", LOG_IN_FIRST),
+    "addresses.send_again": Form("/account/email/send", _refused(409)),
+    "addresses.confirm": Form("/account/email/confirm/not-a-token", _refused(409)),
+    "resets.forgotten": Form("/password/forgotten", {}),
+    "resets.reset": Form("/password/reset/not-a-token", dict.fromkeys(KINDS, 409)),
     "teams.new": Form("/account/teams/new", LOG_IN_FIRST),
     "teams.join": Form("/join/{token}", LOG_IN_FIRST),
     "teams.invite": Form("/teams/sekretwoods/invitations", OWNERS),

@@ -1,0 +1,146 @@
+"""Mails that wait: put down in the transaction of what they tell of, claimed by whoever sends them."""
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import clock
+from leaderboard.errors import Conflict
+from leaderboard.models import UNSENT, Mail, MailLink, Membership, Participation, User
+from leaderboard.rules.mail import KEPT, MailKind, lasts
+from leaderboard.services.events import present
+from leaderboard.services.locking import insert_unless_there, locked
+
+__all__ = [
+    "MOST_TRIES",
+    "claim",
+    "find_mail",
+    "give_up",
+    "members_taking_part",
+    "note_failure",
+    "note_sent",
+    "put",
+    "put_wanted",
+    "sweep",
+]
+
+FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long before each one after
+LONGEST_WAIT_SECONDS = 6 * 3600.0
+MOST_TRIES = 12  # some two days
+
+
+def put(session: Session, kind: MailKind, user_id: int | None, address: str | None = None, **about: Any) -> None:
+    """Puts a mail down for an account. `address`: where it goes, if not to the account's address of then."""
+    now = present()
+    session.add(
+        Mail(kind=kind, user_id=user_id, address=address, about=about, created_at=now, expires_at=now + lasts(kind))
+    )
+
+
+def put_wanted(
+    session: Session,
+    kind: MailKind,
+    users: Iterable[int],
+    *,
+    once: str = "",
+    expires_at: dt.datetime | None = None,
+    **about: Any,
+) -> int:
+    """Puts a mail down for those of the accounts that want this kind and have a confirmed address; gives how many.
+
+    once  what tells this mail from others: nobody is sent a second one of the same
+    """
+    now = present()
+    found = session.scalars(
+        sa.select(User)
+        .where(User.id.in_(list(users)), User.is_active.is_(True), User.email.is_not(None))
+        .order_by(User.id)
+    )
+    wanting = [user.id for user in found if kind.value not in user.unwanted_mail]
+    for user_id in wanting:
+        values: dict[str, Any] = {
+            "kind": kind,
+            "user_id": user_id,
+            "about": about,
+            "created_at": now,
+            "expires_at": expires_at or now + lasts(kind),
+            "tries": 0,
+            "failure": "",
+        }
+        if once:
+            insert_unless_there(session, Mail, **values, once=f"{kind.value} {once} to {user_id}")
+        else:
+            session.add(Mail(**values))
+    return len(wanting)
+
+
+def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
+    """The accounts in teams that have sent a run to the evaluation."""
+    teams = sa.select(Participation.team_id).where(Participation.evaluation_id == evaluation_id)
+    members = sa.select(Membership.user_id).where(Membership.team_id.in_(teams)).distinct()
+    return list(session.scalars(members.order_by(Membership.user_id)))
+
+
+def find_mail(session: Session, mail_id: int) -> Mail:
+    """The mail, locked. Raises NotFound."""
+    return locked(session, Mail, mail_id)
+
+
+def claim(session: Session) -> int | None:
+    """Takes the first mail that waits and says when it is tried next, should nobody come back; None when none waits."""
+    now = present()
+    mail = session.scalars(
+        sa.select(Mail)
+        .where(
+            sa.text(UNSENT),
+            Mail.expires_at > now,
+            sa.or_(Mail.not_before.is_(None), Mail.not_before <= clock()),
+        )
+        .order_by(Mail.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+    ).first()
+    if mail is None:
+        return None
+    mail.tries += 1
+    session.flush()
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** min(mail.tries - 1, 10))
+    session.execute(sa.update(Mail).where(Mail.id == mail.id).values(not_before=clock(wait)))
+    return mail.id
+
+
+def note_sent(session: Session, mail_id: int) -> None:
+    mail = find_mail(session, mail_id)
+    mail.sent_at, mail.failure = present(), ""
+
+
+def note_failure(session: Session, mail_id: int, reason: str) -> None:
+    """It waits for another try, or is given up after MOST_TRIES."""
+    mail = find_mail(session, mail_id)
+    mail.failure = reason
+    if mail.tries >= MOST_TRIES:
+        mail.given_up_at = present()
+
+
+def give_up(session: Session, mail_id: int, reason: str) -> None:
+    """Nobody tries to send it again. Raises Conflict when it was sent.
+
+    Of an address for which a new password was asked nothing is kept: it may be nobody's here.
+    """
+    mail = find_mail(session, mail_id)
+    if mail.sent_at is not None:
+        raise Conflict("This mail was sent.")
+    if mail.user_id is None:
+        session.delete(mail)
+    else:
+        mail.failure, mail.given_up_at = reason, present()
+
+
+def sweep(session: Session) -> None:
+    """Forgets mails and links that are long over."""
+    over = present() - KEPT
+    session.execute(sa.delete(Mail).where(Mail.expires_at <= over))
+    session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))

@@ -1,0 +1,46 @@
+"""Who is logged in proves once more to be the account's owner, before what is dangerous."""
+
+import datetime as dt
+
+from flask_login import current_user
+from wtforms import PasswordField
+
+from leaderboard.errors import BadInput, InvalidFields
+from leaderboard.models import User
+from leaderboard.services import people
+from leaderboard.services.attempts import KnownBrowser
+from leaderboard.web.context import client_address, database, now, reading
+from leaderboard.web.forms import Form
+
+__all__ = ["ProofForm"]
+
+FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
+
+
+class ProofForm(Form):
+    """A form that asks for the account's password; of an account without one, for a log-in of a moment ago."""
+
+    current = PasswordField("Current password", render_kw={"autocomplete": "current-password"})
+
+    @property
+    def asks_password(self) -> bool:
+        with reading() as session:
+            return session.get_one(User, current_user.id).password_hash is not None
+
+    def prove(self) -> None:
+        """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins."""
+        if not self.asks_password:
+            if now() - current_user.since > FRESH:
+                raise InvalidFields(
+                    {"": ["log out and in again, then do this within ten minutes: there is no password to ask for"]}
+                )
+            return
+        given = self.text("current")
+        if not given:
+            raise InvalidFields({"current": ["give your current password"]})
+        # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
+        here = KnownBrowser(current_user.id, f"with session {current_user.session_id}")
+        try:
+            people.authenticate(database(), current_user.name, given, client_address(), now(), here)
+        except BadInput:
+            raise InvalidFields({"current": ["this is not your current password"]}) from None

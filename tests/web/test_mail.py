@@ -1,0 +1,264 @@
+"""Mails of the site, sent by a real mail server: addresses confirmed and changed, passwords set anew, news of runs."""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import Mail, MailLink, User
+from leaderboard.rules.mail import OPTIONAL, MailKind
+from leaderboard.services.mail.sending import send_waiting
+from tests.support.mail import Mailbox, link_in, mail_server, text_of
+from tests.web.conftest import PASSWORD, Reader, World
+
+SITE = "https://leaderboard.example.org"
+NEW = "another long one"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Mailbox]:
+    with mail_server() as box:
+        yield box
+
+
+@pytest.fixture
+def box(server: Mailbox) -> Mailbox:
+    server.messages.clear()
+    server.refusals.clear()
+    return server
+
+
+def send(world: World, box: Mailbox) -> int:
+    return send_waiting(world.database, box.server, SITE)
+
+
+def user(world: World, name: str) -> User:
+    with world.database.read() as session:
+        return session.scalars(sa.select(User).where(User.name == name)).one()
+
+
+def confirmed(world: World, box: Mailbox, who: Reader, address: str) -> None:
+    """Gives the address and follows the link in the mail."""
+    assert who.post("/account/email", email=address, current=PASSWORD).location == "/account/"
+    send(world, box)
+    link = link_in(box.of(address)[-1], "/account/email/confirm/")
+    assert address in who.get(link)
+    assert who.post(link).location == "/account/"
+    box.messages.clear()
+
+
+def test_an_address_counts_when_the_link_sent_there_was_followed_by_its_account(
+    world: World, box: Mailbox, visitor: Reader, other: Reader
+) -> None:
+    assert visitor.post("/register", name="Grace", email="grace@example.org", password=PASSWORD).location == "/account/"
+    assert "Waits to be confirmed" in visitor.get("/account/")
+    assert user(world, "Grace").email is None
+    assert send(world, box) == 1
+    (message,) = box.messages
+    assert message["To"] == "grace@example.org"
+    link = link_in(message, "/account/email/confirm/")
+    assert other.client.get(link).status_code == 409  # somebody else with the link
+    assert other.post(link).status_code == 409
+    visitor.get(link)
+    assert user(world, "Grace").email is None  # nothing changes by looking
+    assert visitor.post(link).location == "/account/"
+    assert (user(world, "Grace").email, user(world, "Grace").unconfirmed_email) == ("grace@example.org", None)
+    assert visitor.post(link).status_code == 409  # once
+    visitor.post("/logout")
+    assert visitor.post("/login", name="grace@example.org", password=PASSWORD).location == "/account/"
+
+
+def test_no_link_leads_where_the_request_said_the_site_is(
+    world: World, box: Mailbox, participant: Reader, visitor: Reader
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    elsewhere = "http://127.0.0.1"  # a name that the site answers to, and not the one that mails name
+    page = visitor.client.get("/password/forgotten", base_url=elsewhere).text
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page)
+    assert found is not None
+    sent = visitor.client.post(
+        "/password/forgotten", data={"csrf_token": found[1], "email": "ada@example.org"}, base_url=elsewhere
+    )
+    assert sent.status_code == 302
+    send(world, box)
+    assert f"{SITE}/password/reset/" in text_of(box.messages[0])
+    assert "127.0.0.1" not in text_of(box.messages[0])
+
+
+def test_registering_with_an_address_that_is_taken_looks_the_same_and_its_owner_is_told(
+    world: World, box: Mailbox, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    answers = []
+    for name, address in (("Grace", "ada@example.org"), ("Heidi", "heidi@example.org")):
+        stranger = reader("")
+        sent = stranger.post("/register", name=name, email=address, password=PASSWORD)
+        page = stranger.get("/account/").replace(name, "NAME").replace(address, "ADDRESS")
+        page = re.sub(r'name="csrf_token" value="[^"]+"', "", page)
+        answers.append((sent.status_code, sent.location, page))
+    assert answers[0] == answers[1]
+    send(world, box)
+    assert "confirmed address of your account\nada" in text_of(box.of("ada@example.org")[0])
+    assert "/account/email/confirm/" not in text_of(box.of("ada@example.org")[0])
+    assert user(world, "Grace").email is None
+
+
+def test_the_old_address_is_told_when_another_is_asked_for_and_when_it_takes_its_place(
+    world: World, box: Mailbox, participant: Reader
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    wrong = participant.post("/account/email", email="new@example.org", current="not the password")
+    assert (wrong.status_code, "new@example.org" in wrong.text) == (400, True)  # filled in as it was
+    assert "not your current password" in wrong.text
+    participant.post("/account/email", email="new@example.org", current=PASSWORD)
+    send(world, box)
+    assert "is to be replaced by new@example.org" in text_of(box.of("ada@example.org")[0])
+    assert user(world, "ada").email == "ada@example.org"
+    participant.post(link_in(box.of("new@example.org")[0], "/account/email/confirm/"))
+    send(world, box)
+    assert "is now new@example.org" in text_of(box.of("ada@example.org")[1])
+    assert user(world, "ada").email == "new@example.org"
+    participant.post("/account/email", email="", current=PASSWORD)
+    send(world, box)
+    assert "it has none now" in text_of(box.of("new@example.org")[1])
+    assert user(world, "ada").email is None
+
+
+def test_a_link_for_another_address_than_the_last_one_given_works_no_more(
+    world: World, box: Mailbox, participant: Reader
+) -> None:
+    for address in ("one@example.org", "two@example.org"):
+        participant.post("/account/email", email=address, current=PASSWORD)
+        send(world, box)
+    assert participant.post(link_in(box.of("one@example.org")[0], "/account/email/confirm/")).status_code == 409
+    assert participant.post(link_in(box.of("two@example.org")[0], "/account/email/confirm/")).location == "/account/"
+
+
+def test_of_two_accounts_that_claim_an_address_the_one_that_confirms_it_first_has_it(
+    world: World, box: Mailbox, participant: Reader, other: Reader
+) -> None:
+    for who in (participant, other):
+        who.post("/account/email", email="both@example.org", current=PASSWORD)
+    send(world, box)
+    links = [link_in(message, "/account/email/confirm/") for message in box.of("both@example.org")]
+    assert other.post(links[1]).location == "/account/"
+    assert participant.post(links[0]).status_code == 409
+    assert (user(world, "ada").email, user(world, "eve").email) == (None, "both@example.org")
+
+
+def test_a_forgotten_password_is_set_once_by_a_link_within_an_hour_and_all_sessions_end(
+    world: World, box: Mailbox, participant: Reader, visitor: Reader
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    assert visitor.post("/password/forgotten", email=" ADA@example.org").location == "/login"
+    send(world, box)
+    link = link_in(box.messages[0], "/password/reset/")
+    weak = visitor.post(link, password="short")
+    assert (weak.status_code, 'id="password-error"' in weak.text) == (400, True)
+    assert visitor.post(link, password=NEW).location == "/login"
+    assert participant.client.get("/account/").status_code == 302
+    assert visitor.post(link, password="yet another long one").status_code == 409
+    assert visitor.post("/login", name="ada", password=NEW).location == "/account/"
+    box.messages.clear()
+    send(world, box)
+    assert [message["Subject"] for message in box.of("ada@example.org")] == ["Your password is changed"]
+
+
+def test_a_link_for_a_new_password_ends_with_its_hour_another_password_or_another_address(
+    world: World, box: Mailbox, participant: Reader, visitor: Reader
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+
+    def link() -> str:
+        visitor.post("/password/forgotten", email="ada@example.org")
+        send(world, box)
+        return link_in(box.of("ada@example.org")[-1], "/password/reset/")
+
+    late, older = link(), link()
+    visitor.get(late)
+    with world.database.write() as session:
+        session.execute(sa.update(MailLink).values(expires_at=dt.datetime(2025, 1, 2, tzinfo=dt.UTC)))
+    assert visitor.client.get(late).status_code == 409
+    assert visitor.post(older, password=NEW).status_code == 409
+    by_change = link()
+    participant.post("/account/password", current=PASSWORD, password=NEW)
+    assert visitor.post(by_change, password="a third long one").status_code == 409
+    with world.database.write() as session:
+        session.execute(sa.text("DELETE FROM attempt"))
+    by_address = link()
+    participant.post("/account/email", email="", current=NEW)
+    assert visitor.post(by_address, password="a third long one").status_code == 409
+    assert visitor.post("/login", name="ada", password=NEW).location == "/account/"
+
+
+def test_asking_for_a_new_password_does_and_answers_the_same_for_every_address(
+    world: World, box: Mailbox, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    participant.post("/account/email", email="unconfirmed@example.org", current=PASSWORD)
+    send(world, box)
+    box.messages.clear()
+    seen = []
+    for address in ("ada@example.org", "nobody@example.org", "unconfirmed@example.org"):
+        statements: list[str] = []
+
+        def note(*what: object, into: list[str] = statements) -> None:
+            into.append(str(what[2]))
+
+        visitor = reader("")
+        token = visitor.token()
+        sa.event.listen(sa.Engine, "before_cursor_execute", note)
+        answer = visitor.client.post("/password/forgotten", data={"csrf_token": token, "email": address})
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)
+        assert any(statement.startswith("INSERT INTO mail") for statement in statements)
+        seen.append((answer.status_code, answer.location, visitor.get("/login").replace(token, ""), statements))
+    assert seen[0][:2] == seen[1][:2] == seen[2][:2]
+    assert seen[0][3] == seen[1][3] == seen[2][3]  # the same statements in the same order: the same work
+    send(world, box)
+    assert [message["To"] for message in box.messages] == ["ada@example.org"]
+    with world.database.read() as session:  # nothing is kept of an address that is nobody's
+        assert not session.scalars(sa.select(Mail).where(Mail.address.in_(["nobody@example.org"]))).all()
+
+
+def test_too_many_mails_to_one_address_wait_whether_or_not_it_is_somebodys(
+    world: World, box: Mailbox, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    for address in ("nobody@example.org", "ada@example.org"):
+        answers = [reader("").post("/password/forgotten", email=address).status_code for _ in range(5)]
+        # One of those to ada's address was the confirmation.
+        assert answers == ([302, 302, 302, 302, 429] if "nobody" in address else [302, 302, 302, 429, 429])
+
+
+def test_no_token_of_a_link_is_in_the_database_while_its_mail_waits_or_after(
+    world: World, box: Mailbox, participant: Reader
+) -> None:
+    participant.post("/account/email", email="ada@example.org", current=PASSWORD)
+    send(world, box)
+    token = link_in(box.messages[0], "/account/email/confirm/").rpartition("/")[2]
+    with world.database.read() as session:
+        for table in (Mail, MailLink):
+            for row in session.execute(sa.select(table.__table__)).all():
+                assert token not in str(row)
+
+
+def test_a_run_that_is_scored_or_rejected_is_told_to_who_submitted_it_unless_they_said_no(
+    world: World, box: Mailbox, participant: Reader
+) -> None:
+    confirmed(world, box, participant, "ada@example.org")
+    page = participant.get("/account/mail")
+    assert page.count('type="checkbox"') == page.count("checked") == len(OPTIONAL)
+    with world.database.write() as session:
+        from leaderboard.services.mail.outbox import put_wanted
+
+        for kind in (MailKind.SCORED, MailKind.REJECTED):
+            assert put_wanted(session, kind, [world.users["ada"].id], submission=1) == 1
+    assert send(world, box) == 0  # there is no such run: no news
+    participant.client.post("/account/mail", data={"csrf_token": participant.token(), "wanted": ["scored"]})
+    assert user(world, "ada").unwanted_mail == [kind.value for kind in OPTIONAL if kind is not MailKind.SCORED]
+    assert participant.get("/account/mail").count("checked") == 1
+    strange = participant.client.post("/account/mail", data={"csrf_token": participant.token(), "wanted": ["reset"]})
+    assert strange.status_code == 400
+    assert user(world, "ada").unwanted_mail == [kind.value for kind in OPTIONAL if kind is not MailKind.SCORED]
