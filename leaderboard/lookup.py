@@ -13,9 +13,12 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.access import Actor, known_campaigns, known_evaluations
 from leaderboard.errors import NotFound
+from leaderboard.formats import FileRules
 from leaderboard.models import (
+    Agreement,
     Arrival,
     Campaign,
+    CollectionList,
     Evaluation,
     Event,
     FormerAddress,
@@ -30,6 +33,7 @@ from leaderboard.models import (
     Team,
 )
 from leaderboard.rules.digests import event_hash
+from leaderboard.rules.form_fields import FormField, fields_from_json
 from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.standings import ScoredRun, SystemKind
@@ -37,13 +41,16 @@ from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
     "StoredEvent",
+    "collection_list",
     "current_set",
     "current_sets",
+    "file_rules",
     "find_campaign",
     "find_evaluation",
     "find_query",
     "find_system",
     "find_team",
+    "form_fields",
     "lost_in",
     "merged_system",
     "merged_team",
@@ -54,6 +61,7 @@ __all__ = [
     "personal_quota",
     "scored_runs",
     "select_scored_runs",
+    "standing_agreements",
     "standing_set",
     "stored_events",
     "team_quotas",
@@ -182,6 +190,31 @@ def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, S
         .where(ScoringSet.evaluation_id.in_(evaluation_ids), ScoringSet.state == SetState.CURRENT)
     )
     return {one.evaluation_id: one for one in sets}
+
+
+def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:
+    """The fields of its submission form, retired ones too, in their order."""
+    return fields_from_json(evaluation.form_fields)
+
+
+def file_rules(evaluation: Evaluation) -> FileRules:
+    """What it asks of run files."""
+    return FileRules.from_json(evaluation.file_rules)
+
+
+def collection_list(session: Session, evaluation_id: int) -> bytes | None:
+    """The document ids of its collection, packed; None where no list was given."""
+    return session.scalar(sa.select(CollectionList.packed).where(CollectionList.evaluation_id == evaluation_id))
+
+
+def standing_agreements(session: Session, evaluation_id: int) -> list[Agreement]:
+    """The last version of each agreement that was not ended, in the order of their keys."""
+    later = sa.orm.aliased(Agreement)
+    is_last = ~sa.exists().where(
+        later.evaluation_id == Agreement.evaluation_id, later.key == Agreement.key, later.version > Agreement.version
+    )
+    own = Agreement.evaluation_id == evaluation_id, Agreement.ended_at.is_(None), is_last
+    return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.key)))
 
 
 def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:

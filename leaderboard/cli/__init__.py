@@ -36,6 +36,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "team": ("teams", "Teams and who is in them."),
     "campaign": ("campaigns", "Campaigns: measures, prior and β, organisers."),
     "evaluation": ("evaluations", "Evaluations: dates, collection, what is visible."),
+    "form": ("forms", "What a submission form asks: fields, agreements, file rules."),
     "queries": ("imports", "The queries of an evaluation."),
     "judgments": ("imports", "The judgments of an evaluation."),
     "submit": ("submissions", "Submits a run."),

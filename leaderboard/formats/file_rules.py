@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.errors import BadInput
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Keys, Places
 from leaderboard.formats.patterns import Pattern
@@ -249,14 +248,3 @@ def _first_rows(query: NDArray[np.uint32], some: NDArray[np.int64]) -> Places:
     rows = np.flatnonzero(wanted[query])
     _, first = np.unique(query[rows], return_index=True)
     return np.sort(rows[first])
-
-
-def require_patterns(rules: FileRules) -> dict[str, str]:
-    """Field -> what is wrong with its pattern."""
-    wrong = {}
-    for name in ("document_pattern", "tag_pattern"):
-        try:
-            Pattern(getattr(rules, name))
-        except BadInput as error:
-            wrong[name] = error.message
-    return wrong

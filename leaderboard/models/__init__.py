@@ -10,6 +10,7 @@ from leaderboard.models.evaluations import (
     SubtopicJudgment,
 )
 from leaderboard.models.events import Chain, Event
+from leaderboard.models.forms import Acceptance, Agreement, CollectionList
 from leaderboard.models.mail import UNSENT, Mail, MailLink
 from leaderboard.models.people import (
     ApiToken,
@@ -28,6 +29,7 @@ from leaderboard.models.submissions import (
     FormerAddress,
     Participation,
     PersonalUse,
+    StagedRun,
     Submission,
     System,
 )
@@ -35,6 +37,8 @@ from leaderboard.models.submissions import (
 __all__ = [
     "IN_QUEUE",
     "UNSENT",
+    "Acceptance",
+    "Agreement",
     "ApiToken",
     "Arrival",
     "Attempt",
@@ -44,6 +48,7 @@ __all__ = [
     "CampaignOrganiser",
     "CampaignTeam",
     "Chain",
+    "CollectionList",
     "Evaluation",
     "Event",
     "FormerAddress",
@@ -62,6 +67,7 @@ __all__ = [
     "Score",
     "Scoring",
     "ScoringSet",
+    "StagedRun",
     "Submission",
     "SubtopicJudgment",
     "System",

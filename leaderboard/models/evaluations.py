@@ -1,6 +1,7 @@
 """Evaluations of a campaign: their queries and what was judged."""
 
 import datetime as dt
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -54,6 +55,8 @@ class Evaluation(Base):
     total_quota: Mapped[int | None]
     time_zone: Mapped[str] = mapped_column(default="UTC")
     draft: Mapped[bool] = mapped_column(default=False)
+    form_fields: Mapped[list[Any]] = mapped_column(default=list)
+    file_rules: Mapped[dict[str, Any]] = mapped_column(default=dict)
     created_at: Mapped[dt.datetime]
 
     __table_args__ = (

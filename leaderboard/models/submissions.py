@@ -12,7 +12,7 @@ from leaderboard.models.people import Team, User
 from leaderboard.rules.standings import Designation, SystemKind, name_of_run
 from leaderboard.rules.states import Ruling
 
-__all__ = ["Arrival", "FormerAddress", "Participation", "PersonalUse", "Submission", "System"]
+__all__ = ["Arrival", "FormerAddress", "Participation", "PersonalUse", "StagedRun", "Submission", "System"]
 
 
 class System(Base):
@@ -83,6 +83,8 @@ class Submission(Base):
                  run when the campaign received it, years ago
     run_at       when the run was made, where somebody said so
     imported_at  when it was brought in from the past; NULL where its team sent it here
+    answers      to the evaluation's form fields, by key
+    said         what the YAML file beside it said, flat; what its own header says is in the scoring's facts
     """
 
     __tablename__ = "submission"
@@ -98,6 +100,8 @@ class Submission(Base):
     threshold: Mapped[float | None]
     notes: Mapped[str] = mapped_column(default="")
     version: Mapped[str]
+    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    said: Mapped[dict[str, Any]] = mapped_column(default=dict)
     filename: Mapped[str]
     sha256: Mapped[str]
     md5: Mapped[str]
@@ -185,4 +189,27 @@ class Arrival(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"))
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id", ondelete="CASCADE"), index=True)
+    expires_at: Mapped[dt.datetime]
+
+
+class StagedRun(Base):
+    """A run that waits for its sender's yes: its file is in the store, its form is here, and its place is held.
+
+    arrival_id  the place in the quotas
+    upload      `store.Received`, and `given` what the form said, see `services.staging`
+    expires_at  from when on it is gone; never after what closing makes public has opened
+    """
+
+    __tablename__ = "staged_run"
+
+    id: Mapped[Key]
+    user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id"), index=True)
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"))
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id", ondelete="CASCADE"), index=True)
+    arrival_id: Mapped[int | None]
+    sha256: Mapped[str]
+    upload: Mapped[dict[str, Any]]
+    given: Mapped[dict[str, Any]]
+    begun_at: Mapped[dt.datetime]
+    received_at: Mapped[dt.datetime]
     expires_at: Mapped[dt.datetime]

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import Base, Json
 from leaderboard.models import (
+    Agreement,
     Campaign,
     CampaignOrganiser,
     CampaignTeam,
@@ -80,6 +81,7 @@ GUARDED = {
         Guarded("organisers", CampaignOrganiser, ("campaign_id",), row="user_id"),
         Guarded("teams let in", CampaignTeam, ("campaign_id",), row="team_id"),
         Guarded("evaluation", Evaluation, ("id",)),
+        Guarded("agreements", Agreement, ("evaluation_id",), row="id"),
         Guarded("queries", Query, ("evaluation_id",), row="external_id"),
         Guarded("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
         Guarded("scoring sets", ScoringSet, ("evaluation_id",), row="id"),
@@ -116,7 +118,7 @@ GUARDED = {
 # Table of an event's subject -> the things that the event is about, and by which of the subject's columns.
 OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
     "campaign": {"campaign": ("id",), "organisers": ("id",), "teams let in": ("id",)},
-    "evaluation": {"evaluation": ("id",), "queries": ("id",), "revisions": ("id",)},
+    "evaluation": {"evaluation": ("id",), "agreements": ("id",), "queries": ("id",), "revisions": ("id",)},
     "query": {"queries": ("evaluation_id",)},
     "scoring_set": {"scoring sets": ("evaluation_id",)},
     "team": {"team": ("id",), "members": ("id",)},

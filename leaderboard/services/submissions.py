@@ -6,6 +6,8 @@ the queue.
 
 import datetime as dt
 import math
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -19,8 +21,9 @@ from leaderboard.access import (
     submission_refusal,
 )
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.lookup import merged_system, merged_team, on_boards
+from leaderboard.lookup import form_fields, merged_system, merged_team, on_boards
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.rules.form_fields import checked_answers
 from leaderboard.rules.phases import is_late
 from leaderboard.rules.standings import Designation, RunChoice, primary_run
 from leaderboard.rules.states import Ruling, SetState, State
@@ -28,6 +31,7 @@ from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import enqueue, live_sets
+from leaderboard.services.submission_forms import accept_agreements
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
 from leaderboard.services.texts import LONGEST_REASON, checked_text, text_problem
 from leaderboard.services.turns import next_turns
@@ -107,8 +111,12 @@ def submit(
     label: str = "",
     notes: str = "",
     version: str = "",
+    answers: Mapping[str, Any] | None = None,
+    accepted: Collection[int] = (),
+    said: Mapping[str, str] | None = None,
     begun_at: dt.datetime | None = None,
     received_at: dt.datetime | None = None,
+    decided_at: dt.datetime | None = None,
     place: int | None = None,
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
@@ -116,15 +124,21 @@ def submit(
     stand        let the run stand for its system once it is scored, though it is not the primary run; see `let_stand`
     threshold    θ: documents with a score at least this count as returned, unless the run holds decisions
     version      of the system, the evaluation's period when not given
+    answers      to the evaluation's form fields, by key; the command line, which is no person, may leave any out
+    accepted     the ids of agreements that the sender accepts with this run
+    said         what a YAML file beside the run says, see `formats.metadata`
     begun_at     the start of the request, `received_at` when not given
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
+    decided_at   when the sender said yes, where the run waited for that: dates count from it in place of `received_at`
     place        what `hold_place` gave, which ends here
 
-    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, version …).
+    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, version, the
+    names of `form_name` and `agreement_name` …).
     """
     _require_right(actor, evaluation, team)
     received_at = received_at or present()
     begun_at = begun_at or received_at
+    decided_at = decided_at or received_at
     words = checked_words(threshold, label, notes, version)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
     team = merged_team(session, locked(session, Team, team.id, shared=True))
@@ -132,12 +146,14 @@ def submit(
         system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    _require_dates(actor, evaluation, begun_at, received_at)
+    _require_dates(actor, evaluation, begun_at, decided_at)
+    answered = checked_answers(form_fields(evaluation), answers or {}, complete=actor.user_id is not None)
+    accept_agreements(session, actor, evaluation, accepted)
     if isinstance(system, NewSystem):
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
         raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
-    late = is_late(evaluation, begun_at, received_at)
+    late = is_late(evaluation, begun_at, decided_at)
     if stand and late and not actor.may_organise(evaluation.campaign_id):
         raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
     refused = _standing_refusal(session, evaluation, system, late) if stand else None
@@ -151,6 +167,8 @@ def submit(
         submitter_id=actor.user_id,
         designation=designation,
         threshold=threshold,
+        answers=answered,
+        said=dict(said or {}),
         filename=upload.filename,
         sha256=upload.sha256,
         md5=upload.md5,

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from leaderboard import scoring
 from leaderboard.db import Database
 from leaderboard.errors import Conflict
-from leaderboard.formats import Ids, Judgments, Limits, Run, SubtopicJudgments, read_run
+from leaderboard.formats import NO_RULES, Ids, Judgments, Limits, Run, RunRules, SubtopicJudgments, read_run
+from leaderboard.lookup import collection_list, file_rules
 from leaderboard.metrics import Evaluated, Measure, Setting, query_order
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.models import (
+    Evaluation,
     Judgment,
     JudgmentRevision,
     KnownDocument,
@@ -45,12 +48,14 @@ class _Prepared:
     positions  external id of a query -> its position there
     asked      the queries that are not excluded, judged or not
     judged     subset -> the queries that count in it, with their judgments
+    needed     the queries that a run must have a list for where every query must: shown ones
     """
 
     set_id: int
     size: int
     positions: dict[str, int]
     asked: tuple[str, ...]
+    needed: tuple[str, ...]
     judged: dict[Subset, scoring.JudgedQueries]
     measures: tuple[Measure, ...]
     setting: Setting
@@ -64,6 +69,8 @@ class RunScorer:
         self._store = store
         self._limits = limits
         self._prepared: _Prepared | None = None
+        self._rules: RunRules | None = None
+        self._rules_are_of: object = None
 
     def score(
         self, submission_id: int, scoring_set_id: int, enter: Callable[[Stage], None], *, keep: bool = True
@@ -108,6 +115,8 @@ class RunScorer:
                 "lines": len(run),
                 "queries": len(run.queries),
                 "tag": run.tag,
+                "said": run.said.entries,
+                "said_problem": run.said.problem,
                 "theta": {
                     str(measure): theta if math.isfinite(theta) else None
                     for measure, evaluated in whole.results.items()
@@ -132,10 +141,29 @@ class RunScorer:
         prepared = self._prepared
         with self._database.read() as session:
             submission = session.get_one(Submission, submission_id)
+            # A run that was scored has kept the rules of its time: later ones reject it no more.
+            rules = None if submission.scored_at else self._rules_of(session, submission.evaluation_id, prepared)
         enter(Stage.RUN)
         with self._store.open_run(submission.sha256) as source:
-            run = read_run(source, queries=prepared.positions.keys(), name=submission.filename, limits=self._limits)
+            run = read_run(
+                source,
+                queries=prepared.positions.keys(),
+                name=submission.filename,
+                limits=self._limits,
+                rules=rules,
+            )
         return prepared, submission, run
+
+    def _rules_of(self, session: Session, evaluation_id: int, prepared: _Prepared) -> RunRules | None:
+        """The evaluation's file rules, which are kept ready as long as they stay the same."""
+        rules = file_rules(session.get_one(Evaluation, evaluation_id))
+        if rules == NO_RULES:
+            return None
+        of = rules, evaluation_id, prepared.needed
+        if self._rules is None or self._rules_are_of != of:
+            packed = collection_list(session, evaluation_id) if rules.documents else None
+            self._rules, self._rules_are_of = RunRules(rules, prepared.needed, packed), of
+        return self._rules
 
     def _keep_lists(self, submission_id: int, run: Run, prepared: _Prepared, enter: Callable[[Stage], None]) -> None:
         enter(Stage.LISTS)
@@ -177,6 +205,7 @@ def _prepare(database: Database, scoring_set_id: int) -> _Prepared:
         size=settings.queries,
         positions=positions,
         asked=tuple(query_order(settings.counted(positions, Subset.ALL))),
+        needed=tuple(query_order(settings.counted(positions, Subset.SHOWN))),
         judged={
             subset: scoring.prepare(
                 judgments,

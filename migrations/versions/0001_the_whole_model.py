@@ -433,6 +433,8 @@ def upgrade() -> None:
         sa.Column("total_quota", sa.Integer(), nullable=True),
         sa.Column("time_zone", sa.Text(), nullable=False),
         sa.Column("draft", sa.Boolean(), nullable=False),
+        sa.Column("form_fields", JSON, nullable=False),
+        sa.Column("file_rules", JSON, nullable=False),
         moment("created_at"),
         sa.CheckConstraint(
             "closes_at IS NULL OR opens_at IS NULL OR opens_at < closes_at", name=op.f("ck_evaluation_dates")
@@ -616,6 +618,8 @@ def upgrade() -> None:
         sa.Column("threshold", sa.Double(), nullable=True),
         sa.Column("notes", sa.Text(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
+        sa.Column("answers", JSON, nullable=False),
+        sa.Column("said", JSON, nullable=False),
         sa.Column("filename", sa.Text(), nullable=False),
         sa.Column("sha256", sa.Text(), nullable=False),
         sa.Column("md5", sa.Text(), nullable=False),
@@ -750,6 +754,73 @@ def upgrade() -> None:
     with op.batch_alter_table("arrival", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_arrival_evaluation_id"), ["evaluation_id"], unique=False)
 
+    op.create_table(
+        "staged_run",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("arrival_id", sa.Integer(), nullable=True),
+        sa.Column("sha256", sa.Text(), nullable=False),
+        sa.Column("upload", JSON, nullable=False),
+        sa.Column("given", JSON, nullable=False),
+        moment("begun_at"),
+        moment("received_at"),
+        moment("expires_at"),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"],
+            ["evaluation.id"],
+            name=op.f("fk_staged_run_evaluation_id_evaluation"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_staged_run_team_id_team")),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_staged_run_user_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_staged_run")),
+    )
+    with op.batch_alter_table("staged_run", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_staged_run_evaluation_id"), ["evaluation_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_staged_run_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "agreement",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        moment("created_at"),
+        moment("ended_at", nullable=True),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_agreement_evaluation_id_evaluation")
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_agreement")),
+        sa.UniqueConstraint("evaluation_id", "key", "version", name=op.f("uq_agreement_evaluation_id_key_version")),
+    )
+    op.create_table(
+        "acceptance",
+        sa.Column("agreement_id", sa.Integer(), nullable=False),
+        sa.Column("user_id", sa.Integer(), nullable=False),
+        moment("accepted_at"),
+        sa.ForeignKeyConstraint(["agreement_id"], ["agreement.id"], name=op.f("fk_acceptance_agreement_id_agreement")),
+        sa.ForeignKeyConstraint(["user_id"], ["user.id"], name=op.f("fk_acceptance_user_id_user")),
+        sa.PrimaryKeyConstraint("agreement_id", "user_id", name=op.f("pk_acceptance")),
+    )
+    with op.batch_alter_table("acceptance", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_acceptance_user_id"), ["user_id"], unique=False)
+
+    op.create_table(
+        "collection_list",
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("packed", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"],
+            ["evaluation.id"],
+            name=op.f("fk_collection_list_evaluation_id_evaluation"),
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("evaluation_id", name=op.f("pk_collection_list")),
+    )
     op.create_table(
         "scoring_set",
         sa.Column("id", sa.Integer(), nullable=False),

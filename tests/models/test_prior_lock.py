@@ -20,9 +20,10 @@ OPEN = CAMPAIGN.format(id=2, slug="open", beta=20, locked_at="NULL")
 EVALUATION = (
     "INSERT INTO evaluation (id, campaign_id, slug, title, description, period, period_key, condition, collection,"
     " relevance_level, judging, grace_seconds, late_allowed, results, details, texts, hidden_queries, own_results,"
-    " judgments_published, time_zone, draft, official_source, created_at)"
+    " judgments_published, time_zone, draft, official_source, form_fields,"
+    " file_rules, created_at)"
     " VALUES ({id}, {campaign}, 'e{id}', 'a title', '', '2026', 2026, '', '', 1, 'pooled', 60, false,"
-    " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors', '2026-01-01 00:00:00')"
+    " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors', '[]', '{{}}', '2026-01-01 00:00:00')"
 )
 
 CHANGES = {

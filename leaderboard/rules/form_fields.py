@@ -1,0 +1,243 @@
+"""The fields that an organiser adds to an evaluation's submission form, and the answers to them.
+
+An answer is kept under its field's key with the run it was given for, and stays as it was given whatever becomes of the
+field: a new label, another choice of choices or other readers change nothing in it. What kind of answer a key has never
+changes once somebody answered, and a field that was answered is no longer asked rather than removed.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from leaderboard.errors import InvalidFields
+from leaderboard.numbers import read_number
+
+__all__ = [
+    "LONGEST_ANSWER",
+    "MOST_FIELDS",
+    "Answer",
+    "FieldKind",
+    "FormField",
+    "ShownTo",
+    "answers_of",
+    "checked_answers",
+    "fields_from_json",
+    "form_name",
+    "in_words",
+    "problems_of_field",
+]
+
+Answer = str | float | bool
+
+MOST_FIELDS = 40
+LONGEST_ANSWER = 1000  # characters
+LONGEST_LABEL = 120
+LONGEST_HINT = 500
+MOST_CHOICES = 50
+KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+
+class FieldKind(StrEnum):
+    TEXT = "text"
+    CHOICE = "choice"
+    NUMBER = "number"
+    YES_NO = "yes_no"
+
+
+class ShownTo(StrEnum):
+    """Who sees the answers: organisers only; the run's team too; everyone who sees the run and whose it is."""
+
+    ORGANISERS = "organisers"
+    TEAM = "team"
+    EVERYONE = "everyone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormField:
+    """One field.
+
+    column, filter  whether boards show it as a column, and let readers filter by it; for fields that everyone sees
+    choices         of a choice
+    header          what the run's own metadata calls it (`platform.hardware.cpu`): its answer is read from the file and
+                    not asked in the form; "" for a field of the form
+    asked           False once it is retired: no new run is asked, and earlier answers are still shown
+    """
+
+    key: str
+    label: str
+    kind: FieldKind = FieldKind.TEXT
+    required: bool = False
+    shown_to: ShownTo = ShownTo.ORGANISERS
+    column: bool = False
+    filter: bool = False
+    choices: tuple[str, ...] = ()
+    hint: str = ""
+    header: str = ""
+    asked: bool = True
+
+    @property
+    def in_form(self) -> bool:
+        return self.asked and not self.header
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "kind": self.kind.value, "shown_to": self.shown_to.value, "choices": [*self.choices]}
+
+
+def fields_from_json(content: Sequence[Mapping[str, Any]]) -> tuple[FormField, ...]:
+    """What `as_json` gave of each. Raises TypeError or ValueError for anything else."""
+    return tuple(
+        FormField(
+            **{
+                **one,
+                "kind": FieldKind(one["kind"]),
+                "shown_to": ShownTo(one["shown_to"]),
+                "choices": tuple(one["choices"]),
+            }
+        )
+        for one in content
+    )
+
+
+def form_name(key: str) -> str:
+    """What forms and messages call the answer to a field."""
+    return f"answer-{key}"
+
+
+def problems_of_field(field: FormField) -> dict[str, list[str]]:
+    """What is wrong with a definition, by its parts."""
+    wrong: dict[str, list[str]] = {}
+    if not KEY.fullmatch(field.key):
+        wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
+    if not field.label or len(field.label) > LONGEST_LABEL:
+        wrong["label"] = [f"give one of at most {LONGEST_LABEL} characters"]
+    if len(field.hint) > LONGEST_HINT:
+        wrong["hint"] = [f"use at most {LONGEST_HINT} characters"]
+    if problem := _problem_of_choices(field):
+        wrong["choices"] = [problem]
+    if (field.column or field.filter) and field.shown_to is not ShownTo.EVERYONE:
+        wrong["shown_to"] = ["a column or a filter of the board is shown to everyone"]
+    if field.header and field.required:
+        wrong["required"] = ["what is read from the file can't be required of the form"]
+    if len(field.header) > LONGEST_LABEL:
+        wrong["header"] = [f"use at most {LONGEST_LABEL} characters"]
+    return wrong
+
+
+def _problem_of_choices(field: FormField) -> str:
+    if field.kind is not FieldKind.CHOICE:
+        return "only a choice has choices" if field.choices else ""
+    if not 2 <= len(set(field.choices)) == len(field.choices) <= MOST_CHOICES:
+        return f"give 2 to {MOST_CHOICES} different choices, one a line"
+    if any(not choice or len(choice) > LONGEST_LABEL for choice in field.choices):
+        return f"a choice has 1 to {LONGEST_LABEL} characters"
+    return ""
+
+
+def checked_answers(fields: Sequence[FormField], given: Mapping[str, Any], *, complete: bool = True) -> dict[str, Any]:
+    """The answers as they are stored, by key; what was left empty is left out.
+
+    given     key -> text, number or bool, from a form, an API or a stored draft
+    complete  whether required fields must be answered
+
+    Raises InvalidFields by `form_name`, for keys that no field has too.
+    """
+    wrong: dict[str, list[str]] = {}
+    answers: dict[str, Any] = {}
+    asked = {field.key: field for field in fields if field.in_form}
+    for key in given.keys() - asked.keys():
+        wrong[form_name(key)] = ["there is no such field"]
+    for key, field in asked.items():
+        try:
+            answer = _checked(field, given.get(key))
+        except ValueError as error:
+            wrong[form_name(key)] = [str(error)]
+            continue
+        if answer is not None:
+            answers[key] = answer
+        elif field.required and complete:
+            wrong[form_name(key)] = ["this is asked of every run here"]
+    if wrong:
+        raise InvalidFields(wrong)
+    return answers
+
+
+def _checked(field: FormField, given: Any) -> Answer | None:
+    """The answer; None where there is none. Raises ValueError that says what is asked."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return None
+    return CHECKS[field.kind](field, given)
+
+
+def _yes_or_no(_: FormField, given: Any) -> bool:
+    if given in (True, "yes"):
+        return True
+    if given in (False, "no"):
+        return False
+    raise ValueError("answer yes or no")
+
+
+def _number(_: FormField, given: Any) -> float:
+    try:
+        return read_number(str(given).strip())  # of True and False too, which are no numbers
+    except ValueError:
+        raise ValueError("give a number such as 0.5") from None
+
+
+def _choice(field: FormField, given: Any) -> str:
+    if given not in field.choices:
+        raise ValueError("choose one of the list")
+    return str(given)
+
+
+def _text(_: FormField, given: Any) -> str:
+    text = str(given).strip()
+    if len(text) > LONGEST_ANSWER:
+        raise ValueError(f"use at most {LONGEST_ANSWER:,} characters")
+    return text
+
+
+CHECKS: Mapping[FieldKind, Callable[[FormField, Any], Answer]] = {
+    FieldKind.TEXT: _text,
+    FieldKind.CHOICE: _choice,
+    FieldKind.NUMBER: _number,
+    FieldKind.YES_NO: _yes_or_no,
+}
+
+
+def answers_of(
+    fields: Sequence[FormField], answers: Mapping[str, Any], said: Mapping[str, str]
+) -> dict[FormField, Answer]:
+    """A run's answers by field, in the fields' order; retired fields too, those without an answer not.
+
+    answers  as stored with the run
+    said     the run's own metadata
+    """
+    found: dict[FormField, Answer] = {}
+    for field in fields:
+        answer = _from_file(field, said) if field.header else answers.get(field.key)
+        if answer is not None:
+            found[field] = answer
+    return found
+
+
+def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
+    text = said.get(field.header, said.get(field.header.lower()))
+    if text is None:
+        return None
+    if field.kind is FieldKind.NUMBER:
+        try:
+            return read_number(text)
+        except ValueError:
+            return text
+    if field.kind is FieldKind.YES_NO and text.lower() in ("yes", "true", "no", "false"):
+        return text.lower() in ("yes", "true")
+    return text
+
+
+def in_words(answer: Answer) -> str:
+    """An answer as pages and filters write it."""
+    if isinstance(answer, bool):
+        return "yes" if answer else "no"
+    return f"{answer:g}" if isinstance(answer, float) else str(answer)

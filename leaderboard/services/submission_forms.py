@@ -1,0 +1,241 @@
+"""What an evaluation asks of a submission beside the run: fields, agreements, and rules for the file."""
+
+import dataclasses
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require_organiser
+from leaderboard.errors import BadInput, InvalidFields, NotFound
+from leaderboard.formats import DocumentList, FileRules, Pattern
+from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.models import Acceptance, Agreement, CollectionList, Evaluation, Submission
+from leaderboard.rules.form_fields import KEY, MOST_FIELDS, FormField, problems_of_field
+from leaderboard.services.events import present, record
+from leaderboard.services.locking import insert_unless_there, locked
+from leaderboard.services.texts import text_problem
+
+__all__ = [
+    "accept_agreements",
+    "agreement_name",
+    "copy_form",
+    "end_agreement",
+    "remove_field",
+    "set_documents",
+    "set_field",
+    "set_rules",
+    "state_agreement",
+]
+
+LONGEST_TITLE = 120  # characters
+LONGEST_AGREEMENT = 20_000
+MOST_DOCUMENTS = 10**7  # of one query
+
+
+def agreement_name(key: str) -> str:
+    """What forms and messages call the tick of an agreement."""
+    return f"agreement-{key}"
+
+
+def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: FormField) -> None:
+    """Adds a field behind the others, or changes the one of its key where it stands.
+
+    Answers that were given stay as they are. Raises InvalidFields by the parts of the field: also for another kind of
+    answer, or another source of it, once somebody has answered.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    fields = list(form_fields(evaluation))
+    place = next((place for place, one in enumerate(fields) if one.key == field.key), None)
+    wrong = problems_of_field(field)
+    if place is None and len(fields) >= MOST_FIELDS:
+        wrong.setdefault("key", []).append(f"a form has at most {MOST_FIELDS} fields")
+    if place is not None and _is_answered(session, evaluation, field.key):
+        before = fields[place]
+        for part in ("kind", "header"):
+            if getattr(before, part) != getattr(field, part):
+                wrong[part] = ["this field has been answered: retire it and ask under another key"]
+    if wrong:
+        raise InvalidFields(wrong)
+    if place is None:
+        fields.append(field)
+    else:
+        fields[place] = field
+    evaluation.form_fields = [one.as_json() for one in fields]
+    record(session, actor, "set field", evaluation, key=field.key)
+
+
+def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
+    """Asks a field no more: takes it away where nobody has answered, else retires it, so that its answers stay shown.
+
+    Whether it is gone. Raises NotFound.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    fields = form_fields(evaluation)
+    if key not in {one.key for one in fields}:
+        raise NotFound(f"this evaluation has no field {key!r}")
+    answered = _is_answered(session, evaluation, key)
+    kept = [
+        dataclasses.replace(one, asked=False) if one.key == key else one for one in fields if answered or one.key != key
+    ]
+    evaluation.form_fields = [one.as_json() for one in kept]
+    record(session, actor, "retire field" if answered else "remove field", evaluation, key=key)
+    return not answered
+
+
+def state_agreement(
+    session: Session, actor: Actor, evaluation: Evaluation, key: str, title: str, text: str
+) -> Agreement:
+    """States an agreement, or its next version: from then on everybody is asked again with their next run.
+
+    Raises InvalidFields (key, title, text), also where the standing version says the same.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    title, text = " ".join(title.split()), text.replace("\r\n", "\n").strip()
+    wrong: dict[str, list[str]] = {}
+    if not KEY.fullmatch(key):
+        wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
+    for name, given, longest in (("title", title, LONGEST_TITLE), ("text", text, LONGEST_AGREEMENT)):
+        if problem := text_problem(given, longest) or (None if given else "write one"):
+            wrong[name] = [problem]
+    versions = _versions(session, evaluation, key)
+    last = versions[-1] if versions else None
+    if last is not None and last.ended_at is None and (last.title, last.text) == (title, text):
+        wrong["text"] = [f"version {last.version} says the same"]
+    if wrong:
+        raise InvalidFields(wrong)
+    agreement = Agreement(
+        evaluation_id=evaluation.id,
+        key=key,
+        version=last.version + 1 if last else 1,
+        title=title,
+        text=text,
+        created_at=present(),
+    )
+    session.add(agreement)
+    session.flush()
+    record(session, actor, "state agreement", evaluation, key=key, version=agreement.version)
+    return agreement
+
+
+def end_agreement(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> None:
+    """Asks nobody to accept it any more; who accepted it stays on record. Raises NotFound."""
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    standing = {one.key: one for one in standing_agreements(session, evaluation.id)}
+    if key not in standing:
+        raise NotFound(f"this evaluation has no agreement {key!r}")
+    standing[key].ended_at = present()
+    record(session, actor, "end agreement", evaluation, key=key, version=standing[key].version)
+
+
+def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes: Any) -> FileRules:
+    """Changes some of the file rules, by their names in `FileRules`, but for the list of documents.
+
+    They hold for runs that nobody has checked yet: one that was scored is not rejected by a later rule. Raises
+    InvalidFields by these names.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    own = {"most_documents", "least_documents", "every_query", "document_pattern", "tag_pattern"}
+    wrong = {name: ["there is no such rule"] for name in changes.keys() - own}
+    rules = dataclasses.replace(
+        file_rules(evaluation), **{name: value for name, value in changes.items() if name in own}
+    )
+    for name in ("most_documents", "least_documents"):
+        count = getattr(rules, name)
+        if count is not None and not 1 <= count <= MOST_DOCUMENTS:
+            wrong[name] = [f"give a number from 1 to {MOST_DOCUMENTS:,}, or none"]
+    if not wrong and (rules.least_documents or 0) > (rules.most_documents or MOST_DOCUMENTS):
+        wrong["least_documents"] = ["this is more than the most that are allowed"]
+    for name in ("document_pattern", "tag_pattern"):
+        try:
+            Pattern(getattr(rules, name))
+        except BadInput as error:
+            wrong[name] = [error.message]
+    if wrong:
+        raise InvalidFields(wrong)
+    evaluation.file_rules = rules.as_json()
+    record(session, actor, "set file rules", evaluation)
+    return rules
+
+
+def set_documents(session: Session, actor: Actor, evaluation: Evaluation, documents: DocumentList | None) -> None:
+    """Puts a list of the collection's documents in the place of the one before it; None: there is no list any more."""
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)
+    session.execute(sa.delete(CollectionList).where(CollectionList.evaluation_id == evaluation.id))
+    count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
+    if documents is not None:
+        session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
+    rules = dataclasses.replace(file_rules(evaluation), documents=count, documents_sha256=sha256)
+    evaluation.file_rules = rules.as_json()
+    record(session, actor, "set documents", evaluation, documents=count)
+
+
+def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
+    """Gives `target` the fields that `source` asks, its standing agreements as first versions, and its file rules with
+    the list of documents, in the place of its own.
+
+    Raises NotAllowed unless the actor organises both, InvalidFields where runs of `target` gave other answers.
+    """
+    require_organiser(actor, source.campaign_id)
+    require_organiser(actor, target.campaign_id)
+    target = locked(session, Evaluation, target.id)
+    for field in form_fields(target):
+        remove_field(session, actor, target, field.key)
+    for field in form_fields(source):
+        if field.asked:
+            set_field(session, actor, target, field)
+    own = {one.key: one for one in standing_agreements(session, target.id)}
+    copied = {one.key: one for one in standing_agreements(session, source.id)}
+    for key in own.keys() - copied.keys():
+        end_agreement(session, actor, target, key)
+    for key, agreement in copied.items():
+        if key not in own or (own[key].title, own[key].text) != (agreement.title, agreement.text):
+            state_agreement(session, actor, target, key, agreement.title, agreement.text)
+    rules = file_rules(source)
+    packed = collection_list(session, source.id)
+    documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
+    set_documents(session, actor, target, documents)
+    target.file_rules = rules.as_json()
+    record(session, actor, "copy form", target, source=source.id)
+
+
+def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, accepted: Collection[int]) -> None:
+    """Notes that the actor accepts these agreements, by their ids, together with a run.
+
+    Raises InvalidFields, by `agreement_name`, for each standing one that they have neither accepted now nor before.
+    The command line is no person and accepts nothing.
+    """
+    if actor.user_id is None:
+        return
+    standing = standing_agreements(session, evaluation.id)
+    before = set(
+        session.scalars(
+            sa.select(Acceptance.agreement_id).where(
+                Acceptance.user_id == actor.user_id, Acceptance.agreement_id.in_([one.id for one in standing])
+            )
+        )
+    )
+    lacking = [one for one in standing if one.id not in before]
+    wrong = {agreement_name(one.key): ["accept this to submit a run"] for one in lacking if one.id not in accepted}
+    if wrong:
+        raise InvalidFields(wrong)
+    for one in lacking:
+        insert_unless_there(session, Acceptance, agreement_id=one.id, user_id=actor.user_id, accepted_at=present())
+        record(session, actor, "accept", one, key=one.key, version=one.version, evaluation=evaluation.id)
+
+
+def _versions(session: Session, evaluation: Evaluation, key: str) -> list[Agreement]:
+    own = Agreement.evaluation_id == evaluation.id, Agreement.key == key
+    return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.version)))
+
+
+def _is_answered(session: Session, evaluation: Evaluation, key: str) -> bool:
+    answers = session.scalars(sa.select(Submission.answers).where(Submission.evaluation_id == evaluation.id))
+    return any(key in found for found in answers)

@@ -1,0 +1,176 @@
+"""What an evaluation asks of a submission: answers are checked and stay, agreements are asked again by version."""
+
+import dataclasses
+import io
+
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.errors import InvalidFields, NotAllowed, NotFound
+from leaderboard.formats import FileRules, document_list
+from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.models import Acceptance, Agreement, Evaluation, Event, Submission
+from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo, answers_of
+from leaderboard.services import evaluations, submission_forms
+from tests.support.refused import refused
+from tests.support.world import RUN, World
+
+TRAINED = FormField(
+    key="trained", label="Trained here", kind=FieldKind.YES_NO, required=True, shown_to=ShownTo.EVERYONE, column=True
+)
+MODEL = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"))
+SIZE = FormField(key="size", label="Parameters", kind=FieldKind.NUMBER)
+REMARK = FormField(key="remark", label="Remark")
+CPU = FormField(key="cpu", label="Processor", header="platform.cpu")
+
+
+def ask(world: World, *fields: FormField) -> None:
+    with world.organising() as (session, _, evaluation):
+        for field in fields:
+            submission_forms.set_field(session, CONSOLE, evaluation, field)
+
+
+def test_answers_are_stored_with_the_run_by_the_keys_of_their_fields(world: World) -> None:
+    ask(world, TRAINED, MODEL, SIZE, REMARK, CPU)
+    world.submit(answers={"trained": "yes", "model": "dense", "size": "1.5e9", "remark": "  as is  "})
+    [run] = world.all(sa.select(Submission))
+    assert run.answers == {"trained": True, "model": "dense", "size": 1.5e9, "remark": "as is"}
+
+
+def test_an_answer_that_does_not_fit_is_refused_by_the_name_of_its_field(world: World) -> None:
+    ask(world, TRAINED, MODEL, SIZE, REMARK, CPU)
+    given = {"model": "neural", "size": "many", "remark": "x" * 1001, "nonsense": "1", "cpu": "forged"}
+    with refused(world.database, InvalidFields, "evaluation") as caught:
+        world.submit(answers=given)
+    assert caught.value.fields.keys() == {
+        "answer-trained", "answer-model", "answer-size", "answer-remark", "answer-nonsense", "answer-cpu",
+    }  # fmt: skip
+    assert world.all(sa.select(Submission)) == []
+
+
+def test_the_command_line_may_leave_required_answers_out(world: World) -> None:
+    ask(world, TRAINED)
+    world.submit(actor=CONSOLE)
+    with refused(world.database, InvalidFields, "evaluation"):
+        world.submit(actor=CONSOLE, answers={"trained": "perhaps"})
+
+
+def test_answers_stay_as_they_were_given_when_their_field_changes(world: World) -> None:
+    ask(world, MODEL)
+    world.submit(answers={"model": "dense"})
+    ask(world, dataclasses.replace(MODEL, label="Kind of model", choices=("lexical", "learned"), required=True))
+    [run] = world.all(sa.select(Submission))
+    [evaluation] = world.all(sa.select(Evaluation).where(Evaluation.id == world.evaluation))
+    [(field, answer)] = answers_of(form_fields(evaluation), run.answers, {}).items()
+    assert (field.label, answer) == ("Kind of model", "dense")
+
+
+def test_a_field_that_was_answered_keeps_its_kind_and_is_retired_instead_of_removed(world: World) -> None:
+    ask(world, MODEL, REMARK)
+    world.submit(answers={"model": "dense"})
+    with refused(world.database, InvalidFields, "evaluation") as caught:
+        ask(world, dataclasses.replace(MODEL, kind=FieldKind.TEXT, choices=()))
+    assert caught.value.fields.keys() == {"kind"}
+    with world.organising() as (session, _, evaluation):
+        assert submission_forms.remove_field(session, CONSOLE, evaluation, "remark")
+        assert not submission_forms.remove_field(session, CONSOLE, evaluation, "model")
+        assert [(one.key, one.asked) for one in form_fields(evaluation)] == [("model", False)]
+    with refused(world.database, InvalidFields, "evaluation"):
+        world.submit(answers={"model": "dense"})
+
+
+def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> None:
+    for field, parts in (
+        (dataclasses.replace(REMARK, key="Re mark", label=""), {"key", "label"}),
+        (dataclasses.replace(MODEL, choices=("one",)), {"choices"}),
+        (dataclasses.replace(REMARK, choices=("a", "b")), {"choices"}),
+        (dataclasses.replace(REMARK, column=True), {"shown_to"}),
+        (dataclasses.replace(CPU, required=True), {"required"}),
+    ):
+        with refused(world.database, InvalidFields, "evaluation") as caught:
+            ask(world, field)
+        assert caught.value.fields.keys() == parts
+
+
+def test_what_the_file_says_of_itself_answers_the_fields_that_name_it() -> None:
+    yes = FormField(key="auto", label="Automatic", kind=FieldKind.YES_NO, header="method.automatic")
+    said = {"platform.cpu": "Z80", "method.automatic": "true"}
+    assert list(answers_of((CPU, yes, REMARK), {"remark": "hm"}, said).values()) == ["Z80", True, "hm"]
+
+
+def test_an_agreement_is_accepted_once_and_asked_again_when_a_new_version_stands(world: World) -> None:
+    def state(text: str) -> int:
+        with world.organising() as (session, _, evaluation):
+            return submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", text).id
+
+    first = state("Do no harm.")
+    with refused(world.database, InvalidFields, "evaluation") as caught:
+        world.submit()
+    assert caught.value.fields.keys() == {"agreement-terms"}
+    world.submit(accepted=[first])
+    world.submit(f"{RUN}q3 Q0 d9 1 1 a\n")
+    second = state("Do some good.")
+    with refused(world.database, InvalidFields, "evaluation"):
+        world.submit(accepted=[first])
+    world.submit(f"{RUN}q3 Q0 d8 1 1 a\n", accepted=[second])
+    rows = world.all(sa.select(Acceptance).order_by(Acceptance.agreement_id))
+    assert [(row.agreement_id, row.user_id) for row in rows] == [
+        (first, world.ada.user_id),
+        (second, world.ada.user_id),
+    ]
+    accepted = world.all(sa.select(Event).where(Event.action == "accept").order_by(Event.id))
+    assert [(one.actor_id, one.facts["version"]) for one in accepted] == [
+        (world.ada.user_id, 1),
+        (world.ada.user_id, 2),
+    ]
+    with world.organising() as (session, _, evaluation):
+        submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
+        assert standing_agreements(session, evaluation.id) == []
+    world.submit(f"{RUN}q3 Q0 d7 1 1 a\n")
+    with refused(world.database, NotFound, "agreement"), world.organising() as (session, _, evaluation):
+        submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
+
+
+def test_only_organisers_change_what_is_asked(world: World) -> None:
+    for change in (
+        lambda session, evaluation: submission_forms.set_field(session, world.ada, evaluation, REMARK),
+        lambda session, evaluation: submission_forms.remove_field(session, world.ada, evaluation, "x"),
+        lambda session, evaluation: submission_forms.state_agreement(session, world.ada, evaluation, "t", "T", "t"),
+        lambda session, evaluation: submission_forms.end_agreement(session, world.ada, evaluation, "t"),
+        lambda session, evaluation: submission_forms.set_rules(session, world.ada, evaluation, every_query=True),
+        lambda session, evaluation: submission_forms.set_documents(session, world.ada, evaluation, None),
+        lambda session, evaluation: submission_forms.copy_form(session, world.ada, evaluation, evaluation),
+    ):
+        with refused(world.database, NotAllowed, "evaluation"), world.organising() as (session, _, evaluation):
+            change(session, evaluation)
+
+
+def test_rules_that_cannot_hold_are_refused_by_their_names(world: World) -> None:
+    wrong = {"most_documents": 0, "document_pattern": "(a", "tag_pattern": "(a|b)*a(a|b){20}", "nonsense": 1}
+    with refused(world.database, InvalidFields, "evaluation") as caught, world.organising() as (session, _, evaluation):
+        submission_forms.set_rules(session, CONSOLE, evaluation, **wrong)
+    assert caught.value.fields.keys() == wrong.keys()
+    with refused(world.database, InvalidFields, "evaluation") as caught, world.organising() as (session, _, evaluation):
+        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, least_documents=6)
+    assert caught.value.fields.keys() == {"least_documents"}
+
+
+def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) -> None:
+    ask(world, TRAINED, MODEL, CPU)
+    with world.organising() as (session, campaign, source):
+        submission_forms.state_agreement(session, CONSOLE, source, "terms", "Terms", "old")
+        submission_forms.state_agreement(session, CONSOLE, source, "terms", "Terms", "new")
+        submission_forms.set_rules(session, CONSOLE, source, most_documents=7, document_pattern="d[0-9]+")
+        listed = document_list(io.BytesIO(b"d1\nd2\n"))
+        submission_forms.set_documents(session, CONSOLE, source, listed)
+        target = evaluations.create_evaluation(session, CONSOLE, campaign, "next", "Next year", "2027", documents=1000)
+        submission_forms.set_field(session, CONSOLE, target, REMARK)
+        submission_forms.copy_form(session, CONSOLE, source, target)
+        submission_forms.copy_form(session, CONSOLE, source, target)
+        session.flush()
+        assert form_fields(target) == form_fields(source) == (TRAINED, MODEL, CPU)
+        [terms] = standing_agreements(session, target.id)
+        assert (terms.version, terms.text) == (1, "new")
+        assert file_rules(target) == FileRules(7, None, False, "d[0-9]+", "", 2, listed.sha256)
+        assert collection_list(session, target.id) == listed.packed
+    assert len(world.all(sa.select(Agreement))) == 3
