@@ -34,7 +34,7 @@ def show(evaluation: Place) -> None:
     leaderboard form show harbour/2026-text
     """
     with reading() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         fields, rules = form_fields(found), file_rules(found)
         agreements = [(one.key, one.version, one.title) for one in standing_agreements(session, found.id)]
     rows = [
@@ -77,7 +77,7 @@ def field(evaluation: Place, **parts: Any) -> None:
     leaderboard form field harbour/2026-text cpu --label Processor --header platform.hardware.cpu.model
     """
     with writing() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         submission_forms.set_field(session, CONSOLE, found, FormField(**parts))
     click.echo(f"{evaluation} asks {parts['key']}")
 
@@ -92,7 +92,7 @@ def remove(evaluation: Place, key: str) -> None:
     leaderboard form remove harbour/2026-text training
     """
     with writing() as session:
-        gone = submission_forms.remove_field(session, CONSOLE, find_evaluation(session, *evaluation), key)
+        gone = submission_forms.remove_field(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), key)
     click.echo(f"{evaluation} asks {key} no more{'' if gone else '; the answers that were given stay'}")
 
 
@@ -112,7 +112,7 @@ def agreement(evaluation: Place, key: str, title: str | None, text: Path | None,
     if end == (title is not None and text is not None):
         raise click.UsageError("give --title and --text to state it, or --end alone")
     with writing() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         if end:
             submission_forms.end_agreement(session, CONSOLE, found, key)
             click.echo(f"{evaluation} asks nobody for {key} any more")
@@ -143,7 +143,7 @@ def rules(context: click.Context, /, evaluation: Place, documents: Path | None, 
         raise click.UsageError("give --documents or --no-documents")
     listed = document_list(documents) if documents is not None else None
     with writing() as session:
-        found = find_evaluation(session, *evaluation)
+        found = find_evaluation(session, CONSOLE, *evaluation)
         submission_forms.set_rules(session, CONSOLE, found, **changes)
         if listed is not None or no_documents:
             submission_forms.set_documents(session, CONSOLE, found, listed)
@@ -162,7 +162,7 @@ def copy(source: Place, target: Place) -> None:
     """
     with writing() as session:
         submission_forms.copy_form(
-            session, CONSOLE, find_evaluation(session, *source), find_evaluation(session, *target)
+            session, CONSOLE, find_evaluation(session, CONSOLE, *source), find_evaluation(session, *target)
         )
     click.echo(f"{target} asks what {source} asks")
 

@@ -23,7 +23,8 @@ EVALUATION = (
     " judgments_published, time_zone, draft, official_source, form_fields,"
     " file_rules, created_at)"
     " VALUES ({id}, {campaign}, 'e{id}', 'a title', '', '2026', 2026, '', '', 1, 'pooled', 60, false,"
-    " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors', '[]', '{{}}', '2026-01-01 00:00:00')"
+    " 'always', 'closed', 'opened', 'closed', true, false, 'UTC', false, 'assessors',"
+    " '[]', '{{}}', '2026-01-01 00:00:00')"
 )
 
 CHANGES = {
