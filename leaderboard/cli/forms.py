@@ -162,7 +162,7 @@ def copy(source: Place, target: Place) -> None:
     """
     with writing() as session:
         submission_forms.copy_form(
-            session, CONSOLE, find_evaluation(session, CONSOLE, *source), find_evaluation(session, *target)
+            session, CONSOLE, find_evaluation(session, CONSOLE, *source), find_evaluation(session, CONSOLE, *target)
         )
     click.echo(f"{target} asks what {source} asks")
 
