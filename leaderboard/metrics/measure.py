@@ -235,6 +235,7 @@ class Family(Definition):
     uncut    why a cutoff is refused, where someone may well expect one
     valueless  what is true of the queries without a value, as the end of a sentence about them
     of_judgments   whether it depends on the judgments alone, whatever the run
+    of_returned    whether it counts what the run returned, so that its decisions or θ change it
     """
 
     compute: Callable[..., Floats | Columns | Evaluated]
@@ -248,6 +249,7 @@ class Family(Definition):
     uncut: str = ""
     valueless: str = "have no relevant document"
     of_judgments: bool = False
+    of_returned: bool = False
 
     @property
     def more(self) -> tuple[str, ...]:

@@ -276,3 +276,17 @@ def test_a_run_without_a_single_line_or_query_is_scored_too(measure):
     assert math.isnan(empty.mean) == (measure.family.name in UNDEFINED_WHERE_NOTHING_IS_FOUND)
     nothing = replace(ranking_of(Query(judged={"a": 2}, known=["a"]), setting=setting).of_query(0))
     assert same(measure.evaluate(nothing).mean, empty.mean)
+
+
+def test_measures_that_count_what_was_returned_say_so_and_no_others() -> None:
+    """So that θ is asked for only where it changes a figure."""
+
+    listed = of_grades([1, None, 0, 2, 3, -1], [1, 2, 3, 1])
+
+    def value(measure: Measure, returned: int) -> bytes:
+        lines = [replace(line, returned=place < returned) for place, line in enumerate(listed.lines)]
+        query = replace(listed, lines=lines, known=["d0000", "d0003"])
+        return measure.evaluate(ranking_of(query, setting=SETTINGS[0])).values.tobytes()
+
+    changed = {measure.family.name for measure in MEASURES if value(measure, 1) != value(measure, 5)}
+    assert changed == {measure.family.name for measure in MEASURES if measure.family.of_returned}

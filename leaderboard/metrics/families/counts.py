@@ -229,12 +229,14 @@ def query(ranking: Ranking) -> Floats:
 documents = partial(Family, defined_where=None, span=COUNT, unit="documents", aggregation=SUM)
 
 TP = documents(
+    of_returned=True,
     name="TP",
     title="True positives",
     compute=true_positives,
     parameters=(REL,),
 )
 FP = documents(
+    of_returned=True,
     name="FP",
     title="False positives",
     compute=false_positives,
@@ -242,6 +244,7 @@ FP = documents(
     direction="lower",
 )
 TN = documents(
+    of_returned=True,
     name="TN",
     title="True negatives",
     compute=true_negatives,
@@ -249,6 +252,7 @@ TN = documents(
     needs=frozenset({"documents"}),
 )
 FN = documents(
+    of_returned=True,
     name="FN",
     title="False negatives",
     compute=false_negatives,
@@ -268,6 +272,7 @@ NUM_Q = Family(
     trec_eval=(TrecEval("num_q"),),
 )
 NUM_RET = documents(
+    of_returned=True,
     name="NumRet",
     title="Returned documents",
     compute=returned,
@@ -284,6 +289,7 @@ NUM_REL = documents(
     trec_eval=(TrecEval("num_rel"),),
 )
 NUM_REL_RET = documents(
+    of_returned=True,
     name="NumRelRet",
     title="Relevant documents returned",
     compute=relevant_returned,
@@ -291,6 +297,7 @@ NUM_REL_RET = documents(
     trec_eval=(TrecEval("num_rel_ret"),),
 )
 NUM_NONREL_JUDGED_RET = documents(
+    of_returned=True,
     name="NumNonrelJudgedRet",
     title="Documents returned that were judged not relevant",
     compute=judged_not_relevant,

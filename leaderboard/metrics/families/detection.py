@@ -172,6 +172,7 @@ def value_range(setting: Setting, _measure: Measure) -> Range:
 
 
 VALUE = Family(
+    of_returned=True,
     name="Value",
     title="Query weighted value of one query",
     compute=value,
@@ -182,6 +183,7 @@ VALUE = Family(
     needs=frozenset({"documents", "beta"}),
 )
 AQWV = Family(
+    of_returned=True,
     name="AQWV",
     title="Actual query weighted value",
     compute=actual,
@@ -193,6 +195,7 @@ AQWV = Family(
     needs=frozenset({"documents", "beta"}),
 )
 PMISS = Family(
+    of_returned=True,
     name="Pmiss",
     title="Probability of a miss",
     compute=miss,
@@ -201,6 +204,7 @@ PMISS = Family(
     direction="lower",
 )
 PFA = Family(
+    of_returned=True,
     name="Pfa",
     title="Probability of a false alarm",
     compute=false_alarm,

@@ -260,12 +260,14 @@ TIER_NORM = Parameter(
     meaning="divide by the ranks looked at, or by the number of relevant documents",
 )
 FIRST_TIER = Family(
+    of_returned=True,
     name="FirstTier",
     title="First tier",
     compute=first_tier,
     parameters=(REL, TIER_NORM),
 )
 SECOND_TIER = Family(
+    of_returned=True,
     name="SecondTier",
     title="Second tier",
     compute=second_tier,

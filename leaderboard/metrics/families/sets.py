@@ -245,6 +245,7 @@ def write_weights(arguments: Mapping[str, Any]) -> str:
 
 
 SET_P = Family(
+    of_returned=True,
     name="SetP",
     title="Precision of the returned set",
     compute=precision,
@@ -252,6 +253,7 @@ SET_P = Family(
     trec_eval=(TrecEval("set_P"),),
 )
 SET_R = Family(
+    of_returned=True,
     name="SetR",
     title="Recall of the returned set",
     compute=recall,
@@ -259,6 +261,7 @@ SET_R = Family(
     trec_eval=(TrecEval("set_recall"),),
 )
 SET_F = Family(
+    of_returned=True,
     name="SetF",
     title="F measure of the returned set",
     compute=f_measure,
@@ -272,6 +275,7 @@ SET_F = Family(
     trec_eval=(TrecEval("set_F", read=read_factor, write=write_factor),),
 )
 SET_AP = Family(
+    of_returned=True,
     name="SetAP",
     title="Average precision of the returned set",
     compute=set_average_precision,
@@ -279,6 +283,7 @@ SET_AP = Family(
     trec_eval=(TrecEval("set_map"),),
 )
 SET_REL_P = Family(
+    of_returned=True,
     name="SetRelP",
     title="Relative precision of the returned set",
     compute=set_relative_precision,
@@ -286,6 +291,7 @@ SET_REL_P = Family(
     trec_eval=(TrecEval("set_relative_P"),),
 )
 FALLOUT = Family(
+    of_returned=True,
     name="Fallout",
     title="Fallout",
     compute=fallout,
@@ -297,6 +303,7 @@ FALLOUT = Family(
 )
 
 UTILITY = Family(
+    of_returned=True,
     name="Utility",
     title="Utility",
     compute=utility,
@@ -366,6 +373,7 @@ def novelty(ranking: Ranking, *, rel: int) -> Floats:
 
 
 COVERAGE = Family(
+    of_returned=True,
     name="Coverage",
     title="Coverage",
     compute=coverage,
@@ -373,6 +381,7 @@ COVERAGE = Family(
     needs=frozenset({"known"}),
 )
 NOVELTY = Family(
+    of_returned=True,
     name="Novelty",
     title="Novelty",
     compute=novelty,
