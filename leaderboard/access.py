@@ -41,6 +41,7 @@ __all__ = [
 class Actor:
     """Somebody who asks. `user_id` is None for a visitor and for the command line; the latter is `all_powerful`.
 
+    may_found  whether an admin let the account make campaigns
     let_into  the private campaigns that organisers let a team of theirs into
     """
 
@@ -50,6 +51,7 @@ class Actor:
     teams: frozenset[int] = frozenset()
     organises: frozenset[int] = frozenset()
     let_into: frozenset[int] = frozenset()
+    may_found: bool = False
 
     def may_organise(self, campaign_id: int) -> bool:
         return self.all_powerful or campaign_id in self.organises
@@ -85,7 +87,9 @@ def actor_of(session: Session, user_id: int | None) -> Actor:
     organises = session.scalars(sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id))
     own = sa.select(Membership.team_id).where(Membership.user_id == user.id)
     let_into = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id.in_(own)))
-    return Actor(user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises), frozenset(let_into))
+    return Actor(
+        user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises), frozenset(let_into), user.may_found
+    )
 
 
 def knows_campaign(actor: Actor, campaign: Campaign) -> bool:

@@ -1,6 +1,5 @@
 """`leaderboard campaign`: campaigns, and what stays fixed over their years."""
 
-import sys
 from typing import Any
 
 import click
@@ -8,22 +7,47 @@ import click
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import COMPAT
-from leaderboard.cli.options import ANY_NUMBER, OneOf, OrNone, given, together
+from leaderboard.cli.options import ANY_NUMBER, OneOf, OrNone, given, require_yes, together
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_campaign
+from leaderboard.lookup import find_campaign, find_team
 from leaderboard.metrics import parse_all
 from leaderboard.models import Campaign
 from leaderboard.reads import listings
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import RunChoice
-from leaderboard.services import campaigns, people
+from leaderboard.rules.visibility import Visibility
+from leaderboard.services import campaigns, people, removing
 
 __all__ = ["campaign"]
 
+
+class _Link(click.ParamType[tuple[str, str]]):
+    name = "title=address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        title, found, address = value.partition("=")
+        if not found:
+            self.fail(f"expected 'Title=https://…', found {value!r}", param, ctx)
+        return title, address
+
+
+LINK = _Link()
 NUMBER = OrNone(ANY_NUMBER)
 SETTINGS = together(  # what `add` and `change` have in common
     click.option("--description", default="", help="A description for its page."),
+    click.option("--contact", default="", help="Whom to ask: an e-mail address, a name."),
+    click.option(
+        "--link", "links", type=LINK, multiple=True, help="A link for its page, as 'Title=https://…'; may be repeated."
+    ),
+    click.option("--guidelines", type=click.File(encoding="utf-8"), help="A file of guidelines in Markdown."),
+    click.option(
+        "--visibility",
+        type=OneOf(Visibility),
+        default=Visibility.PUBLIC.value,
+        show_default=True,
+        help="Who may know of it: everybody; organisers and teams that are let in; organisers only.",
+    ),
     click.option("--cost", type=NUMBER, help="C, what a false alarm costs."),
     click.option("--value", type=NUMBER, help="V, what a correct detection is worth."),
     click.option("--prior", type=NUMBER, help="The a-priori share of relevant documents."),
@@ -67,7 +91,7 @@ def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) 
     names = _split(measures)
     with writing() as session:
         made = campaigns.create_campaign(
-            session, CONSOLE, slug, measures=names, primary_measure=primary_measure or names[0], **settings
+            session, CONSOLE, slug, measures=names, primary_measure=primary_measure or names[0], **_read(settings)
         )
     click.echo(f"made the campaign {made.slug}{_said(made)}")
 
@@ -87,7 +111,7 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
     \b
     leaderboard campaign change harbour --measures 'AQWV MQWV AP' --run-choice best
     """
-    changes = given(context)
+    changes = _read(given(context))
     if "measures" in changes:
         changes["measures"] = _split(changes["measures"])
     with writing() as session:
@@ -109,19 +133,29 @@ def remove(slug: str, yes: bool) -> None:
     with reading() as session:
         found = find_campaign(session, CONSOLE, slug)
         evaluations = listings.list_evaluations(session, found)
-        refused = campaigns.removal_refusal(session, found)
-    if not yes and refused is None:  # else it is refused, whatever the answer
-        if not sys.stdin.isatty():
-            raise BadInput("there is nobody to ask here; give --yes to remove the campaign without a question")
+        refused = removing.removal_refusal(session, found)
+    if refused is None:  # else it is refused, whatever the answer
         queries = sum(count for _, count, _ in evaluations)
-        click.confirm(
-            f"Remove {found.title} ({slug}) for good? Evaluations: {len(evaluations)}, with queries: {queries:,}.",
-            abort=True,
-            err=True,
-        )
+        held = f"Evaluations: {len(evaluations)}, with queries: {queries:,}."
+        require_yes(yes, f"Remove {found.title} ({slug}) for good? {held}")
     with writing() as session:
-        campaigns.remove_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug))
+        removing.remove_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug))
     click.echo(f"removed the campaign {slug}")
+
+
+@campaign.command()
+@click.argument("slug")
+@click.option("--undo", is_flag=True, help="Take it out of the archive again.")
+def archive(slug: str, undo: bool) -> None:
+    """Archive a campaign: it can be read, stands apart from the others, and takes nothing any more.
+
+    \b
+    leaderboard campaign archive harbour
+    """
+    with writing() as session:
+        found = find_campaign(session, CONSOLE, slug)
+        campaigns.archive_campaign(session, CONSOLE, found, archived=not undo)
+    click.echo(f"{found.title} is {'out of the archive' if undo else 'archived'}")
 
 
 @campaign.command()
@@ -135,6 +169,7 @@ def show(slug: str) -> None:
     with reading() as session:
         found = find_campaign(session, CONSOLE, slug)
         organisers = listings.organisers_of(session, found)
+        let_in = listings.teams_let_into(session, found)
         evaluations = [one.slug for one, _, _ in listings.list_evaluations(session, found)]
     lines = {
         "title": found.title,
@@ -148,6 +183,10 @@ def show(slug: str) -> None:
         "compatibility": f"trec_eval {found.compat}",
         "run on a board": found.run_choice,
         "prior locked": f"since {found.locked_at:%Y-%m-%d}, with the first result" if found.locked_at else "not yet",
+        "contact": found.contact or "–",
+        "visible to": found.visibility,
+        "archived": f"since {found.archived_at:%Y-%m-%d}" if found.archived_at else "no",
+        "teams let in": ", ".join(let_in) or "–",
         "organisers": ", ".join(organisers) or "–",
         "evaluations": ", ".join(evaluations) or "–",
     }
@@ -189,6 +228,67 @@ def add_organiser(campaign: str, user: str) -> None:
         found, who = find_campaign(session, CONSOLE, campaign), people.find_user(session, user)
         campaigns.add_organiser(session, CONSOLE, found, who)
     click.echo(f"{who.name} organises {found.title}")
+
+
+@organiser.command("remove")
+@click.argument("campaign")
+@click.argument("user")
+def remove_organiser(campaign: str, user: str) -> None:
+    """Let an account organise a campaign no longer.
+
+    \b
+    leaderboard campaign organiser remove harbour ada
+    """
+    with writing() as session:
+        found, who = find_campaign(session, CONSOLE, campaign), people.find_user(session, user)
+        campaigns.remove_organiser(session, CONSOLE, found, who)
+    click.echo(f"{who.name} no longer organises {found.title}")
+
+
+@campaign.group()
+def team() -> None:
+    """Which teams are let into a private campaign."""
+
+
+@team.command("add")
+@click.argument("campaign")
+@click.argument("team")
+def add_team(campaign: str, team: str) -> None:
+    """Let a team's members know of a private campaign.
+
+    \b
+    leaderboard campaign team add harbour north-shore
+    """
+    with writing() as session:
+        found, who = find_campaign(session, CONSOLE, campaign), find_team(session, team)
+        campaigns.let_team_in(session, CONSOLE, found, who)
+    click.echo(f"{who.name} is let into {found.title}")
+
+
+@team.command("remove")
+@click.argument("campaign")
+@click.argument("team")
+def remove_team(campaign: str, team: str) -> None:
+    """Let a team into a private campaign no longer.
+
+    \b
+    leaderboard campaign team remove harbour north-shore
+    """
+    with writing() as session:
+        found, who = find_campaign(session, CONSOLE, campaign), find_team(session, team)
+        campaigns.let_team_out(session, CONSOLE, found, who)
+    click.echo(f"{who.name} is no longer let into {found.title}")
+
+
+def _read(settings: dict[str, Any]) -> dict[str, Any]:
+    """With the text of the file of guidelines."""
+    if "guidelines" not in settings:
+        return settings
+    file = settings["guidelines"]
+    try:
+        return {**settings, "guidelines": file.read() if file else ""}
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file.name}: this is no text in UTF-8") from error
 
 
 def _split(measures: str) -> list[str]:

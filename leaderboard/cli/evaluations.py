@@ -7,14 +7,25 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import ANY_WHOLE, MOMENT, PLACE, OneOf, OrNone, Place, given, together
+from leaderboard.cli.options import (
+    ANY_WHOLE,
+    MOMENT,
+    PLACE,
+    OneOf,
+    OrNone,
+    Place,
+    given,
+    given_on_line,
+    require_yes,
+    together,
+)
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation
 from leaderboard.reads import listings
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import Judging
-from leaderboard.services import evaluations
+from leaderboard.services import cloning, evaluations, removing
 
 __all__ = ["evaluation"]
 
@@ -62,6 +73,20 @@ SETTINGS = together(  # what `add` and `change` have in common
         show_default=True,
         help=f"When results by query are public, which reveal judgments: {WHEN}.",
     ),
+    click.option(
+        "--texts",
+        type=OneOf(Opening),
+        default=Opening.OPENED.value,
+        show_default=True,
+        help="When the queries' texts and tags are public: always, once it has opened, once it has closed, never.",
+    ),
+    click.option(
+        "--hidden-queries",
+        type=OneOf(Opening),
+        default=Opening.CLOSED.value,
+        show_default=True,
+        help=f"When hidden queries are shown and counted as all others: {WHEN}.",
+    ),
     click.option("--own-results/--no-own-results", default=True, help="Show a team its own means before others."),
     click.option(
         "--publish-judgments/--keep-judgments", "judgments_published", default=False, help="Let anybody read them."
@@ -74,6 +99,8 @@ SETTINGS = together(  # what `add` and `change` have in common
         show_default=True,
         help="Submissions that a team has in a day; none for no limit. Each one's figures tell something of judgments.",
     ),
+    click.option("--time-zone", default="UTC", show_default=True, help="In which organisers think of its dates."),
+    click.option("--draft/--public", default=False, help="A draft is absent for everybody but organisers."),
     click.option("--total-quota", type=COUNT, help="Submissions that a team has in all; none for no limit."),
 )
 
@@ -117,6 +144,55 @@ def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
     with writing() as session:
         evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), **changes)
     click.echo(f"changed the evaluation {evaluation}")
+
+
+@evaluation.command()
+@PLACE
+@click.argument("slug")
+@click.option("--title", help="Its name on every page (default: this one's, with the next year in it).")
+@click.option("--period", help="Its year or round (default: the next year).")
+@click.option("--with-queries", is_flag=True, help="Copy the queries too.")
+@SETTINGS
+@click.pass_context
+def clone(context: click.Context, /, evaluation: Place, slug: str, with_queries: bool, **_: Any) -> None:
+    """Make next year's evaluation of this one: its settings, form and file rules, with dates a year later; a draft.
+
+    Options that are given replace what would be copied. Judgments and runs are never copied.
+
+    \b
+    leaderboard evaluation clone harbour/2026-text 2027-text --closes 2027-10-01 --with-queries
+    """
+    changes = given_on_line(context)
+    changes.pop("with_queries", None)
+    with writing() as session:
+        found = find_evaluation(session, CONSOLE, *evaluation)
+        proposed = cloning.next_year(found)
+        named = {name: changes.pop(name, None) or proposed[name] for name in ("title", "period")}
+        made = cloning.clone_evaluation(session, CONSOLE, found, slug, **named, with_queries=with_queries, **changes)
+    click.echo(
+        f"made {evaluation.campaign}/{made.slug} as a {'draft' if made.draft else 'public'} copy of {evaluation}"
+    )
+
+
+@evaluation.command()
+@PLACE
+@click.option("--yes", is_flag=True, help="Don't ask first.")
+def remove(evaluation: Place, yes: bool) -> None:
+    """Remove an evaluation that was made by mistake, with its queries; asks first.
+
+    One that has judgments, or to which anything was submitted, is refused: these stay on record.
+
+    \b
+    leaderboard evaluation remove harbour/2026-txt
+    """
+    with reading() as session:
+        found = find_evaluation(session, CONSOLE, *evaluation)
+        refused = removing.removal_refusal(session, found)
+    if refused is None:  # else it is refused, whatever the answer
+        require_yes(yes, f"Remove {found.title} ({evaluation}) for good?")
+    with writing() as session:
+        removing.remove_evaluation(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation))
+    click.echo(f"removed the evaluation {evaluation}")
 
 
 @evaluation.command("list")

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import click
 
+from leaderboard.errors import BadInput
 from leaderboard.numbers import read_number, read_whole
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Whole",
     "given",
     "given_on_line",
+    "require_yes",
     "together",
 ]
 
@@ -195,3 +197,12 @@ def given_on_line(context: click.Context) -> dict[str, Any]:
         if isinstance(option, click.Option)
         and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE
     }
+
+
+def require_yes(yes: bool, question: str) -> None:
+    """Goes on only after a yes: given with --yes, or to the question. Raises BadInput where there is nobody to ask."""
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadInput("there is nobody to ask here; give --yes to do it without a question")
+    click.confirm(question, abort=True, err=True)

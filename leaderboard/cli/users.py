@@ -89,6 +89,21 @@ def admin(name: str, revoke: bool) -> None:
     click.echo(f"{found.name} is {'no longer an' if revoke else 'an'} admin")
 
 
+@user.command()
+@click.argument("name")
+@click.option("--revoke", is_flag=True, help="Take this right away instead.")
+def founder(name: str, revoke: bool) -> None:
+    """Let an account make campaigns of its own, which it then organises; or no longer.
+
+    \b
+    leaderboard user founder ada
+    """
+    with writing() as session:
+        found = people.find_user(session, name)
+        people.set_founder(session, CONSOLE, found, may_found=not revoke)
+    click.echo(f"{found.name} may {'no longer make' if revoke else 'make'} campaigns")
+
+
 @user.command("list")
 def list_users() -> None:
     """List the accounts.
@@ -101,7 +116,7 @@ def list_users() -> None:
             (
                 one.name,
                 one.email or (f"{one.unconfirmed_email} (unconfirmed)" if one.unconfirmed_email else "–"),
-                "admin" if one.is_admin else "",
+                "admin" if one.is_admin else "makes campaigns" if one.may_found else "",
                 "" if one.is_active else "closed",
                 f"{one.created_at:%Y-%m-%d}",
             )

@@ -10,6 +10,7 @@ from leaderboard.models import (
     UNSENT,
     Campaign,
     CampaignOrganiser,
+    CampaignTeam,
     Evaluation,
     Mail,
     Membership,
@@ -29,6 +30,7 @@ __all__ = [
     "list_mails",
     "list_teams",
     "organisers_of",
+    "teams_let_into",
 ]
 
 
@@ -77,6 +79,12 @@ def organisers_of(session: Session, campaign: Campaign) -> list[str]:
     """The names of their accounts, sorted."""
     organisers = sa.select(User.name).join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
     return list(session.scalars(organisers.where(CampaignOrganiser.campaign_id == campaign.id).order_by(User.name)))
+
+
+def teams_let_into(session: Session, campaign: Campaign) -> list[str]:
+    """The names of the teams that a private campaign was opened to, sorted."""
+    teams = sa.select(Team.name).join(CampaignTeam, CampaignTeam.team_id == Team.id)
+    return list(session.scalars(teams.where(CampaignTeam.campaign_id == campaign.id).order_by(Team.name)))
 
 
 def list_evaluations(session: Session, campaign: Campaign | None = None) -> list[tuple[Evaluation, int, int]]:

@@ -1,5 +1,6 @@
 """Campaigns: what is held fixed over the years, above all the prior."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,15 +14,15 @@ from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
     Campaign,
     CampaignOrganiser,
+    CampaignTeam,
     Evaluation,
-    JudgmentRevision,
-    Query,
-    Submission,
+    Team,
     User,
 )
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
 from leaderboard.rules.settings import OF_CAMPAIGN, NoRelevant, lacks
 from leaderboard.rules.standings import RunChoice
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug
@@ -30,17 +31,23 @@ from leaderboard.services.texts import text_problem
 
 __all__ = [
     "add_organiser",
+    "archive_campaign",
     "change_campaign",
     "create_campaign",
-    "removal_refusal",
-    "remove_campaign",
+    "let_team_in",
+    "let_team_out",
     "remove_organiser",
 ]
 
+ADDRESS = re.compile(r"https?://[!-~]+\.[!-~]+")  # printable ASCII without blanks
 LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
 DEFAULTS: dict[str, Any] = {
     "description": "",
+    "contact": "",
+    "links": [],
+    "guidelines": "",
+    "visibility": Visibility.PUBLIC,
     "simulated": False,
     "run_choice": RunChoice.PRIMARY,
     "compat": 10,
@@ -48,9 +55,19 @@ DEFAULTS: dict[str, Any] = {
     **dict.fromkeys(PRIOR_FIELDS),
 }
 CHANGEABLE = ("title", "measures", "primary_measure", *DEFAULTS)
-TAKEN = {"campaigns", "import"}  # pages that stand where campaigns do in their organisers' rooms
+TAKEN = {"campaigns", "founders", "import"}  # pages that stand where campaigns do in their organisers' rooms
 LONGEST_TITLE = 120  # characters
 LONGEST_DESCRIPTION = 4000
+LONGEST_CONTACT = 200
+LONGEST_GUIDELINES = 50_000
+TEXTS = {
+    "title": LONGEST_TITLE,
+    "description": LONGEST_DESCRIPTION,
+    "contact": LONGEST_CONTACT,
+    "guidelines": LONGEST_GUIDELINES,
+}
+MOST_LINKS = 20
+LONGEST_ADDRESS = 500
 
 
 def create_campaign(
@@ -70,7 +87,10 @@ def create_campaign(
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
-    require(actor.all_powerful, "Only an admin makes campaigns.")
+    require(
+        actor.all_powerful or actor.may_found,
+        "Campaigns are made by admins and by accounts to which an admin has given that right.",
+    )
     slug = checked_slug(slug)
     if slug in TAKEN:
         raise InvalidFields({"slug": [f"{slug} is the address of a page of this site; choose another"]})
@@ -116,41 +136,30 @@ def change_campaign(session: Session, actor: Actor, campaign: Campaign, **change
     return campaign
 
 
-def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
-    """Removes a campaign that was made by mistake, with its evaluations and their queries.
-
-    Raises Conflict once it has judgments, which never go, or anything was submitted to it, withdrawn and rejected runs
-    too: those stay on record. The event of the removal stays.
-    """
-    require(actor.all_powerful, "Only an admin removes campaigns.")
+def archive_campaign(session: Session, actor: Actor, campaign: Campaign, *, archived: bool) -> None:
+    """From now on the campaign can be read and takes nothing: no runs, no evaluations. Or takes them again."""
+    require_organiser(actor, campaign.id)
     campaign = locked(session, Campaign, campaign.id)
-    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
-    # What is just being submitted or imported waits, and finds nothing then.
-    evaluations = [locked(session, Evaluation, evaluation_id) for evaluation_id in session.scalars(own).all()]
-    refused = removal_refusal(session, campaign)
-    if refused is not None:
-        raise Conflict(refused)
-    for evaluation in evaluations:
-        record(session, actor, "remove", evaluation, campaign=campaign.id, slug=evaluation.slug)
-    record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
-    for statement in (
-        sa.delete(Query).where(Query.evaluation_id.in_(own)),
-        sa.delete(Evaluation).where(Evaluation.campaign_id == campaign.id),
-        sa.delete(CampaignOrganiser).where(CampaignOrganiser.campaign_id == campaign.id),
-        sa.delete(Campaign).where(Campaign.id == campaign.id),
-    ):
-        session.execute(statement, execution_options={"synchronize_session": False})
-    session.expire_all()
+    if (campaign.archived_at is not None) != archived:
+        campaign.archived_at = present() if archived else None
+        record(session, actor, "archive" if archived else "take out of the archive", campaign)
 
 
-def removal_refusal(session: Session, campaign: Campaign) -> str | None:
-    """Why a campaign can't be removed, in words; None when it can."""
-    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id)
-    for table, kept in ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments")):
-        count = session.scalar(sa.select(sa.func.count()).select_from(table).where(table.evaluation_id.in_(own)))
-        if count:
-            return f"{campaign.title} has {kept} ({count:,}), which stay on record; it can't be removed."
-    return None
+def let_team_in(session: Session, actor: Actor, campaign: Campaign, team: Team) -> None:
+    """Lets a team's members know of a private campaign; does nothing when they may already."""
+    require_organiser(actor, campaign.id)
+    if session.get(CampaignTeam, (campaign.id, team.id)) is None:
+        session.add(CampaignTeam(campaign_id=campaign.id, team_id=team.id))
+        record(session, actor, "let team in", campaign, team=team.id)
+
+
+def let_team_out(session: Session, actor: Actor, campaign: Campaign, team: Team) -> None:
+    """Ends that: while the campaign is private it is absent for the team's members, its own runs there too."""
+    require_organiser(actor, campaign.id)
+    let_in = session.get(CampaignTeam, (campaign.id, team.id))
+    if let_in is not None:
+        session.delete(let_in)
+        record(session, actor, "let team out", campaign, team=team.id)
 
 
 def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
@@ -162,24 +171,27 @@ def add_organiser(session: Session, actor: Actor, campaign: Campaign, user: User
 
 
 def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: User) -> None:
-    """Takes somebody out of the organisers; does nothing when they are none. Raises NotAllowed."""
+    """Takes somebody out of the organisers; does nothing when they are none.
+
+    Raises Conflict for the last one, unless an admin does it: nobody but admins could get into the campaign again.
+    """
     require_organiser(actor, campaign.id)
+    locked(session, Campaign, campaign.id)
     organiser = session.get(CampaignOrganiser, (campaign.id, user.id))
-    if organiser is not None:
-        session.delete(organiser)
-        record(session, actor, "remove organiser", campaign, user=user.id)
+    if organiser is None:
+        return
+    own = CampaignOrganiser.campaign_id == campaign.id
+    others = session.scalar(sa.select(sa.exists().where(own, CampaignOrganiser.user_id != user.id)))
+    if not (others or actor.all_powerful):
+        raise Conflict(f"{user.name} is the only organiser of {campaign.title}; add another one first.")
+    session.delete(organiser)
+    record(session, actor, "remove organiser", campaign, user=user.id)
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
     fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
-    values = dict(given)
-    values["title"] = " ".join(given["title"].split())
-    if not values["title"] or len(values["title"]) > LONGEST_TITLE:
-        fields["title"] = [f"give a title of at most {LONGEST_TITLE} characters"]
-    for name, longest in (("title", LONGEST_TITLE), ("description", LONGEST_DESCRIPTION)):
-        if name not in fields and (problem := text_problem(given[name], longest)):
-            fields[name] = [problem]
+    values = {**given, **_words(given, fields)}
     if given["compat"] not in (9, 10):
         fields["compat"] = ["choose trec_eval's version 9 or 10"]
     try:
@@ -201,6 +213,33 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     values["measures"] = [str(measure) for measure in measures]
     values["primary_measure"] = str(primary[0])
     return values
+
+
+def _words(given: Mapping[str, Any], fields: dict[str, list[str]]) -> dict[str, Any]:
+    """Titles, texts and links as they are stored; what is wrong goes into `fields`."""
+    words: dict[str, Any] = {name: " ".join(given[name].split()) for name in ("title", "contact")}
+    if not words["title"] or len(words["title"]) > LONGEST_TITLE:
+        fields["title"] = [f"give a title of at most {LONGEST_TITLE} characters"]
+    for name, longest in TEXTS.items():
+        if name not in fields and (problem := text_problem(given[name], longest)):
+            fields[name] = [problem]
+    words["links"], problem = _links(given["links"])
+    if problem:
+        fields["links"] = [problem]
+    return words
+
+
+def _links(given: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
+    """[title, address] each, and what is wrong with them in words, else empty."""
+    links = [[" ".join(title.split()), address.strip()] for title, address in given]
+    if len(links) > MOST_LINKS:
+        return links, f"give at most {MOST_LINKS} links"
+    for title, address in links:
+        if not title or text_problem(title, LONGEST_TITLE):
+            return links, f"give each link a title of at most {LONGEST_TITLE} characters"
+        if len(address) > LONGEST_ADDRESS or not ADDRESS.fullmatch(address):
+            return links, f"{title}: give a web address that begins with https:// or http://"
+    return links, ""
 
 
 def _parsed(field: str, names: Sequence[str], fields: dict[str, list[str]]) -> list[metrics.Measure]:

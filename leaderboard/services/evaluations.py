@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
+from leaderboard.rules import time_zones
 from leaderboard.rules.phases import LONGEST_GRACE, Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import OF_EVALUATION, Judging, lacks
@@ -38,11 +39,15 @@ DEFAULTS: dict[str, Any] = {
     "late_allowed": False,
     "results": Opening.ALWAYS,
     "details": Opening.CLOSED,
+    "texts": Opening.OPENED,
+    "hidden_queries": Opening.CLOSED,
     "own_results": True,
     "judgments_published": False,
     "anonymous_until": None,
     "daily_quota": DAILY_QUOTA,
     "total_quota": None,
+    "time_zone": time_zones.UTC,
+    "draft": False,
 }
 CHANGEABLE = ("title", "period", *DEFAULTS)
 YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
@@ -77,6 +82,8 @@ def create_evaluation(
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
     require_organiser(actor, campaign.id)
+    if campaign.archived_at is not None:
+        raise Conflict(f"{campaign.title} is archived: take it out of the archive first.")
     slug = checked_slug(slug)
     if slug in TAKEN:
         raise InvalidFields({"slug": [f"{slug} is the address of a page of the campaign; choose another"]})
@@ -162,6 +169,8 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
 
 
 def _check_dates(given: Mapping[str, Any], fields: dict[str, list[str]]) -> None:
+    if given["time_zone"] not in time_zones.names():
+        fields["time_zone"] = ["give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"]
     opens_at, closes_at = given["opens_at"], given["closes_at"]
     for name in ("opens_at", "closes_at", "anonymous_until"):
         if given[name] is None:

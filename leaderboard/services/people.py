@@ -30,6 +30,7 @@ __all__ = [
     "new_account",
     "register",
     "set_admin",
+    "set_founder",
     "set_password",
 ]
 
@@ -187,6 +188,14 @@ def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> 
     require(actor.all_powerful and actor.user_id is None, "Admins are made on the command line only.")
     user.is_admin = is_admin
     record(session, actor, "make admin" if is_admin else "unmake admin", user)
+
+
+def set_founder(session: Session, actor: Actor, user: User, *, may_found: bool) -> None:
+    """Lets an account make campaigns of its own, which it then organises; or no longer."""
+    require(actor.all_powerful, "Only an admin says who may make campaigns.")
+    if user.may_found != may_found:
+        user.may_found = may_found
+        record(session, actor, "let found campaigns" if may_found else "let found no more campaigns", user)
 
 
 def _add(session: Session, new: NewAccount, is_admin: bool) -> User:

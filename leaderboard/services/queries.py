@@ -16,7 +16,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 
-__all__ = ["exclude_queries", "import_queries", "include_queries", "set_split"]
+__all__ = ["copy_queries", "exclude_queries", "import_queries", "include_queries", "set_split"]
 
 
 def import_queries(
@@ -56,6 +56,16 @@ def import_queries(
     if added:
         make_set(session, actor, evaluation)
     return named
+
+
+def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
+    """Copies what the queries of an evaluation ask for, their tags and which are hidden into one that has none."""
+    require_organiser(actor, target.campaign_id)
+    queries = session.scalars(sa.select(Query).where(Query.evaluation_id == source.id).order_by(Query.position)).all()
+    for query in queries:
+        copied = {name: getattr(query, name) for name in ("external_id", "text", "position", "split")}
+        session.add(Query(evaluation_id=target.id, tags=list(query.tags), **copied))
+    record(session, actor, "import queries", target, queries=len(queries), added=len(queries))
 
 
 def exclude_queries(

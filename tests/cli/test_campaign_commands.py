@@ -130,7 +130,7 @@ def test_a_campaign_is_removed_only_after_a_yes(
     ok: Says, refused: Says, unjudged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert refused("campaign", "remove", "harbour") == (
-        "there is nobody to ask here; give --yes to remove the campaign without a question\n"
+        "there is nobody to ask here; give --yes to do it without a question\n"
     )
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
     asked = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="n\n")

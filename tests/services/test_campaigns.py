@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
-from leaderboard.access import CONSOLE, actor_of
+from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, PriorLocked
 from leaderboard.models import (
@@ -19,7 +20,7 @@ from leaderboard.models import (
 )
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
-from leaderboard.services import campaigns, people, submissions
+from leaderboard.services import campaigns, evaluations, people, removing, submissions
 from leaderboard.services.verification import verify
 from tests.support.refused import refused
 from tests.support.world import World, build_world, new_account
@@ -111,7 +112,9 @@ def test_only_organisers_change_a_campaign(world: World) -> None:
         session.flush()
         ada = actor_of(session, world.ada.user_id)
         campaigns.change_campaign(session, ada, campaign, title="Mine")
-        campaigns.remove_organiser(session, ada, campaign, session.get_one(User, world.ada.user_id))
+        eve = session.get_one(User, world.eve.user_id)
+        campaigns.add_organiser(session, ada, campaign, eve)
+        campaigns.remove_organiser(session, ada, campaign, eve)
 
 
 def test_an_admin_of_the_site_organises_what_they_make(database: Database, quick_hashes: None) -> None:
@@ -134,7 +137,7 @@ def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
     tables = (Evaluation, Query, CampaignOrganiser)
     assert all(world.all(sa.select(table)) for table in tables)
     with world.organising() as (session, campaign, _):
-        campaigns.remove_campaign(session, CONSOLE, campaign)
+        removing.remove_campaign(session, CONSOLE, campaign)
     assert [world.all(sa.select(table)) for table in tables] == [[]] * len(tables)
     assert world.all(sa.select(Campaign.id)) == [other]
     of_evaluation, event = world.all(sa.select(Event).where(Event.action == "remove").order_by(Event.id))
@@ -151,7 +154,7 @@ def test_a_campaign_that_has_judgments_is_not_removed(world: World) -> None:
         refused(world.database, Conflict, "judgment", match=r"has revisions of judgments \(1\), which stay on record"),
         world.organising() as (session, campaign, _),
     ):
-        campaigns.remove_campaign(session, CONSOLE, campaign)
+        removing.remove_campaign(session, CONSOLE, campaign)
 
 
 def test_a_campaign_that_has_submissions_is_not_removed(world: World) -> None:
@@ -162,11 +165,90 @@ def test_a_campaign_that_has_submissions_is_not_removed(world: World) -> None:
         refused(world.database, Conflict, "campaign", match="which stay on record"),
         world.organising() as (session, campaign, _),
     ):
-        campaigns.remove_campaign(session, CONSOLE, campaign)
+        removing.remove_campaign(session, CONSOLE, campaign)
 
 
-def test_only_an_admin_removes_a_campaign(world: World) -> None:
-    with world.organising() as (session, campaign, _):
-        campaigns.add_organiser(session, CONSOLE, campaign, session.get_one(User, world.ada.user_id))
+def test_only_its_organisers_remove_a_campaign(world: World) -> None:
     with refused(world.database, NotAllowed, "campaign"), world.organising() as (session, campaign, _):
-        campaigns.remove_campaign(session, actor_of(session, world.ada.user_id), campaign)
+        removing.remove_campaign(session, actor_of(session, world.ada.user_id), campaign)
+
+
+def _as(session: Session, user: int) -> Actor:
+    return actor_of(session, user)
+
+
+def test_whom_an_admin_lets_may_found_campaigns_and_organises_them(world: World) -> None:
+    ada = world.ada.user_id
+    given = {"measures": ["AP"], "primary_measure": "AP"}
+    with refused(world.database, NotAllowed, "campaign"), world.database.write() as session:
+        campaigns.create_campaign(session, _as(session, ada), "own", "Own", **given)
+    with refused(world.database, NotAllowed, "user"), world.database.write() as session:
+        people.set_founder(session, _as(session, ada), session.get_one(User, ada), may_found=True)
+    with world.database.write() as session:
+        people.set_founder(session, CONSOLE, session.get_one(User, ada), may_found=True)
+    with world.database.write() as session:
+        made = campaigns.create_campaign(session, _as(session, ada), "own", "Own", **given)
+    with world.database.write() as session:
+        assert _as(session, ada).organises == {made.id}
+        people.set_founder(session, CONSOLE, session.get_one(User, ada), may_found=False)
+        assert not _as(session, ada).may_found
+    with world.database.read() as session:
+        assert verify(session).differences == []
+
+
+def test_the_last_organiser_stays_unless_an_admin_says_otherwise(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        for user in (world.ada.user_id, world.eve.user_id):
+            campaigns.add_organiser(session, CONSOLE, campaign, session.get_one(User, user))
+    with world.organising() as (session, campaign, _):
+        eve = session.get_one(User, world.eve.user_id)
+        campaigns.remove_organiser(session, _as(session, world.ada.user_id), campaign, eve)
+    with (
+        refused(world.database, Conflict, "campaign_organiser", match="is the only organiser"),
+        world.organising() as (session, campaign, _),
+    ):
+        ada = session.get_one(User, world.ada.user_id)
+        campaigns.remove_organiser(session, _as(session, world.ada.user_id), campaign, ada)
+    with world.organising() as (session, campaign, _):
+        campaigns.remove_organiser(session, CONSOLE, campaign, session.get_one(User, world.ada.user_id))
+    assert world.all(sa.select(CampaignOrganiser)) == []
+
+
+def test_an_archived_campaign_can_be_read_and_takes_nothing(world: World) -> None:
+    with world.organising() as (session, campaign, _):
+        campaigns.archive_campaign(session, CONSOLE, campaign, archived=True)
+    with pytest.raises(Conflict, match="is archived"):
+        world.submit("not a run")
+    with (
+        refused(world.database, Conflict, "evaluation", match="is archived"),
+        world.organising() as (session, campaign, _),
+    ):
+        evaluations.create_evaluation(session, CONSOLE, campaign, "2030", "The year 2030", "2030")
+    with world.organising() as (session, campaign, _):
+        campaigns.archive_campaign(session, CONSOLE, campaign, archived=False)
+    world.submit("not a run")
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [["Code", "javascript:alert(1)"]],
+        [["Code", "//example.org"]],
+        [["Code", "https://example.org/a b"]],
+        [["", "https://example.org"]],
+        [["Code", "data:text/html,x"]],
+        [["Code", "https://example.org"]] * 21,
+    ],
+)
+def test_a_link_is_an_address_of_the_web_with_a_title(database: Database, links: list[list[str]]) -> None:
+    _create(database, slug="other")
+    with refused(database, InvalidFields, "campaign", match="link|address"):
+        _create(database, links=links)
+
+
+def test_a_campaign_keeps_its_links_contact_and_guidelines(database: Database) -> None:
+    made = _create(
+        database, links=[(" The  code ", " https://example.org/x ")], contact=" ada@example.org ", guidelines="# Hello"
+    )
+    assert made.links == [["The code", "https://example.org/x"]]
+    assert (made.contact, made.guidelines) == ("ada@example.org", "# Hello")

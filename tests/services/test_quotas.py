@@ -14,7 +14,7 @@ from leaderboard.db import Database
 from leaderboard.errors import QuotaSpent
 from leaderboard.models import Arrival, Evaluation, Participation, PersonalUse, Scoring, Submission, System, Team
 from leaderboard.rules.quotas import REJECTED_A_DAY, Quota, quota_of
-from leaderboard.services import campaigns, evaluations, quotas, submissions, teams
+from leaderboard.services import evaluations, quotas, removing, submissions, teams
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from tests.support.refused import refused
@@ -311,5 +311,5 @@ def test_a_campaign_is_removed_though_a_file_arrives_for_it_or_came_unused(
     world = build_world(database, tmp_path, qrels=None)
     _hold(world.database, world, world.team)
     with world.organising() as (session, campaign, _):
-        campaigns.remove_campaign(session, CONSOLE, campaign)
+        removing.remove_campaign(session, CONSOLE, campaign)
     assert world.all(sa.select(Arrival)) == world.all(sa.select(PersonalUse)) == []

@@ -1,0 +1,47 @@
+"""Time zones that organisers think in: those of the tz database by their names, and AoE, anywhere on Earth."""
+
+import datetime as dt
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+__all__ = ["AOE", "UTC", "a_year_later", "from_local", "names", "to_local"]
+
+UTC = "UTC"
+AOE = "AoE"  # a day is over when it is over everywhere: twelve hours behind UTC
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """UTC and AoE, then all others in their order."""
+    found = available_timezones() - {UTC, "localtime", "posixrules", "Factory"}
+    return (UTC, AOE, *sorted(name for name in found if not name.startswith(("posix/", "right/"))))
+
+
+def from_local(local: dt.datetime, zone: str) -> dt.datetime:
+    """The moment, in UTC, at which clocks of the zone show `local`; the first one where they show it twice.
+
+    Raises ValueError where they never do, because they are put forward past it.
+    """
+    moment = local.replace(tzinfo=_zone(zone), fold=0).astimezone(dt.UTC)
+    if to_local(moment, zone) != local:
+        raise ValueError(f"clocks in {zone} never show {local:%H:%M} on that day: they are put forward past it")
+    return moment
+
+
+def to_local(moment: dt.datetime, zone: str) -> dt.datetime:
+    """What clocks of the zone show at a moment; without a zone of its own."""
+    return moment.astimezone(_zone(zone)).replace(tzinfo=None, fold=0)
+
+
+def a_year_later(moment: dt.datetime, zone: str) -> dt.datetime:
+    """The same day and time of the next year by clocks of the zone; of 29 February the 28th.
+
+    A time that is left out that day, because clocks are put forward, is an hour later.
+    """
+    local = to_local(moment, zone)
+    day = 28 if (local.month, local.day) == (2, 29) else local.day
+    return local.replace(year=local.year + 1, day=day, tzinfo=_zone(zone)).astimezone(dt.UTC)
+
+
+def _zone(name: str) -> dt.tzinfo:
+    return dt.timezone(dt.timedelta(hours=-12)) if name == AOE else ZoneInfo(name)

@@ -1,0 +1,71 @@
+"""Next year's evaluation in one step: a copy of this year's settings and of what organisers made for it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require_organiser
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.rules.time_zones import a_year_later
+from leaderboard.services import evaluations
+from leaderboard.services.events import record
+from leaderboard.services.queries import copy_queries
+
+__all__ = ["COPIES", "clone_evaluation", "next_year"]
+
+DATES = ("opens_at", "closes_at", "anonymous_until")
+
+# What is copied besides the settings, each by its own subject's function: (session, actor, from, to).
+COPIES: tuple[Callable[[Session, Actor, Evaluation, Evaluation], None], ...] = ()
+
+
+def next_year(evaluation: Evaluation) -> dict[str, Any]:
+    """What its successor is called and when it takes place, as a proposal: slug, title, period and dates.
+
+    Each year in a name is the next one; dates are those of a year later by the clocks of the evaluation's time zone.
+    """
+    names = {name: evaluations.YEAR.sub(_next, getattr(evaluation, name)) for name in ("slug", "title", "period")}
+    dates = {name: getattr(evaluation, name) for name in DATES}
+    shifted = {
+        name: None if moment is None else a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()
+    }
+    return {**names, **shifted}
+
+
+def clone_evaluation(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    slug: str,
+    title: str,
+    period: str,
+    *,
+    with_queries: bool = False,
+    **changes: Any,
+) -> Evaluation:
+    """Makes an evaluation of the same campaign with this one's settings, but for those that are given.
+
+    Dates that are not given are those of a year later, and it is a draft unless that is given. Copied too is what
+    COPIES names: the fields of its form and the rules for its files. Never copied are judgments and runs.
+
+    with_queries  copies the queries too: what they ask for, their tags, and which are hidden
+
+    Raises InvalidFields with everything that is wrong, by the names of the settings.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    campaign = session.get_one(Campaign, evaluation.campaign_id)
+    same = {name: getattr(evaluation, name) for name in evaluations.DEFAULTS if name != "period_key"}
+    proposed = {name: moment for name, moment in next_year(evaluation).items() if name in DATES}
+    settings = {**same, **proposed, "draft": True, **changes}
+    made = evaluations.create_evaluation(session, actor, campaign, slug, title, period, **settings)
+    if with_queries:
+        copy_queries(session, actor, evaluation, made)
+    for copy in COPIES:
+        copy(session, actor, evaluation, made)
+    record(session, actor, "clone", made, of=evaluation.id)
+    return made
+
+
+def _next(year: Any) -> str:
+    return str(int(year[0]) + 1)

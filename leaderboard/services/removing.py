@@ -1,0 +1,87 @@
+"""Removing what was made by mistake: evaluations and campaigns to which nothing was submitted."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require_organiser
+from leaderboard.db import Base
+from leaderboard.errors import Conflict
+from leaderboard.models import (
+    Arrival,
+    Campaign,
+    CampaignOrganiser,
+    CampaignTeam,
+    Evaluation,
+    JudgmentRevision,
+    Participation,
+    PersonalUse,
+    Query,
+    Submission,
+)
+from leaderboard.services.events import record
+from leaderboard.services.locking import locked
+
+__all__ = ["removal_refusal", "remove_campaign", "remove_evaluation"]
+
+# What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE.
+OF_EVALUATION: tuple[type[Base], ...] = (Arrival, PersonalUse, Participation, Query)
+STAYS = ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments"))
+
+
+def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
+    """Removes an evaluation that was made by mistake, with its queries. The event of the removal stays.
+
+    Raises Conflict once it has judgments, which never go, or anything was submitted to it, withdrawn and rejected runs
+    too: those stay on record.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    evaluation = locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds nothing
+    refused = removal_refusal(session, evaluation)
+    if refused is not None:
+        raise Conflict(refused)
+    _remove(session, actor, [evaluation])
+    session.expire_all()
+
+
+def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
+    """Removes a campaign that was made by mistake, with its evaluations and their queries; raises as above."""
+    require_organiser(actor, campaign.id)
+    campaign = locked(session, Campaign, campaign.id)
+    own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+    evaluations = [locked(session, Evaluation, evaluation_id) for evaluation_id in session.scalars(own).all()]
+    refused = removal_refusal(session, campaign)
+    if refused is not None:
+        raise Conflict(refused)
+    _remove(session, actor, evaluations)
+    record(session, actor, "remove", campaign, slug=campaign.slug, title=campaign.title)
+    for statement in (
+        *(sa.delete(table).where(table.campaign_id == campaign.id) for table in (CampaignOrganiser, CampaignTeam)),
+        sa.delete(Campaign).where(Campaign.id == campaign.id),
+    ):
+        session.execute(statement, execution_options={"synchronize_session": False})
+    session.expire_all()
+
+
+def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | None:
+    """Why a campaign, or an evaluation, can't be removed, in words; None when it can."""
+    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
+    for table, kept in STAYS:
+        of_it = table.evaluation_id.in_(sa.select(Evaluation.id).where(own))
+        count = session.scalar(sa.select(sa.func.count()).select_from(table).where(of_it))
+        if count:
+            return f"{which.title} has {kept} ({count:,}), which stay on record; it can't be removed."
+    return None
+
+
+def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:
+    for evaluation in evaluations:
+        record(session, actor, "remove", evaluation, campaign=evaluation.campaign_id, slug=evaluation.slug)
+    ids = [evaluation.id for evaluation in evaluations]
+    for table in OF_EVALUATION:
+        own = sa.delete(table).where(sa.column("evaluation_id").in_(ids))
+        session.execute(own, execution_options={"synchronize_session": False})
+    session.execute(
+        sa.delete(Evaluation).where(Evaluation.id.in_(ids)), execution_options={"synchronize_session": False}
+    )

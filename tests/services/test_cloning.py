@@ -1,0 +1,97 @@
+"""Next year's evaluation from this year's, and removing what was made by mistake."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.models import Evaluation, Event, JudgmentRevision, Query, Submission
+from leaderboard.rules.phases import Opening
+from leaderboard.services import cloning, evaluations, removing
+from leaderboard.services.verification import verify
+from tests.support.field import Field
+from tests.support.refused import refused
+
+
+def _evaluation(field: Field, slug: str) -> Evaluation:
+    with field.database.read() as session:
+        return session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
+
+
+def _clone(field: Field, slug: str = "2027", **given: object) -> Evaluation:
+    with field.database.write() as session:
+        found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
+        proposed = {name: value for name, value in cloning.next_year(found).items() if name in ("title", "period")}
+        return cloning.clone_evaluation(session, CONSOLE, found, slug, **{**proposed, **given})  # type: ignore[arg-type]  # keyword arguments of several kinds
+
+
+def test_a_clone_has_the_settings_of_last_year_and_dates_of_the_next(field: Field) -> None:
+    with field.database.write() as session:
+        evaluations.change_evaluation(
+            session,
+            CONSOLE,
+            session.scalars(sa.select(Evaluation)).one(),
+            time_zone="Europe/Berlin",
+            opens_at=dt.datetime(2026, 1, 9, tzinfo=dt.UTC),
+            closes_at=dt.datetime(2026, 3, 28, 17, tzinfo=dt.UTC),
+            details=Opening.NEVER,
+            collection="wires",
+        )
+    made = _clone(field)
+    old = _evaluation(field, "2026")
+    moved = ("period", "period_key", "title", "opens_at", "closes_at", "draft")
+    for name in evaluations.CHANGEABLE:
+        if name not in moved:
+            assert getattr(made, name) == getattr(old, name), name
+    assert (made.period, made.period_key, made.title) == ("2027", 2027, "The year 2027")
+    assert made.closes_at == dt.datetime(2027, 3, 28, 16, tzinfo=dt.UTC)  # 18:00 in Berlin, now in summer time
+    assert made.draft
+    with field.database.read() as session:
+        for table in (Query, JudgmentRevision, Submission):
+            rows = sa.select(table).where(table.evaluation_id == made.id)
+            assert session.scalars(rows).all() == []
+        assert verify(session).differences == []
+
+
+def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -> None:
+    made = _clone(field, with_queries=True, draft=False, closes_at=None)
+    assert (made.draft, made.closes_at) == (False, None)
+    with field.database.read() as session:
+        of = {
+            slug: session.execute(
+                sa.select(Query.external_id, Query.text, Query.position, Query.split)
+                .join(Evaluation, Evaluation.id == Query.evaluation_id)
+                .where(Evaluation.slug == slug)
+                .order_by(Query.position)
+            ).all()
+            for slug in ("2026", "2027")
+        }
+        assert of["2026"] == of["2027"] != []
+        assert verify(session).differences == []
+
+
+def test_a_clone_under_a_name_that_is_taken_is_refused(field: Field) -> None:
+    with refused(field.database, InvalidFields, "evaluation", match="has an evaluation '2026'"):
+        _clone(field, "2026")
+
+
+def test_an_evaluation_without_results_is_removed_and_one_with_judgments_is_not(field: Field) -> None:
+    made = _clone(field, with_queries=True)
+    with field.database.write() as session:
+        removing.remove_evaluation(session, CONSOLE, session.get_one(Evaluation, made.id))
+    with field.database.read() as session:
+        assert session.get(Evaluation, made.id) is None
+        assert session.scalars(sa.select(Event.action).order_by(Event.id.desc())).first() == "remove"
+        assert verify(session).differences == []
+    with refused(field.database, Conflict, "evaluation", match="stay on record"), field.database.write() as session:
+        found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
+        removing.remove_evaluation(session, CONSOLE, found)
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "", "berlin"])
+def test_a_time_zone_that_nobody_knows_is_refused(field: Field, zone: str) -> None:
+    with refused(field.database, InvalidFields, "evaluation", match="AoE"), field.database.write() as session:
+        found = session.scalars(sa.select(Evaluation)).one()
+        evaluations.change_evaluation(session, CONSOLE, found, time_zone=zone)
