@@ -30,26 +30,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some of a cell's campaigns. peers: whether the procedures that rank sets are held against are asked too."""
-
     cell: Cell
     number: int
     campaigns: int
     seed: int
-    peers: bool = True
 
     @property
     def key(self) -> str:
-        return self._drawn if self.peers else f"{self._drawn}|rank sets"
+        own = self.cell
+        return f"{own.kind}|{own.measure}|{own.queries}|{own.systems}|{self.number}|{self.campaigns}|{self.seed}"
 
     @property
     def generator(self) -> np.random.Generator:
-        return np.random.default_rng([self.seed, zlib.crc32(self._drawn.encode())])
-
-    @property
-    def _drawn(self) -> str:
-        own = self.cell
-        return f"{own.kind}|{own.measure}|{own.queries}|{own.systems}|{self.number}|{self.campaigns}|{self.seed}"
+        return np.random.default_rng([self.seed, zlib.crc32(self.key.encode())])
 
 
 def data() -> Path:

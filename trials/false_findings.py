@@ -60,9 +60,8 @@ def by_rank_sets(values: Floats, seed: int) -> Bools:
     return rank_sets(values, "higher", resamples=RESAMPLES, seed=seed).better
 
 
-RANK_SETS = "rank sets"
 PROCEDURES: dict[str, Procedure] = {
-    RANK_SETS: by_rank_sets,
+    "rank sets": by_rank_sets,
     "Tukey": by_tukey,
     "Holm, t": by_holm_and_t,
     "Holm, sign flips": by_holm_and_sign_flips,
@@ -115,7 +114,7 @@ def board(chunk: Chunk) -> Counts:
         found["pairs"] += int(np.count_nonzero(is_better))
         seed = int(generator.integers(2**31))
         for name, procedure in PROCEDURES.items():
-            if not (chunk.peers if name != RANK_SETS else cell.queries >= least):
+            if procedure is by_rank_sets and cell.queries < least:  # a board says nothing of ranks there
                 continue
             if procedure is by_holm_and_sign_flips and cell.systems > MOST_FOR_SIGN_FLIPS:
                 continue
@@ -137,9 +136,8 @@ def board_table(total: dict[Cell, Counts]) -> str:
                 shares.append("–")
                 continue
             text = f"{counts[f'false {name}'] / drawn:.3f}".lstrip("0") if counts[f"false {name}"] < drawn else "1"
-            if counts["pairs"]:  # as many of them in every campaign
-                of_drawn = counts["pairs"] * drawn / counts["campaigns"]
-                text += f"; {counts[f'pairs {name}'] / of_drawn:.2f}".replace("; 0", "; ")
+            if counts["pairs"]:
+                text += f"; {counts[f'pairs {name}'] / counts['pairs']:.2f}".replace("; 0", "; ")
             shares.append(text)
         rows.append([cell.kind, cell.measure, str(cell.systems), str(cell.queries), str(counts["campaigns"]), *shares])
     return markdown(["systems", "measure", "S", "queries", "campaigns", *PROCEDURES], rows)

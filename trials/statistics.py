@@ -54,15 +54,14 @@ def cells(wanted: Sequence[str]) -> list[Cell]:
     return [cell for cell in found if not wanted or any(each in f"{cell.kind} {cell.measure}" for each in wanted)]
 
 
-def chunks(every: Sequence[Cell], campaigns: int, headline: int, peers: int, seed: int) -> Iterator[Chunk]:
+def chunks(every: Sequence[Cell], campaigns: int, headline: int, seed: int) -> Iterator[Chunk]:
     for cell in every:
         wanted = headline // 2 if cell.kind == "coverage" else headline
         number_of = max(campaigns, wanted) if cell.headline else campaigns
         if cell.measure.startswith("MQWV"):  # every campaign sweeps every run
             number_of = -(-campaigns // 3)
         for number, start in enumerate(range(0, number_of, CHUNK)):
-            with_peers = cell.kind == "coverage" or start < peers
-            yield Chunk(cell, number, min(CHUNK, number_of - start), seed, with_peers)
+            yield Chunk(cell, number, min(CHUNK, number_of - start), seed)
 
 
 def work(chunk: Chunk) -> tuple[str, Counts, float]:
@@ -127,7 +126,6 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser("statistics", __doc__)
     options.add_argument("--campaigns", type=int, default=50, help="campaigns of a cell")
     options.add_argument("--headline", type=int, default=0, help="campaigns of those cells that a promise hangs on")
-    options.add_argument("--peers", type=int, default=1_000, help="campaigns of a cell that other procedures judge too")
     options.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--only", nargs="*", default=[], help='parts of "KIND MEASURE", such as: coverage, "equal RR"')
@@ -136,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = options.parse_args(arguments)
     if real_runs() is None:
         return 0
-    every = list(chunks(cells(given.only), given.campaigns, given.headline, given.peers, given.seed))
+    every = list(chunks(cells(given.only), given.campaigns, given.headline, given.seed))
     total = summed(every, run(every, given.results, given.processes))
     tables = {"coverage": coverage_table(total), "boards": board_table(total)}
     print("\nCoverage in % (the lowest of one system) –share without an interval, in %\n")
