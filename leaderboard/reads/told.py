@@ -31,10 +31,12 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class ToldByQueries:
-    """detectable: None for a geometric mean. swaps: by rising size; empty where they were not counted."""
+    """of_logarithms: whether differences are those of mean logarithms, so that e to their power is a ratio of two
+    geometric means. swaps: by rising size; empty where they were not counted."""
 
     lead: Lead
-    detectable: Detectable | None
+    detectable: Detectable
+    of_logarithms: bool
     swaps: tuple[SwapRate, ...]
 
 
@@ -42,9 +44,10 @@ def told_by_queries(kept: Mapping[str, Any] | None) -> ToldByQueries | None:
     """From what the worker keeps of a board; None where it kept nothing, since fewer than two runs are ranked."""
     if kept is None:
         return None
-    lead, detectable = kept["lead"], kept["detectable"]
+    lead = kept["lead"]
     return ToldByQueries(
         lead=Lead(**{**lead, "named": tuple(lead["named"]), "then": tuple(lead["then"])}),
-        detectable=None if detectable is None else Detectable(**detectable),
+        detectable=Detectable(**kept["detectable"]),
+        of_logarithms=kept["of_logarithms"],
         swaps=tuple(SwapRate(**rate) for rate in kept["swaps"]),
     )

@@ -37,7 +37,7 @@ from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
 
-FIGURES_VERSION = 3  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 4  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 LEAST_RESAMPLES = 1_000
@@ -376,10 +376,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
 
 
 def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
-    """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs.
-
-    A geometric mean has no smallest difference: what its test compares is logarithms.
-    """
+    """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs."""
     aggregation, direction = work.measure.family.aggregation, work.measure.direction
     columns = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
     if direction == "none" or len(columns) < 2:
@@ -394,18 +391,17 @@ def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
             "queries": lead.queries,
             "reason": lead.reason,
         },
-        "detectable": None,
+        "of_logarithms": aggregation is GEOMETRIC_MEAN,
         "swaps": [],
     }
-    if aggregation is not GEOMETRIC_MEAN:
-        means = np.array([aggregation.combine(own, None) for own in columns.values()])
-        best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
-        own = [statistics.contributions(one, aggregation) for one in columns.values()]
-        values = np.stack(own, axis=1)[:, best_first]
-        found = statistics.detectable_by_pairs(values)
-        told["detectable"] = asdict(found)
-        if work.compare_pairs and found.deviation:
-            told["swaps"] = [asdict(rate) for rate in statistics.swap_rates(values, found.deviation)]
+    means = np.array([aggregation.combine(own, None) for own in columns.values()])
+    best_first = np.argsort(statistics.competition_ranks(means, direction), kind="stable")
+    own = [statistics.contributions(one, aggregation) for one in columns.values()]
+    values = np.stack(own, axis=1)[:, best_first]
+    found = statistics.detectable_by_pairs(values)
+    told["detectable"] = asdict(found)
+    if work.compare_pairs and found.deviation:
+        told["swaps"] = [asdict(rate) for rate in statistics.swap_rates(values, found.deviation)]
     return told
 
 

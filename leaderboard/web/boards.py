@@ -80,7 +80,8 @@ def _told(page: BoardPage) -> dict[str, object] | None:
     submission = {row.entry.scoring_id: row.entry.submission_id for row in page.ranked}
     lead = told.lead
     return {
-        "detectable": told.detectable and asdict(told.detectable),
+        "detectable": asdict(told.detectable),
+        "of_logarithms": told.of_logarithms,
         "swaps": [asdict(rate) for rate in told.swaps],
         "lead": asdict(lead)
         | {

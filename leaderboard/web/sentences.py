@@ -26,6 +26,7 @@ __all__ = [
     "means_over",
     "one_system_over_periods",
     "smallest_difference",
+    "times",
 ]
 
 NAMED = 3  # systems that share a place and are all named
@@ -34,12 +35,13 @@ WORDS = {2: "two", 3: "three", 4: "four"}
 
 
 def init_app(app: Flask) -> None:
-    """Gives templates the filters `extreme`, `lead_rests_on`, `means_over` and `smallest_difference`."""
+    """Gives templates the filters `extreme`, `lead_rests_on`, `means_over`, `smallest_difference` and `times`."""
     app.jinja_env.filters |= {
         "extreme": extreme,
         "lead_rests_on": lead_rests_on,
         "means_over": means_over,
         "smallest_difference": smallest_difference,
+        "times": times,
     }
 
 
@@ -81,17 +83,23 @@ def means_over(page: BoardPage) -> str:
 def smallest_difference(page: BoardPage) -> str:
     """Which difference of two means these queries find, and what a smaller one takes; empty where nothing is known."""
     told = page.statistics.told if page.statistics else None
-    if told is None or told.detectable is None or page.ranked_by is None:
+    if told is None or page.ranked_by is None:
         return ""
     found = told.detectable
     if found.difference is None or found.smaller is None:
         return f"Which differences these queries can find can't be said: {found.reason}."
     needed = found.queries_for_smaller
+    takes = f"about {_significant(needed, 2)}." if needed is not None else "more than a million."
+    if told.of_logarithms:
+        return (
+            f"With these {found.queries:,} queries a {page.ranked_by.name} {times(found.difference)} times that of "
+            f"another {_noun(page)} is found with probability {number(POWER)}; "
+            f"to find one {times(found.smaller)} times that of another takes {takes}"
+        )
     return (
         f"With these {found.queries:,} queries a difference of {_significant(found.difference, 2)} in "
         f"{page.ranked_by.name} between two {_noun(page)}s is found with probability {number(POWER)}; to find one of "
-        f"{_significant(found.smaller, 1)} takes "
-        + (f"about {_significant(needed, 2)}." if needed is not None else "more than a million.")
+        f"{_significant(found.smaller, 1)} takes {takes}"
     )
 
 
@@ -306,6 +314,12 @@ def _significant(value: float, digits: int) -> str:
     rounded = float(f"{value:.{digits - 1}e}")
     places = max(0, digits - 1 - math.floor(math.log10(rounded)))
     return f"{rounded:,.{places}f}"
+
+
+def times(difference: float) -> str:
+    """How many times as large a geometric mean is whose mean logarithm is larger by that; 1.04, 2.5, 31."""
+    ratio = math.exp(difference)
+    return _significant(ratio, 3 if ratio < 1.5 else 2)
 
 
 def _listed(names: Sequence[str]) -> str:
