@@ -22,6 +22,8 @@ from leaderboard.web import (
     teams,
 )
 from leaderboard.web.exports import FORMATS
+from leaderboard.web.organise import judgments as organised_judgments
+from leaderboard.web.organise import queries as organised_queries
 from leaderboard.web.organise import rooms, sections
 
 MODULES = (
@@ -42,6 +44,8 @@ MODULES = (
     addresses,
     health,
     rooms,
+    organised_queries,
+    organised_judgments,
 )
 
 

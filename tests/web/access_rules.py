@@ -174,6 +174,8 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise.index": (Page("/organise", ACCOUNTS),),
     "organise.campaign": (Page("/organise/news", ROOMS),),
     "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
+    "organise_queries.index": (Page("/organise/news/2026/queries", ROOMS),),
+    "organise_judgments.index": (Page("/organise/news/2026/judgments", ROOMS),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),
@@ -219,6 +221,7 @@ def _refused(status: int, *but: str) -> dict[str, int]:
 LOG_IN_FIRST = {"visitor": 302}
 NOT_ON_A_BOARD = {"results closed": _refused(404, *INSIDE)}
 OWNERS = _refused(403, "owner of the team", "admin")
+NOT_ORGANISED = _refused(404, *STAFF)  # for others it is as if there were no room
 
 FORMS: dict[str, Form] = {
     "auth.log_in": Form("/login", {}),
@@ -246,6 +249,12 @@ FORMS: dict[str, Form] = {
         _refused(403, "member of another team", *TEAM),
         {"before opening": _refused(409)},
     ),
+    "organise_queries.preview": Form("/organise/news/2026/queries/preview", NOT_ORGANISED),
+    "organise_queries.take_in": Form("/organise/news/2026/queries/import", NOT_ORGANISED),
+    "organise_queries.change": Form("/organise/news/2026/queries/change", NOT_ORGANISED),
+    "organise_judgments.preview": Form("/organise/news/2026/judgments/preview", NOT_ORGANISED),
+    "organise_judgments.take_in": Form("/organise/news/2026/judgments/import", NOT_ORGANISED),
+    "organise_judgments.official": Form("/organise/news/2026/judgments/official", NOT_ORGANISED),
 }
 
 

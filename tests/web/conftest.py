@@ -82,12 +82,14 @@ class Reader:
     def post(self, path: str, **fields: str) -> TestResponse:
         return self.client.post(path, data={"csrf_token": self.token(), **fields})
 
-    def send(self, path: str, run: str | bytes | None, filename: str = "alpha.run", **fields: str) -> TestResponse:
+    def send(
+        self, path: str, run: str | bytes | None, filename: str = "alpha.run", *, field: str = "run", **fields: str
+    ) -> TestResponse:
         """Posts a form with a file, the file last, as browsers send the fields of the page."""
         content = run.encode() if isinstance(run, str) else run
         file = FileStorage(io.BytesIO(content or b""), filename if content is not None else "")
         # Made here: of a large form the client would make a file and leave it open.
-        boundary, body = encode_multipart({"csrf_token": self.token(), **fields, "run": file})
+        boundary, body = encode_multipart({"csrf_token": self.token(), **fields, field: file})
         return self.client.post(path, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
 
 

@@ -43,7 +43,10 @@ class Link:
 
 # In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
 OF_CAMPAIGN: tuple[Section, ...] = ()
-OF_EVALUATION: tuple[Section, ...] = ()
+OF_EVALUATION: tuple[Section, ...] = (
+    Section("organise_queries.index", "Queries", "What is asked: files with a preview, excluded and hidden queries."),
+    Section("organise_judgments.index", "Judgments", "Who judged what: revisions with a preview, and their sources."),
+)
 
 
 def organised(view: Callable[P, ResponseReturnValue]) -> Callable[P, ResponseReturnValue]:

@@ -1,0 +1,66 @@
+"""Files of queries and judgments: received once, kept under their hash, and named by a signed proof until the yes.
+
+What a page shows before the yes is worked out from the stored file, and the yes reads it from there again: what the
+browser sends back says which file is meant and nothing of what it holds.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from flask import g
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from leaderboard.errors import InvalidFields
+from leaderboard.formats import ByteSource, Limits
+from leaderboard.models import Evaluation
+from leaderboard.reads.organising.rooms import organised_evaluation
+from leaderboard.store import Received
+from leaderboard.web import uploads
+from leaderboard.web.context import actor, config, reading, store
+
+__all__ = ["GONE", "chosen", "evaluation_here", "read_stored", "received"]
+
+MIB = 2**20
+MOST_TEXT = 256 * MIB  # of a file that the site reads itself, while somebody waits
+MOST_LINES = 5_000_000
+MOST_QUERIES = 100_000
+GONE = "the file is not here any more; choose it again"
+
+Read = TypeVar("Read")
+
+
+def received(field: str) -> uploads.Posted:
+    """This request's form and its file, which only those who organise the evaluation may send."""
+
+    def admit(_: MultiDict[str, str]) -> None:
+        with reading() as session:
+            evaluation_here(session)
+
+    return uploads.receive(field, admit)
+
+
+def evaluation_here(session: Session) -> Evaluation:
+    """The evaluation that this request's address is of. Raises NotFound for whoever does not organise it."""
+    return organised_evaluation(session, actor(), g.room.campaign, g.room.evaluation)
+
+
+def read_stored(upload: Received, read: Callable[..., Read]) -> Read:
+    """What a reader of `formats` makes of a file in the store, under the site's own caps. Raises FileRejected."""
+    most = min(config().text_bytes, MOST_TEXT)
+    limits = Limits(expanded_bytes=most, all_id_bytes=most, lines=MOST_LINES, queries=MOST_QUERIES)
+    with store().open_run(upload.sha256) as source:
+        return _read(source, read, upload.filename, limits)
+
+
+def _read(source: ByteSource, read: Callable[..., Read], name: str, limits: Limits) -> Read:
+    return read(source, name=name, limits=limits)
+
+
+def chosen(posted: uploads.Posted, field: str) -> Received:
+    """The file that was sent. Raises InvalidFields where none was, and the refusal of one that was not taken in."""
+    if posted.refusal is not None:
+        raise posted.refusal
+    if posted.upload is None:
+        raise InvalidFields({field: [posted.refused or "choose a file"]})
+    return posted.upload

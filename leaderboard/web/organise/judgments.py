@@ -1,0 +1,175 @@
+"""An evaluation's judgments: files with their preview, revisions, and which source of judgments is the official one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import FileField, HiddenField, SelectField, StringField
+
+from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
+from leaderboard.formats import Judgments, SubtopicJudgments, of_any_subtopic, read_judgments, read_subtopic_judgments
+from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments
+from leaderboard.services.judgments import import_judgments
+from leaderboard.services.names import checked_slug
+from leaderboard.services.scoring_sets import make_official
+from leaderboard.store import Received
+from leaderboard.web import uploads
+from leaderboard.web.context import actor, read, reading, writing
+from leaderboard.web.forms import Form, form_page
+from leaderboard.web.organise import organised
+from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
+from leaderboard.web.security import csrf
+
+blueprint = Blueprint("organise_judgments", __name__, url_prefix="/organise/<campaign>/<evaluation>/judgments")
+
+PAGE = "organise/judgments.html"
+PREVIEW = "organise/judgments_preview.html"
+# What a file may hold; a revision is made of one of each at most.
+KINDS: Mapping[str, Callable[..., Any]] = {
+    "judgments": read_judgments,
+    "subtopics": read_subtopic_judgments,
+    "known": read_judgments,
+}
+TITLES = {
+    "judgments": "Judgments: query, iteration, document, grade",
+    "subtopics": "Judgments of subtopics: query, subtopic, document, grade",
+    "known": "Documents that the user knew already (Coverage, Novelty)",
+}
+
+
+class JudgmentFileForm(Form):
+    """The files that have come so far ride along, each as a signed proof."""
+
+    holds = SelectField("What the file holds", choices=dict(TITLES), validate_choice=False)
+    source = StringField(
+        "Source (optional)",
+        description="Who judged, in one short word such as llm or second-lab, where several do side by side. "
+        "Left empty, these are the official judgments.",
+        render_kw={"autocomplete": "off"},
+    )
+    note = StringField("Note (optional)", description="What is new in this revision.")
+    file = FileField("File", description="TREC's columns, CSV with a header or JSON lines; plain or gzipped.")
+    kept_judgments = HiddenField()
+    kept_subtopics = HiddenField()
+    kept_known = HiddenField()
+    state = HiddenField()
+
+    def kept(self) -> dict[str, Received]:
+        """What the file of each kind is, of those that have come. Raises InvalidFields for one that is gone."""
+        files = {}
+        for kind in KINDS:
+            if proof := self.text(f"kept_{kind}"):
+                upload = uploads.kept(proof)
+                if upload is None:
+                    raise InvalidFields({"file": [GONE]})
+                files[kind] = upload
+        return files
+
+    def keep(self, files: Mapping[str, Received]) -> None:
+        for kind in KINDS:
+            self[f"kept_{kind}"].data = uploads.keep(files.get(kind))
+
+    @property
+    def judged_by(self) -> str | None:
+        """Raises InvalidFields for a name that is none."""
+        source = self.text("source").strip()
+        return checked_slug(source, "source") if source else None
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What the files hold. Judgments of subtopics alone say what holds for whole queries too."""
+
+    judgments: Judgments
+    subtopics: SubtopicJudgments | None
+    known: Judgments | None
+
+    @classmethod
+    def stored(cls, files: Mapping[str, Received]) -> "Files":
+        """Raises FileRejected with every problem of the first file that has any, InvalidFields without judgments."""
+        found = {kind: read_stored(upload, KINDS[kind]) for kind, upload in files.items()}
+        judgments, subtopics = found.get("judgments"), found.get("subtopics")
+        if judgments is None and subtopics is not None:
+            judgments = of_any_subtopic(subtopics)
+        if judgments is None:
+            raise InvalidFields({"file": ["give the judgments first"]})
+        return cls(judgments, subtopics, found.get("known"))
+
+
+@blueprint.get("")
+@organised
+def index(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return render_template(PAGE, page=read(organised_judgments, campaign, evaluation), form=JudgmentFileForm())
+
+
+@blueprint.post("/preview")
+@organised
+def preview(campaign: str, evaluation: str) -> ResponseReturnValue:
+    posted = received("file")
+    form = JudgmentFileForm(formdata=posted.fields)
+    try:
+        if form.text("holds") not in KINDS:
+            raise InvalidFields({"holds": ["choose one of the list"]})
+        files = {**form.kept(), form.text("holds"): chosen(posted, "file")}
+        return _previewed(form, files)
+    except LeaderboardError as error:
+        return _refused(campaign, evaluation, form, error)
+
+
+csrf.exempt(preview)  # uploads.receive checks the token itself, before it keeps a byte of the file
+
+
+@blueprint.post("/import")
+@organised
+def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
+    form = JudgmentFileForm()
+    try:
+        kept = form.kept()
+        files, source = Files.stored(kept), form.judged_by
+        with reading() as session:
+            seen = judgment_changes(session, evaluation_here(session), files.judgments, source)
+        if seen.state != form.text("state"):
+            return _previewed(form, kept, stale=True)
+        with writing() as session:
+            revision = import_judgments(
+                session, actor(), evaluation_here(session), files.judgments, form.text("note"), files.known,
+                files.subtopics, source,
+            )  # fmt: skip
+            said = f"Revision {revision.number} holds {revision.judgments:,} judgments by {revision.source}."
+    except LeaderboardError as error:
+        return _refused(campaign, evaluation, form, error)
+    flash(f"{said} Its boards switch when every run is scored by it." if seen.runs else said)
+    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+
+@blueprint.post("/official")
+@organised
+def official(campaign: str, evaluation: str) -> ResponseReturnValue:
+    form = JudgmentFileForm()
+    try:
+        with writing() as session:
+            make_official(session, actor(), evaluation_here(session), form.text("source"))
+    except LeaderboardError as error:
+        return _refused(campaign, evaluation, JudgmentFileForm(formdata=None), error)
+    flash(f"Boards go by the judgments of {form.text('source')} now.")
+    return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+
+def _previewed(form: JudgmentFileForm, files: Mapping[str, Received], *, stale: bool = False) -> ResponseReturnValue:
+    """What the files would change. stale: they would change something else than the page said that was agreed to."""
+    held = Files.stored(files)
+    with reading() as session:
+        changes = judgment_changes(session, evaluation_here(session), held.judgments, form.judged_by)
+    form.keep(files)
+    form.state.data = changes.state
+    page = render_template(PREVIEW, form=form, changes=changes, files=files, held=held, titles=TITLES, stale=stale)
+    return page, 409 if stale else 200
+
+
+def _refused(campaign: str, evaluation: str, form: JudgmentFileForm, error: LeaderboardError) -> ResponseReturnValue:
+    """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
+    problems = error if isinstance(error, FileRejected) else None
+    beside = InvalidFields({"file": ["nothing was taken in; see the problems below"]}) if problems else error
+    return form_page(PAGE, form, beside, page=read(organised_judgments, campaign, evaluation), problems=problems)

@@ -1,0 +1,162 @@
+"""Queries and judgments in the browser: a file, what it would change, and the yes."""
+
+import html
+import re
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import Judgment, JudgmentRevision, Query
+from tests.web.conftest import Reader, World
+
+QUERIES = "/organise/harbour/2025/queries"
+JUDGMENTS = "/organise/harbour/2025/judgments"
+FILE = "q1\tother words\nq9\tnew words\tlaw\n"
+
+
+def fields_of(page: str) -> dict[str, str]:
+    """The hidden fields of the form that says yes."""
+    form = next(form for form in re.findall(r"<form.*?</form>", page, re.DOTALL) if "Yes, " in form)
+    pairs = re.findall(r'<input[^>]*type="hidden"[^>]*>', form)
+    named = {re.search(r'name="([^"]*)"', one)[1]: re.search(r'value="([^"]*)"', one)[1] for one in pairs}  # type: ignore[index]
+    return {name: html.unescape(value) for name, value in named.items() if name != "csrf_token"}
+
+
+def texts(world: World) -> dict[str, str]:
+    with world.database.read() as session:
+        rows = session.execute(sa.select(Query.external_id, Query.text).order_by(Query.position))
+        return dict(rows.all())
+
+
+def revisions(world: World) -> list[tuple[int, str, int]]:
+    with world.database.read() as session:
+        rows = session.scalars(sa.select(JudgmentRevision).order_by(JudgmentRevision.number))
+        return [(one.number, one.source, one.judgments) for one in rows]
+
+
+def test_queries_are_written_only_after_the_yes_and_as_the_preview_said(organiser: Reader, world: World) -> None:
+    before = texts(world)
+    shown = organiser.send(f"{QUERIES}/preview", FILE, "more.tsv", field="file")
+    assert shown.status_code == 200
+    assert re.search(r"New</dt>\s*<dd>1<", shown.text)
+    assert re.search(r"Changed</dt>\s*<dd>1<", shown.text)
+    assert "other words" in shown.text
+    assert "every run is scored anew" in shown.text
+    assert texts(world) == before
+    answer = organiser.post(f"{QUERIES}/import", **fields_of(shown.text))
+    assert answer.location == QUERIES
+    assert texts(world) == {**before, "q1": "other words", "q9": "new words"}
+    assert "1 new, 1 changed" in organiser.get(QUERIES)
+
+
+def test_a_file_of_queries_with_problems_comes_back_with_each_line_and_writes_nothing(
+    organiser: Reader, world: World
+) -> None:
+    before = texts(world)
+    answer = organiser.send(f"{QUERIES}/preview", "q1\ta\nmy id\tb\nq1\tc\n", "bad.tsv", field="file")
+    assert answer.status_code == 400
+    assert "<title>Error: " in answer.text
+    assert "2 problems in bad.tsv" in answer.text
+    assert "is there twice (first on line 1)" in answer.text
+    assert organiser.send(f"{QUERIES}/preview", None, field="file").status_code == 400
+    assert texts(world) == before
+
+
+def test_a_yes_to_what_is_no_longer_so_shows_what_it_would_be_now(organiser: Reader, world: World) -> None:
+    agreed = fields_of(organiser.send(f"{QUERIES}/preview", FILE, field="file").text)
+    other = fields_of(organiser.send(f"{QUERIES}/preview", "q1\tstill others\n", field="file").text)
+    organiser.post(f"{QUERIES}/import", **other)
+    answer = organiser.post(f"{QUERIES}/import", **agreed)
+    assert answer.status_code == 409
+    assert "have changed since" in answer.text
+    assert texts(world)["q1"] == "still others"
+    assert organiser.post(f"{QUERIES}/import", **fields_of(answer.text)).location == QUERIES
+    assert texts(world)["q1"] == "other words"
+
+
+@pytest.mark.parametrize("kept", ["", "made-up", "eyJ1c2VyIjoxfQ.x.y"])
+def test_a_yes_that_names_no_file_of_ours_writes_nothing(organiser: Reader, world: World, kept: str) -> None:
+    before = texts(world)
+    agreed = fields_of(organiser.send(f"{QUERIES}/preview", FILE, field="file").text)
+    answer = organiser.post(f"{QUERIES}/import", **{**agreed, "kept": kept})
+    assert answer.status_code == 400
+    assert "choose it again" in answer.text
+    assert texts(world) == before
+
+
+def test_nobody_else_says_yes_to_an_organisers_file(
+    organiser: Reader, participant: Reader, world: World, reader: Callable[[str], Reader]
+) -> None:
+    before = texts(world)
+    agreed = fields_of(organiser.send(f"{QUERIES}/preview", FILE, field="file").text)
+    assert participant.post(f"{QUERIES}/import", **agreed).status_code == 404
+    assert participant.send(f"{QUERIES}/preview", FILE, field="file").status_code == 404
+    assert reader("").post(f"{QUERIES}/import", **agreed).status_code == 302
+    assert texts(world) == before
+
+
+def test_queries_are_excluded_with_a_reason_hidden_and_taken_back(organiser: Reader, world: World) -> None:
+    refused = organiser.post(f"{QUERIES}/change", query="q1", action="exclude", because=" ")
+    assert refused.status_code == 400
+    assert 'id="because-error"' in refused.text
+    assert re.search(r'value="q1"[^>]* checked', refused.text)
+    assert organiser.post(f"{QUERIES}/change", action="exclude", because="x").status_code == 400
+    assert organiser.post(f"{QUERIES}/change", query="q1", action="burn").status_code == 400
+    assert organiser.post(f"{QUERIES}/change", query="elsewhere", action="hide").status_code == 404
+    assert organiser.post(f"{QUERIES}/change", query="q1", action="exclude", because="garbled").location == QUERIES
+    assert organiser.post(f"{QUERIES}/change", query="q2", action="hide").location == QUERIES
+    page = organiser.get(QUERIES)
+    assert "1 hidden, 1 excluded" in page
+    assert "garbled" in page
+    organiser.post(f"{QUERIES}/change", query="q1", action="include")
+    organiser.post(f"{QUERIES}/change", query="q2", action="show")
+    assert "excluded" not in organiser.get(QUERIES).split("<tbody>")[1].split("</tbody>")[0]
+
+
+def test_judgments_are_written_only_after_the_yes_and_as_the_preview_said(organiser: Reader, world: World) -> None:
+    file = "q1 0 d1 0\nq1 0 d2 0\nq1 0 d9 -1\nq2 0 d4 1\n"
+    shown = organiser.send(
+        f"{JUDGMENTS}/preview", file, "qrels.txt", field="file", holds="judgments", note="adjudicated"
+    )
+    assert shown.status_code == 200
+    # q1 d1 was 1; q1 d9 is new; q1 d3, q2 d1 and q3 d5 go.
+    assert "1 added, 3 removed, 1 from grade 1 to 0" in shown.text
+    assert "1 query has no judgment in the file: " in shown.text
+    assert "1 query has nothing relevant: " in shown.text
+    assert "1 judgment has a grade below 0" in shown.text
+    assert revisions(world) == [(1, "assessors", 6)]
+    assert organiser.post(f"{JUDGMENTS}/import", **fields_of(shown.text)).location == JUDGMENTS
+    assert revisions(world) == [(1, "assessors", 6), (2, "assessors", 4)]
+    assert "adjudicated" in organiser.get(JUDGMENTS)
+
+
+def test_judgments_of_queries_that_are_not_there_can_not_be_agreed_to(organiser: Reader, world: World) -> None:
+    shown = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 0\nq77 0 d1 1\n", field="file", holds="judgments")
+    assert "1 query of the file is not in this evaluation: " in shown.text
+    assert "Yes, make" not in shown.text
+    answer = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 x\n", field="file", holds="judgments")
+    assert answer.status_code == 400
+    assert "<title>Error: " in answer.text
+    assert revisions(world) == [(1, "assessors", 6)]
+
+
+def test_several_files_make_one_revision_of_a_source_of_its_own(organiser: Reader, world: World) -> None:
+    first = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 1\n", field="file", holds="judgments", source="second-lab")
+    assert "beside the official one" in first.text
+    agreed = {name: value for name, value in fields_of(first.text).items() if name != "state"}
+    both = organiser.send(f"{JUDGMENTS}/preview", "q1 1 d1 1\nq1 2 d2 1\n", field="file", holds="subtopics", **agreed)
+    assert re.search(r"Of subtopics</dt><dd>2<", both.text)
+    organiser.post(f"{JUDGMENTS}/import", **fields_of(both.text))
+    assert revisions(world)[1:] == [(2, "second-lab", 1)]
+    assert organiser.post(f"{JUDGMENTS}/official", source="nobody").status_code == 409
+    assert organiser.post(f"{JUDGMENTS}/official", source="second-lab").location == JUDGMENTS
+    assert "Boards go by <strong>second-lab</strong>" in organiser.get(JUDGMENTS)
+
+
+def test_a_source_whose_name_is_none_comes_back_beside_its_field(organiser: Reader, world: World) -> None:
+    answer = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 1\n", field="file", holds="judgments", source="A Lab!")
+    assert answer.status_code == 400
+    assert 'id="source-error"' in answer.text
+    with world.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Judgment)) == 6
