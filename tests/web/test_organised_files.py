@@ -18,9 +18,12 @@ FILE = "q1\tother words\nq9\tnew words\tlaw\n"
 def fields_of(page: str) -> dict[str, str]:
     """The hidden fields of the form that says yes."""
     form = next(form for form in re.findall(r"<form.*?</form>", page, re.DOTALL) if "Yes, " in form)
-    pairs = re.findall(r'<input[^>]*type="hidden"[^>]*>', form)
-    named = {re.search(r'name="([^"]*)"', one)[1]: re.search(r'value="([^"]*)"', one)[1] for one in pairs}  # type: ignore[index]
-    return {name: html.unescape(value) for name, value in named.items() if name != "csrf_token"}
+    found = {}
+    for hidden in re.findall(r'<input[^>]*type="hidden"[^>]*>', form):
+        ((name, value),) = re.findall(r'name="([^"]*)"[^>]*value="([^"]*)"', hidden)
+        found[name] = html.unescape(value)
+    del found["csrf_token"]
+    return found
 
 
 def texts(world: World) -> dict[str, str]:
