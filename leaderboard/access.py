@@ -1,7 +1,8 @@
 """Who sees what, and who may do what: the one place that answers, for pages, API, exports and commands alike."""
 
 import datetime as dt
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 import sqlalchemy as sa
@@ -12,6 +13,7 @@ from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Evalua
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import is_public, refusal, teams_may_change
 from leaderboard.rules.roles import Role
+from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.visibility import Visibility
 
@@ -21,6 +23,7 @@ __all__ = [
     "Actor",
     "Sight",
     "actor_of",
+    "actor_through",
     "known_campaigns",
     "known_evaluations",
     "knows",
@@ -143,6 +146,12 @@ def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_a
     if evaluation.campaign.archived_at is not None:
         return f"{evaluation.campaign.title} is archived: it can be read, and takes no runs any more."
     return refusal(evaluation, begun_at, received_at)
+
+
+def actor_through(session: Session, user_id: int, scopes: Collection[Scope]) -> Actor:
+    """The actor behind an API token: its account, as no more than a participant unless the token may organise."""
+    actor = actor_of(session, user_id)
+    return actor if Scope.ORGANISE in scopes else replace(actor, all_powerful=False, organises=frozenset())
 
 
 def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime, team_id: int | None = None) -> bool:

@@ -5,6 +5,7 @@
     │   ├── InvalidFields        400  one or more named fields, each with its messages
     │   ├── FileRejected         400  a file, each problem with its line
     │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
+    ├── NotIdentified            401  a program has to show a token, or another one
     ├── NotAllowed               403  this person may not do this
     ├── NotFound                 404  nothing there, or nothing this person may know of
     ├── TooSlow                  408  what is sent arrives more slowly than the site waits for
@@ -37,6 +38,7 @@ __all__ = [
     "NoStore",
     "NotAllowed",
     "NotFound",
+    "NotIdentified",
     "PriorLocked",
     "Problem",
     "QuotaSpent",
@@ -122,6 +124,12 @@ class FileRejected(BadInput):
 
 class UnknownMeasure(BadInput):
     """There is no measure of this name."""
+
+
+class NotIdentified(LeaderboardError):
+    """This needs a token; make one on your account's page and send it as `Authorization: Bearer …`."""
+
+    status = 401
 
 
 class NotAllowed(LeaderboardError):

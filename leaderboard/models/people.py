@@ -170,7 +170,12 @@ class Identity(Base):
 
 
 class ApiToken(Base):
-    """A key for programs. Only its hash is kept; `hint` is its first characters, to tell one from another."""
+    """A key for programs. Only its hash is kept.
+
+    hint          its first characters, to tell one from another
+    scopes        what it may be used for: values of `rules.scopes.Scope`
+    last_used_at  noted now and then only
+    """
 
     __tablename__ = "api_token"
 
@@ -178,6 +183,7 @@ class ApiToken(Base):
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
     name: Mapped[str]
     hint: Mapped[str]
+    scopes: Mapped[list[str]]
     token_hash: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[dt.datetime]
     expires_at: Mapped[dt.datetime | None]

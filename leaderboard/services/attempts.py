@@ -33,7 +33,15 @@ from leaderboard.rules.tokens import token_hash
 from leaderboard.services.locking import lock_table
 from leaderboard.services.names import email_key
 
-__all__ = ["KnownBrowser", "count_link", "count_log_in", "count_mail", "count_registration", "forgive"]
+__all__ = [
+    "KnownBrowser",
+    "count_link",
+    "count_log_in",
+    "count_mail",
+    "count_registration",
+    "count_wrong_token",
+    "forgive",
+]
 
 WINDOW = dt.timedelta(minutes=15)
 AT_ACCOUNT = 10  # wrong passwords of one address, or of one known browser, at one account
@@ -137,6 +145,12 @@ def _count_all(
         if wait:
             raise TooManyAttempts(f"{why}; try again in {wait} min, {else_}.", 60 * wait)
         session.add_all(Attempt(subject=subject, at=now) for subject in bounds)
+
+
+def count_wrong_token(database: Database, address: str, now: dt.datetime) -> None:
+    """Counts an API token that opens nothing. Raises TooManyAttempts, with when to try again."""
+    bounds = {f"tokens from {_place(address)}": (OF_ADDRESS, WINDOW)}
+    _count_all(database, bounds, now, "There were too many wrong tokens from your network", "and look at yours before")
 
 
 def _place(address: str) -> str:

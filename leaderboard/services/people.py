@@ -12,7 +12,7 @@ from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.lookup import missing
 from leaderboard.models import MailLink, User
 from leaderboard.rules.mail import MailKind
-from leaderboard.services import passwords, sessions
+from leaderboard.services import passwords, sessions, tokens
 from leaderboard.services.attempts import KnownBrowser, count_log_in, forgive
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse
@@ -153,12 +153,14 @@ def authenticate(
 def set_password(session: Session, actor: Actor, user: User, password_hash: PasswordHash) -> None:
     """A new password, checked and hashed before (`passwords.hashed`).
 
-    Every session of the account ends, no link that sets a password works any more, and its owner is told by mail.
+    Every session and API token of the account ends, no link that sets a password works any more, and its owner is told
+    by mail.
     """
     require(actor.all_powerful or actor.user_id == user.id, "You can only change your own password.")
     now = present()
     user.password_hash = password_hash
     sessions.end_all(session, user.id, now)
+    tokens.revoke_all(session, user.id, now)
     links = sa.update(MailLink).where(
         MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
     )
@@ -180,6 +182,7 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     require(actor.all_powerful or actor.user_id == user.id, "You can only close your own account.")
     user.is_active = False
     sessions.end_all(session, user.id, present())
+    tokens.revoke_all(session, user.id, present())
     record(session, actor, "close", user)
 
 

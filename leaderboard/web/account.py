@@ -8,6 +8,7 @@ from wtforms import PasswordField
 from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.reads import accounts
+from leaderboard.reads.tokens import tokens_of
 from leaderboard.services import passwords, people
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page
@@ -21,7 +22,8 @@ class PasswordForm(ProofForm):
     password = PasswordField(
         "New password",
         [Given("choose a new password")],
-        description="At least 10 characters. You stay logged in here and are logged out everywhere else.",
+        description="At least 10 characters. You stay logged in here and are logged out everywhere else, and your API "
+        "tokens stop working.",
         render_kw={"autocomplete": "new-password"},
     )
 
@@ -32,7 +34,10 @@ def show() -> ResponseReturnValue:
     with reading() as session:
         account = accounts.account(session, actor())
         sessions = accounts.open_sessions(session, current_user.id, now())
-    return render_template("account/show.html", account=account, sessions=sessions, this=current_user.session_id)
+        keys = tokens_of(session, current_user.id, now())
+    return render_template(
+        "account/show.html", account=account, sessions=sessions, this=current_user.session_id, tokens=keys
+    )
 
 
 @blueprint.route("/password", methods=["GET", "POST"])

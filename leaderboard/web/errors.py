@@ -1,6 +1,8 @@
 """Error pages: what happened, and what to do next."""
 
+import json
 import logging
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from flask import Flask, Response, render_template, request
@@ -8,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
-from leaderboard.errors import LeaderboardError, Unavailable
+from leaderboard.errors import InvalidFields, LeaderboardError, Unavailable
 from leaderboard.web.exports import FORMATS
 
 __all__ = ["init_app", "page", "retry_after"]
@@ -18,6 +20,7 @@ log = logging.getLogger(__name__)
 # (heading, what to say when the error itself says nothing better)
 WORDS = {
     400: ("This can't be used as it is", "Go back, correct it and send it again."),
+    401: ("This needs a token", "Make one on your account's page and send it as `Authorization: Bearer …`."),
     403: ("You may not do this", "Log in with an account that may, or ask the organisers."),
     404: ("There is nothing here", "The address may be mistyped, or what is there is not open to you."),
     405: ("This page can't be used like that", "Open it from the site's own pages."),
@@ -32,6 +35,8 @@ WORDS = {
     ),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
 }
+API = "/api/v"  # the beginning of the addresses that programs ask; they get errors as problem+json
+
 # After how many seconds to try again, where the error does not say better.
 RETRY_SECONDS: dict[int, int] = {503: 30, 429: 60}
 
@@ -45,10 +50,17 @@ def init_app(app: Flask) -> None:
     app.after_request(_say_when_to_retry)
 
 
-def page(status: int, message: str | None = None, retry_seconds: int | None = None) -> ResponseReturnValue:
-    """The page; for whoever asked for a file, the same words as text or JSON."""
+def page(
+    status: int,
+    message: str | None = None,
+    retry_seconds: int | None = None,
+    fields: Mapping[str, Sequence[str]] | None = None,
+) -> ResponseReturnValue:
+    """The page; for whoever asked for a file, the same words as text or JSON; for a program of the API, a problem."""
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
     headers = retry_after(retry_seconds)
+    if request.path.startswith(API):
+        return _problem(status, heading, message or words, fields or {}, headers)
     if request.path.endswith(".json"):
         return {"status": status, "error": heading, "message": message or words}, status, headers
     if request.path.rpartition(".")[2] in FORMATS:
@@ -58,12 +70,31 @@ def page(status: int, message: str | None = None, retry_seconds: int | None = No
     return render_template(template, status=status, heading=heading, message=message or words), status, headers
 
 
+def _problem(
+    status: int, heading: str, words: str, fields: Mapping[str, Sequence[str]], headers: dict[str, str]
+) -> ResponseReturnValue:
+    """An error as RFC 9457 has it, with the messages of each field beside."""
+    content = {
+        "type": "about:blank", "title": heading, "status": status, "detail": words, "instance": request.path,
+        "fields": {name: list(messages) for name, messages in fields.items()},
+    }  # fmt: skip
+    if status == HTTPStatus.UNAUTHORIZED:
+        headers = {**headers, "WWW-Authenticate": "Bearer"}
+    return Response(
+        json.dumps(content, ensure_ascii=False, indent=1) + "\n",
+        status,
+        headers,
+        content_type="application/problem+json",
+    )
+
+
 def _refusal(error: LeaderboardError) -> ResponseReturnValue:
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("refused with status %d", error.status, exc_info=error)
-    return page(error.status, error.message, error.retry_seconds)
+    fields = error.fields if isinstance(error, InvalidFields) else None
+    return page(error.status, error.message, error.retry_seconds, fields)
 
 
 def retry_after(seconds: int | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ fail somewhere else in each of them, and not the same way on both databases.
 import re
 import unicodedata
 from http import HTTPStatus
+from typing import Any
 
 from flask import Flask, abort, request
 from werkzeug.datastructures import MultiDict
@@ -14,7 +15,7 @@ from werkzeug.datastructures import MultiDict
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.web.context import config
 
-__all__ = ["FORM_BYTES", "init_app", "require_text"]
+__all__ = ["FORM_BYTES", "init_app", "require_plain", "require_text"]
 
 # The longest form without a file. The server collects bodies up to this size before a thread gets the request, so that
 # nobody holds one with a form that arrives slowly.
@@ -37,6 +38,19 @@ def require_text(fields: MultiDict[str, str]) -> None:
     for name, value in fields.items(multi=True):
         if _is_broken(name, "") or _is_broken(value, LAYOUT):
             raise BadInput("The form holds a character that can't be kept or shown. Take it out and send it again.")
+
+
+def require_plain(content: Any) -> None:
+    """Raises BadInput when a text anywhere in decoded JSON holds what can't be kept or shown."""
+    if isinstance(content, str) and _is_broken(content, LAYOUT):
+        raise BadInput("The body holds a character that can't be kept or shown. Take it out and send it again.")
+    if isinstance(content, dict):
+        for name, value in content.items():
+            require_plain(name)
+            require_plain(value)
+    elif isinstance(content, list):
+        for value in content:
+            require_plain(value)
 
 
 def _require_host() -> None:

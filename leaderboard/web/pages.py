@@ -6,6 +6,8 @@ from werkzeug.routing import IntegerConverter, Map
 from leaderboard.web import (
     account,
     addresses,
+    api,
+    api_guide,
     auth,
     boards,
     campaigns,
@@ -20,6 +22,7 @@ from leaderboard.web import (
     submit,
     systems,
     teams,
+    tokens,
 )
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import judgments as organised_judgments
@@ -42,6 +45,9 @@ MODULES = (
     resets,
     account,
     addresses,
+    tokens,
+    api,
+    api_guide,
     health,
     rooms,
     organised_queries,

@@ -160,6 +160,7 @@ def upgrade() -> None:
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("hint", sa.Text(), nullable=False),
+        sa.Column("scopes", JSON, nullable=False),
         sa.Column("token_hash", sa.Text(), nullable=False),
         moment("created_at"),
         moment("expires_at", nullable=True),

@@ -39,6 +39,7 @@ from tests.support.world import QUICK
 __all__ = ["PASSWORD", "Installation", "Person", "installed"]
 
 PASSWORD = "four words of the experiment"  # it opens nothing
+API = "/api/v1/"
 TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
 
@@ -121,17 +122,27 @@ class Person:
     _token: str = ""
 
     def get(self, address: str) -> Answer:
+        """A page by its browser; what programs are answered, by a program with its token."""
         self.installation.begin(f"{self.name} GET {address}")
+        if address.startswith(API):
+            return Answer.of(self.installation.app.test_client().get(address, headers=self._bearer()))
         return Answer.of(self.client.get(address))
 
     def post(self, address: str, run: str | None = None, filename: str = "", **fields: str) -> Answer:
         """Sends a form, with a file where `run` is given."""
         self.installation.begin(f"{self.name} POST {address}")
+        if address.startswith(API):
+            program = self.installation.app.test_client()
+            return Answer.of(program.post(address, json=fields, headers=self._bearer()))
         data: dict[str, Any] = {"csrf_token": self._token, **fields}
         if run is not None:
             data["run"] = (io.BytesIO(run.encode()), filename)
             return Answer.of(self.client.post(address, data=data, content_type="multipart/form-data"))
         return Answer.of(self.client.post(address, data=data))
+
+    def _bearer(self) -> dict[str, str]:
+        token = self.installation.api_tokens.get(self.name)
+        return {"Authorization": f"Bearer {token}"} if token else {}
 
     def settle(self) -> "Person":
         """Reads a page, so that its session has what it gets with its first form, and no message waits for the next.
@@ -150,6 +161,7 @@ class Installation:
     """A site with its database, store and worker.
 
     steps, walked  the answers to what was done in the year, and to the walks: when, who, the method, the address
+    api_tokens     of everybody, for whatever their accounts may
     to_organiser   some answers that an organiser got: the judgments do show there
     """
 
@@ -158,6 +170,7 @@ class Installation:
     store: RunStore
     clock: time_machine.Traveller
     chance: Chance
+    api_tokens: dict[str, str] = field(default_factory=dict)
     people: dict[str, Person] = field(default_factory=dict)
     steps: dict[Key, Answer] = field(default_factory=dict)
     walked: dict[Key, Answer] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from functools import partial
 import sqlalchemy as sa
 from werkzeug.routing import AnyConverter, Rule
 
-from leaderboard.models import Campaign, Evaluation, Invitation, Membership, Query, Submission, System, Team
+from leaderboard.models import ApiToken, Campaign, Evaluation, Invitation, Membership, Query, Submission, System, Team
 from tests.experiment.answers import Difference, differences
 from tests.experiment.installation import Installation
 
@@ -40,6 +40,8 @@ ARGUMENTS = {
     "queries.query": ("sort=-AP",),
     "submissions.show": ("sort=difference",),
     "progress.progress": ("measure=P@5",),
+    "api.board": ("sort=-AP", "sort=AQWV", "show=all", "show=best", "measure=P@5", "tag=law"),
+    "api.list_queries": ("sort=relevant",),
 }
 
 
@@ -100,6 +102,7 @@ class Places:
             invitations = session.execute(
                 sa.select(Team.slug, Invitation.id).join(Team, Team.id == Invitation.team_id).order_by(Invitation.id)
             ).all()
+            tokens = session.execute(sa.select(ApiToken.id).order_by(ApiToken.id)).all()
             measures = {name for names in session.scalars(sa.select(Campaign.measures)) for name in names}
         self._known: dict[frozenset[str], list[Place]] = {}
         self._add((), [()])
@@ -112,6 +115,7 @@ class Places:
         self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])
         self._add(("team", "member"), [*members, (teams[0][0], 9999)])
         self._add(("team", "invitation"), [*invitations, (teams[0][0], 9999)])
+        self._add(("api_token",), [*tokens, (9999,)])
         self._add(("token",), [("no-such-token",)])
         self._add(("name",), [*((name,) for name in sorted(measures)), ("nothing",)])
 

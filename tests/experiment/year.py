@@ -13,9 +13,10 @@ from leaderboard.formats import QueryRow
 from leaderboard.lookup import find_campaign
 from leaderboard.models import Evaluation, Submission
 from leaderboard.rules.roles import Role
+from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import Designation
-from leaderboard.services import campaigns, evaluations, judgments, people, queries, teams
+from leaderboard.services import campaigns, evaluations, judgments, people, queries, teams, tokens
 from tests.experiment.draws import Drawn, Grades, judgments_of, subtopics_of
 from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment
@@ -93,6 +94,10 @@ def set_up(here: Installation) -> None:
     accounts = {name: people.new_account(name, PASSWORD) for name in (*PEOPLE[1:], "orla")}
     with here.database.write() as session:
         users = {name: people.create_user(session, CONSOLE, accounts[name]) for name in accounts}
+        for name, user in users.items():
+            here.api_tokens[name] = tokens.make_token(
+                session, CONSOLE, user, "a program", Scope, days=None, now=moment(1, 5)
+            )
         for team, members in TEAMS.items():
             made = teams.create_team(session, CONSOLE, team)
             for name, role in members.items():

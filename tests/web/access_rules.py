@@ -62,8 +62,12 @@ AFTER_CLOSING = ("closed", "anonymous", "details never")
 DETAILS_OPEN = ("closed", "anonymous", "hidden queries")
 
 
+API = "/api/v1"  # addresses that programs ask: with a token, and without cookies
+
+
 def is_absent(address: str, phase: str, kind: str) -> bool:
     """Whether what is at an address of the evaluation, its campaign or a run is not there for this kind of person."""
+    address = address.removeprefix(API).replace("/news/evaluations/", "/news/")
     campaign = address.startswith("/campaigns/news")
     within = address.startswith(("/campaigns/news/2026", "/submissions/{"))
     there = kind in KNOWN.get(phase, EVERYONE)
@@ -86,7 +90,7 @@ class Page:
 
     def status(self, phase: str, kind: str, *, file: bool = False) -> int:
         if is_absent(self.address, phase, kind):
-            return self.usual[0] if self.usual is ACCOUNTS and kind == "visitor" else 404
+            return self.usual[0] if self.usual in (ACCOUNTS, TOKENS) and kind == "visitor" else 404
         answers = self.phases.get(phase, self.usual)
         if file and self.files:
             answers = self.files.get(phase, self.files.get("", answers))
@@ -95,6 +99,7 @@ class Page:
 
 PUBLIC = (200, 200, 200, 200)
 ACCOUNTS = (302, 200, 200, 200)  # whoever is not logged in is sent there first
+TOKENS = (401, 200, 200, 200)  # a program without a token is told to get one
 ONLY_INSIDE = (404, 404, 200, 200)  # for others it is as if it were not there
 ORGANISERS = (403, 403, 403, 200)
 NOBODY = (404, 404, 404, 404)
@@ -190,6 +195,64 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "measures.show": (Page("/measures/AP", PUBLIC),),
     "documents.statistics": (Page("/docs/statistics.md", PUBLIC),),
     "health.healthz": (Page("/healthz", PUBLIC),),
+    "api_guide.guide": (Page("/api", PUBLIC),),
+    "tokens.new": (Page("/account/tokens/new", ACCOUNTS),),
+    # The API answers as the page does that shows the same.
+    "api.openapi": (Page(f"{API}/openapi.json", PUBLIC),),
+    "api.list_campaigns": (Page(f"{API}/campaigns", PUBLIC),),
+    "api.campaign": (Page(f"{API}/campaigns/news", PUBLIC),),
+    "api.campaign_progress": (Page(f"{API}/campaigns/news/progress", PUBLIC),),
+    "api.board": (
+        Page(f"{API}/campaigns/news/evaluations/2026/board", PUBLIC),
+        Page(f"{API}/campaigns/news/evaluations/2026/board?show=all", PUBLIC),
+        Page(
+            f"{API}/campaigns/news/evaluations/2026/board?tag=law",
+            ORGANISERS,
+            {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
+        ),
+    ),
+    "api.list_queries": (Page(f"{API}/campaigns/news/evaluations/2026/queries", PUBLIC),),
+    "api.query": (
+        Page(f"{API}/campaigns/news/evaluations/2026/queries/q1", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
+        Page(f"{API}/campaigns/news/evaluations/2026/queries/sekretquery", ORGANISERS, HIDDEN),
+        Page(f"{API}/campaigns/news/evaluations/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY)),
+    ),
+    "api.may_submit": (Page(f"{API}/campaigns/news/evaluations/2026/submitting", TOKENS),),
+    "api.submission": (
+        Page(f"{API}/submissions/{{run}}", PUBLIC, {"results closed": ONLY_INSIDE}),
+        Page(f"{API}/submissions/{{rejected}}", ONLY_INSIDE),
+        Page(f"{API}/submissions/{{withdrawn}}", ONLY_INSIDE),
+        Page(f"{API}/submissions/999999", NOBODY),
+    ),
+    "api.submission_results": (
+        Page(f"{API}/submissions/{{run}}/results", PUBLIC, {"results closed": ONLY_INSIDE}),
+        Page(f"{API}/submissions/{{rejected}}/results", NOBODY),
+        Page(f"{API}/submissions/{{withdrawn}}/results", ONLY_INSIDE),
+    ),
+    "api.ranked_list": (
+        Page(
+            f"{API}/submissions/{{run}}/queries/q1",
+            ORGANISERS,
+            {**dict.fromkeys(DETAILS_OPEN, PUBLIC), "results closed": (404, 404, 403, 200)},
+        ),
+        Page(
+            f"{API}/submissions/{{run}}/queries/sekretquery",
+            ORGANISERS,
+            {**HIDDEN, "results closed": (404, 404, 403, 200)},
+        ),
+    ),
+    "api.team": (Page(f"{API}/teams/sekretwoods", PUBLIC, told=frozenset({"team"})),),
+    "api.system": (
+        Page(
+            f"{API}/teams/sekretwoods/systems/sekretalder",
+            PUBLIC,
+            dict.fromkeys(("results closed", "anonymous", *KNOWN), ONLY_INSIDE),
+            told=frozenset({"team", "system"}),
+        ),
+    ),
+    "api.list_measures": (Page(f"{API}/measures", PUBLIC),),
+    "api.measure": (Page(f"{API}/measures/AP", PUBLIC), Page(f"{API}/measures/nothing", NOBODY)),
+    "api.account": (Page(f"{API}/account", TOKENS),),
     "static": (Page("/static/leaderboard.css", PUBLIC),),
     "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),
 }
@@ -235,6 +298,8 @@ FORMS: dict[str, Form] = {
     "addresses.confirm": Form("/account/email/confirm/not-a-token", _refused(409)),
     "resets.forgotten": Form("/password/forgotten", {}),
     "resets.reset": Form("/password/reset/not-a-token", dict.fromkeys(KINDS, 409)),
+    "tokens.new": Form("/account/tokens/new", LOG_IN_FIRST),
+    "tokens.revoke": Form("/account/tokens/{api_token}/revoke", _refused(404, "owner of the team", "admin")),
     "teams.new": Form("/account/teams/new", LOG_IN_FIRST),
     "teams.join": Form("/join/{token}", LOG_IN_FIRST),
     "teams.invite": Form("/teams/sekretwoods/invitations", OWNERS),

@@ -18,16 +18,28 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
 from leaderboard.config import Config
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.models import Campaign, CampaignTeam, Event, Invitation, Submission, Team
+from leaderboard.models import ApiToken, Campaign, CampaignTeam, Event, Invitation, Submission, Team, User
 from leaderboard.rules.roles import Role
+from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import Split
 from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations, judgments, people, queries, sessions, submissions, teams
+from leaderboard.services import (
+    campaigns,
+    evaluations,
+    judgments,
+    people,
+    queries,
+    sessions,
+    submissions,
+    teams,
+    tokens,
+)
 from leaderboard.store import RankedList
 from leaderboard.web import create_app
 from leaderboard.web.assets import STATIC
@@ -35,7 +47,7 @@ from leaderboard.web.exports import FORMATS
 from tests.support.databases import Postgres
 from tests.support.field import DAY, NOW, Field
 from tests.support.world import new_account
-from tests.web.access_rules import FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
+from tests.web.access_rules import API, FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
 
 READ_ON = {
     "sqlite": ("before opening", "in the grace", "anonymous", "results closed", "hidden queries", "draft", "private"),
@@ -53,7 +65,8 @@ class Played:
     field: Field
     names: dict[str, object]
     clients: dict[str, FlaskClient] = field(default_factory=dict)
-    tokens: dict[str, str] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)  # for forms
+    api_tokens: dict[str, str] = field(default_factory=dict)
     asked: Counter[tuple[str, int]] = field(default_factory=Counter)  # (phase, status) -> answers
 
     def move_to(self, phase: str) -> None:
@@ -61,6 +74,15 @@ class Played:
         with self.field.database.write() as session:
             campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "news")).one()
             campaign.visibility = VISIBILITY.get(phase, Visibility.PUBLIC)
+
+    def get(self, kind: str, address: str) -> TestResponse:
+        """What it answers to this kind of person: with a browser, or, where programs ask, with a token that may all."""
+        if not address.startswith(API):
+            return self.clients[kind].get(address)
+        return self.app.test_client().get(address, headers=self.bearer(kind))
+
+    def bearer(self, kind: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.api_tokens[kind]}"} if kind in self.api_tokens else {}
 
     def written(self) -> int:
         """How many events there are: everything that a form does leaves one."""
@@ -194,6 +216,12 @@ def _played(engine: str, url: str, folder: Path) -> Iterator[Played]:
     accounts = _accounts(made)
     _evaluation(made)
     world = Played(app, made, _runs(made, app, accounts["owner of the team"]))
+    with made.database.write() as session:
+        for kind, account in accounts.items():
+            user = session.get_one(User, account)
+            world.api_tokens[kind] = tokens.make_token(session, CONSOLE, user, kind, Scope, days=None, now=NOW)
+        own = sa.select(ApiToken.id).where(ApiToken.user_id == accounts["owner of the team"])
+        world.names["api_token"] = session.scalars(own).one()
     for kind in KINDS:
         world.clients[kind] = client = app.test_client()
         if kind in accounts:
@@ -242,8 +270,8 @@ def _visits(played: Played, phase: str) -> Iterator[Visit]:
         for page in pages:
             for ending, pattern in _addresses(page).items():
                 address = pattern.format(**played.names)
-                for kind, client in played.clients.items():
-                    answer = client.get(address)
+                for kind in played.clients:
+                    answer = played.get(kind, address)
                     played.asked[phase, answer.status_code] += 1
                     expected = page.status(phase, kind, file=ending != "html")
                     # Static files are the same for everybody.

@@ -1,0 +1,19 @@
+"""The API: what the site's pages show and do, for programs, at `/api/v1`; its document at `/api/v1/openapi.json`.
+
+An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoints`; nothing else has to be written.
+"""
+
+from flask import Blueprint
+
+from leaderboard.web.api import bearer, document, endpoints, reading
+from leaderboard.web.security import csrf
+
+__all__ = ["blueprint"]
+
+MODULES = (reading,)  # imported: each adds its endpoints
+
+blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
+blueprint.before_request(bearer.identify)
+endpoints.register(blueprint)
+blueprint.add_url_rule("/openapi.json", "openapi", document.serve)
+csrf.exempt(blueprint)  # no cookie says who asks here, so no other site can ask in somebody's name

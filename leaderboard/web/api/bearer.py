@@ -1,0 +1,46 @@
+"""Who asks the API: the account behind the token of the request, or a visitor. Cookies mean nothing here."""
+
+from flask import g, request
+
+from leaderboard.access import VISITOR, actor_through
+from leaderboard.errors import NotAllowed, NotIdentified
+from leaderboard.reads.tokens import open_token
+from leaderboard.rules.scopes import Scope
+from leaderboard.services.attempts import count_wrong_token
+from leaderboard.services.tokens import USED_EVERY, note_use
+from leaderboard.web.context import client_address, database, now, reading, writing
+
+__all__ = ["identify", "require_scope"]
+
+LONGEST_TOKEN = 200
+
+
+def identify() -> None:
+    """Notes who asks. Raises NotIdentified for a token that opens nothing, TooManyAttempts after many of them."""
+    g.actor, g.scopes = VISITOR, frozenset()
+    given = request.headers.get("Authorization")
+    if given is None:
+        return
+    scheme, _, token = given.partition(" ")
+    if scheme.lower() != "bearer":
+        raise NotIdentified("The API takes tokens only: send `Authorization: Bearer …`.")
+    found = None
+    if len(token) <= LONGEST_TOKEN:
+        with reading() as session:
+            found = open_token(session, token.strip(), now())
+            if found is not None:
+                g.actor, g.scopes = actor_through(session, found.user_id, found.scopes), found.scopes
+    if found is None:
+        count_wrong_token(database(), client_address(), now())
+        raise NotIdentified("This token opens nothing: it is mistyped, revoked, or over. Make another on your account.")
+    if found.last_used_at is None or found.last_used_at <= now() - USED_EVERY:
+        with writing() as session:
+            note_use(session, found.id, now())
+
+
+def require_scope(scope: Scope) -> None:
+    """Raises NotIdentified without a token, NotAllowed with one that is not made for this."""
+    if not g.scopes:
+        raise NotIdentified
+    if scope not in g.scopes:
+        raise NotAllowed(f"This token may not {scope.value}: make one that may, on your account's page.")

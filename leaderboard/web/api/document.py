@@ -1,0 +1,118 @@
+"""The OpenAPI document, made from the endpoints' signatures."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from flask import Response
+
+from leaderboard import __version__
+from leaderboard.web.api.answers import shape
+from leaderboard.web.api.endpoints import ENDPOINTS, PREFIX, Endpoint
+
+__all__ = ["document", "serve"]
+
+PLACE = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
+ROW_NUMBER = {"type": "integer", "minimum": 0}
+
+
+class Problem(msgspec.Struct, kw_only=True):
+    """Every error, as RFC 9457 has it. title: what; detail: what and what next; fields: field -> its messages."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    fields: dict[str, list[str]]
+
+
+def serve() -> Response:
+    """The document as JSON."""
+    return Response(msgspec.json.format(msgspec.json.encode(document()), indent=1), content_type="application/json")
+
+
+def document() -> dict[str, Any]:
+    """OpenAPI 3.1, of every endpoint that is registered."""
+    kinds: list[Any] = [Problem]
+    for endpoint in ENDPOINTS:
+        kinds.append(shape(endpoint.answer))
+        kinds += endpoint.arguments.values()
+        kinds += endpoint.places.values()
+        kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
+    schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    taken = iter(schemas)
+    next(taken)
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in ENDPOINTS:
+        answer = next(taken)
+        arguments = {name: next(taken) for name in endpoint.arguments}
+        places = {name: next(taken) for name in endpoint.places}
+        body = next(taken) if endpoint.body is not None else None
+        form = next(taken) if endpoint.form is not None else None
+        path = PLACE.sub(r"{\g<name>}", endpoint.address)
+        paths.setdefault(path, {})[endpoint.method.lower()] = _operation(
+            endpoint, answer, arguments, places, body, form
+        )
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Retrieval leaderboard",
+            "version": __version__,
+            "description": "What the site's pages show and do, for programs. Reading what is public needs no token.",
+        },
+        "servers": [{"url": PREFIX}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(
+    endpoint: Endpoint,
+    answer: dict[str, Any],
+    arguments: dict[str, dict[str, Any]],
+    places: dict[str, dict[str, Any]],
+    body: dict[str, Any] | None,
+    form: dict[str, Any] | None,
+) -> dict[str, Any]:
+    summary, more = endpoint.words
+    scope = endpoint.scope
+    needs = [f"Needs a token that may {scope.value}."] if scope is not None else []
+    made: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "summary": summary,
+        "description": " ".join([more, *needs]).strip(),
+        "security": [{"token": []}] if scope is not None else [{}, {"token": []}],
+        "parameters": [*_places(endpoint, places), *_arguments(arguments)],
+        "responses": {
+            str(int(endpoint.status)): _content("application/json", answer, "What was asked for."),
+            "default": _content(
+                "application/problem+json", {"$ref": "#/components/schemas/Problem"}, "Why it was refused."
+            ),
+        },
+    }
+    if body is not None:
+        made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+    if form is not None:
+        made["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": form}}}
+    return made
+
+
+def _places(endpoint: Endpoint, schemas: dict[str, dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    found = []
+    for place in PLACE.finditer(endpoint.address):
+        schema = ROW_NUMBER if place["converter"] == "int" else {**schemas[place["name"]], "minLength": 1}
+        found.append({"name": place["name"], "in": "path", "required": True, "schema": schema})
+    return found
+
+
+def _arguments(schemas: dict[str, dict[str, Any]]) -> Sequence[dict[str, Any]]:
+    return [{"name": name, "in": "query", "required": False, "schema": schema} for name, schema in schemas.items()]
+
+
+def _content(media_type: str, schema: dict[str, Any], words: str) -> dict[str, Any]:
+    return {"description": words, "content": {media_type: {"schema": schema}}}

@@ -1,0 +1,177 @@
+"""What makes a function an endpoint of the API: its address, its scope, and the types in its signature.
+
+    @get("/campaigns/<campaign>/evaluations/<evaluation>/board")
+    def board(campaign: str, evaluation: str, *, measure: str | None = None) -> BoardPage:
+        \"\"\"The board of an evaluation.\"\"\"
+
+From the signature follows everything else: parameters are parts of the address, those behind `*` are arguments of the
+address, `body` is the JSON that is sent, and what is returned is the answer, by `answers.plain`. The same types make
+the OpenAPI document, in which the docstring explains the endpoint.
+"""
+
+import dataclasses
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+import msgspec
+from flask import Blueprint, Response, request
+
+from leaderboard.errors import BadInput, InvalidFields
+from leaderboard.rules.scopes import Scope
+from leaderboard.web.api.answers import plain
+from leaderboard.web.api.bearer import require_scope
+from leaderboard.web.intake import require_plain
+
+__all__ = ["ENDPOINTS", "PREFIX", "Endpoint", "get", "post", "register"]
+
+PREFIX = "/api/v1"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method of one address.
+
+    scope      what a token needs for it; None: it answers visitors, too
+    places     the parts of the address, by name, with their types
+    arguments  those of the address that it takes, by name, with their types
+    body       the type of the JSON that is sent; None: none is
+    form       in place of that, the fields of a form with a file, which the function reads itself as it arrives
+    answer     the type of what is returned
+    """
+
+    method: str
+    address: str
+    function: Callable[..., Any]
+    scope: Scope | None
+    places: dict[str, Any]
+    arguments: dict[str, Any]
+    body: Any
+    form: type | None
+    answer: Any
+    status: HTTPStatus
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the function's docstring, without its full stop."""
+        return self.words[0]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """The first sentence of the function's docstring, without its full stop, and the rest."""
+        first, _, more = " ".join((self.function.__doc__ or "").split()).partition(". ")
+        return first.removesuffix("."), more
+
+
+ENDPOINTS: list[Endpoint] = []
+
+
+def get(address: str, scope: Scope | None = None) -> Callable[[Function], Function]:
+    """An endpoint that reads."""
+    return partial(_add, "GET", address, scope, None, HTTPStatus.OK)
+
+
+def post(
+    address: str, scope: Scope, *, form: type | None = None, status: HTTPStatus = HTTPStatus.OK
+) -> Callable[[Function], Function]:
+    """An endpoint that changes something. form: it reads its form with a file itself, as it arrives."""
+    return partial(_add, "POST", address, scope, form, status)
+
+
+def _add(
+    method: str, address: str, scope: Scope | None, form: type | None, status: HTTPStatus, function: Function
+) -> Function:
+    hints = typing.get_type_hints(function, include_extras=True)
+    parameters = inspect.signature(function).parameters.values()
+    places = {each.name: hints[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD}
+    body = places.pop("body", None)
+    arguments = {each.name: _given(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
+    answer = hints["return"]
+    ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, form, answer, status))
+    return function
+
+
+def _given(kind: Any) -> Any:
+    """The type of an argument that is given: `str` of `str | None`."""
+    kinds = [part for part in typing.get_args(kind) if part is not types.NoneType]
+    return kinds[0] if len(kinds) == 1 else kind
+
+
+def register(blueprint: Blueprint) -> None:
+    """Every endpoint as a route of the blueprint."""
+    for endpoint in ENDPOINTS:
+        view = partial(_answer, endpoint)
+        blueprint.add_url_rule(endpoint.address, endpoint.name, view, methods=[endpoint.method])
+
+
+def _answer(endpoint: Endpoint, **places: Any) -> Response:
+    if endpoint.scope is not None:
+        require_scope(endpoint.scope)
+    given = places | _arguments(endpoint)
+    if endpoint.body is not None:
+        given["body"] = _body(endpoint.body)
+    found = endpoint.function(**given)
+    if isinstance(found, Response):
+        return found
+    content = msgspec.json.format(msgspec.json.encode(plain(found)), indent=1) + b"\n"
+    return Response(content, endpoint.status, content_type="application/json")
+
+
+def _arguments(endpoint: Endpoint) -> dict[str, Any]:
+    """The arguments of the address. Raises InvalidFields for one of another type, and for one that there is not."""
+    fields: dict[str, list[str]] = {}
+    given: dict[str, Any] = {}
+    for name, values in request.args.lists():
+        if name not in endpoint.arguments:
+            known = ", ".join(endpoint.arguments) or "none"
+            fields[name] = [f"is no argument of this address; it takes: {known}"]
+        elif len(values) > 1:
+            fields[name] = ["is given twice"]
+        else:
+            try:
+                given[name] = msgspec.convert(values[0], endpoint.arguments[name], strict=False)
+            except msgspec.ValidationError as error:
+                fields[name] = [_in_words(error)[1]]
+    if fields:
+        raise InvalidFields(fields)
+    return given
+
+
+def _body(kind: Any) -> Any:
+    """The JSON that was sent. Raises BadInput where it is none, and InvalidFields for a field of another type."""
+    try:
+        content = msgspec.json.decode(request.get_data() or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"The body is no JSON: {error}.") from None
+    require_plain(content)
+    if isinstance(content, dict):
+        known = {field.name for field in dataclasses.fields(kind)}
+        words = f"is not known here; known are: {', '.join(sorted(known))}"
+        if unknown := sorted(content.keys() - known):
+            raise InvalidFields({name: [words] for name in unknown})
+    try:
+        return msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        field, words = _in_words(error)
+        raise InvalidFields({field: [words]}) from None
+
+
+def _in_words(error: msgspec.ValidationError) -> tuple[str, str]:
+    """Which field an error of msgspec is about ("" for the whole), and what it says of it."""
+    words, _, path = str(error).partition(" - at `")
+    name = path.removeprefix("$").removeprefix(".").removesuffix("`")
+    if not name and words.startswith("Object missing required field `"):
+        name = words.removeprefix("Object missing required field `").removesuffix("`")
+        return name, "is missing"
+    return name, words[:1].lower() + words[1:]

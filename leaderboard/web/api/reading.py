@@ -1,0 +1,162 @@
+"""What pages show, for programs: each endpoint is one read, by the same rule of who sees what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from leaderboard.errors import NotFound, UnknownMeasure
+from leaderboard.metrics import families, parse
+from leaderboard.metrics.measure import Direction, Family
+from leaderboard.reads import (
+    accounts,
+    boards,
+    campaigns,
+    progress,
+    queries,
+    ranked_lists,
+    results,
+    submissions,
+    submitting,
+    systems,
+    teams,
+)
+from leaderboard.rules.scopes import Scope
+from leaderboard.web.api.endpoints import get
+from leaderboard.web.context import actor, read, reading, store
+
+EVALUATION = "/campaigns/<campaign>/evaluations/<evaluation>"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureEntry:
+    """A measure as the registry lists it, before parameters and cutoff are filled in.
+
+    sections  its reference: formula, ties, what a missing query is worth, source and so on, by their headings
+    """
+
+    name: str
+    title: str
+    summary: str
+    unit: str
+    direction: Direction
+    sections: Mapping[str, str]
+
+
+@get("/campaigns")
+def list_campaigns() -> tuple[campaigns.CampaignSummary, ...]:
+    """All campaigns, those with an open evaluation first."""
+    return read(campaigns.campaigns)
+
+
+@get("/campaigns/<campaign>")
+def campaign(campaign: str) -> campaigns.CampaignPage:
+    """A campaign with its evaluations."""
+    return read(campaigns.campaign, campaign)
+
+
+@get("/campaigns/<campaign>/progress")
+def campaign_progress(
+    campaign: str, *, condition: str | None = None, measure: str | None = None
+) -> progress.ProgressPage:
+    """A campaign over its periods: every system's mean in each, under one measure and condition."""
+    return read(progress.progress, campaign, condition=condition, measure=measure)
+
+
+@get(f"{EVALUATION}/board")
+def board(
+    campaign: str,
+    evaluation: str,
+    *,
+    measure: str | None = None,
+    tag: str | None = None,
+    show: str | None = None,
+    sort: str | None = None,
+) -> boards.BoardPage:
+    """The board of an evaluation. measure: to rank by; tag: only queries with it; show: primary, best, latest or all
+    runs of each system; sort: a column, with - before it the other way round.
+    """
+    return read(boards.board, campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort)
+
+
+@get(f"{EVALUATION}/queries")
+def list_queries(
+    campaign: str, evaluation: str, *, measure: str | None = None, tag: str | None = None, sort: str | None = None
+) -> queries.QueryListPage:
+    """All queries of an evaluation. Where single queries are open, with median, best and worst value of the systems."""
+    return read(queries.query_list, campaign, evaluation, measure=measure, tag=tag, sort=sort, page=None)
+
+
+@get(f"{EVALUATION}/queries/<path:query>")
+def query(
+    campaign: str, evaluation: str, query: str, *, show: str | None = None, sort: str | None = None
+) -> queries.QueryPage:
+    """One query across all systems."""
+    return read(queries.query, campaign, evaluation, query, show=show, sort=sort)
+
+
+@get(f"{EVALUATION}/submitting", Scope.READ)
+def may_submit(campaign: str, evaluation: str) -> submitting.Submitting:
+    """What your teams may still submit to an evaluation: their systems and what is left of the quotas."""
+    return read(submitting.submitting, campaign, evaluation)
+
+
+@get("/submissions/<int:submission>")
+def submission(submission: int) -> submissions.SubmissionStatus:
+    """A submission: its state, its receipt, and for its team what is wrong with a rejected file. Ask again
+    until `state` is neither queued nor scoring.
+    """
+    return read(submissions.status, submission)
+
+
+@get("/submissions/<int:submission>/results")
+def submission_results(
+    submission: int, *, measure: str | None = None, sort: str | None = None
+) -> results.SubmissionResults:
+    """A scored submission's means with their intervals, its rank, and its value on each query where these are open.
+    measure: for the rank and the order.
+    """
+    return read(results.results, submission, measure=measure, sort=sort)
+
+
+@get("/submissions/<int:submission>/queries/<path:query>")
+def ranked_list(submission: int, query: str) -> ranked_lists.RankedListPage:
+    """What a run lists for one query, with the grades, where single queries are open."""
+    return read(ranked_lists.ranked_list, store(), submission, query, page=None)
+
+
+@get("/teams/<team>")
+def team(team: str) -> teams.TeamPage:
+    """A team with its systems and their places; for its members its runs, too."""
+    return read(teams.team_page, team)
+
+
+@get("/teams/<team>/systems/<system>")
+def system(team: str, system: str) -> systems.SystemPage:
+    """One system over its years."""
+    return read(systems.system, team, system)
+
+
+@get("/measures")
+def list_measures() -> tuple[MeasureEntry, ...]:
+    """Every measure of this installation."""
+    return tuple(map(_entry, families()))
+
+
+@get("/measures/<name>")
+def measure(name: str) -> MeasureEntry:
+    """One measure, by its name or that of trec_eval, with or without parameters."""
+    try:
+        return _entry(parse(name).family)
+    except UnknownMeasure as error:
+        raise NotFound(error.message) from None
+
+
+@get("/account", Scope.READ)
+def account() -> accounts.Account:
+    """The token's account: its teams and their latest runs."""
+    with reading() as session:
+        return accounts.account(session, actor())
+
+
+def _entry(family: Family) -> MeasureEntry:
+    sections = family.reference.sections
+    return MeasureEntry(family.name, family.title, family.summary, family.unit, family.direction, sections)

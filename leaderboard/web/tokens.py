@@ -1,0 +1,62 @@
+"""API tokens of the reader's account: making one, which is shown once, and revoking one."""
+
+from flask import Blueprint, flash, make_response, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_login import current_user
+from wtforms import BooleanField, RadioField, StringField
+
+from leaderboard.errors import BadInput
+from leaderboard.models import User
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import tokens
+from leaderboard.web.context import actor, now, writing
+from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.sessions import signed_in
+
+blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
+
+FOREVER = "until revoked"
+LASTS = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), (FOREVER, "Until I revoke it")]
+
+
+class TokenForm(Form):
+    name = StringField(
+        "Name",
+        [Given("say what the token is for, such as the program that uses it")],
+        description="What you tell it by, such as the machine or the script that uses it.",
+        render_kw={"autocomplete": "off"},
+    )
+    submit_runs = BooleanField("Submit runs, choose which one stands, withdraw them")
+    organise = BooleanField("Organise: see and do what I may as an organiser")
+    days = RadioField("Lasts", default="90")
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+@signed_in
+def new() -> ResponseReturnValue:
+    form = TokenForm()
+    form.days.choices = LASTS
+    if not form.validate_on_submit():
+        return form_page("account/new_token.html", form)
+    asked = {Scope.SUBMIT: form.submit_runs.data, Scope.ORGANISE: form.organise.data}
+    scopes = [scope for scope, wanted in asked.items() if wanted]
+    days = None if form.days.data == FOREVER else int(form.days.data)
+    try:
+        with writing() as session:
+            user = session.get_one(User, current_user.id)
+            token = tokens.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
+    except BadInput as error:
+        return form_page("account/new_token.html", form, error)
+    # Shown in the answer itself: a redirect would have to keep it somewhere.
+    answer = make_response(render_template("account/token.html", token=token, name=form.text("name")))
+    answer.headers["Cache-Control"] = "no-store"
+    return answer
+
+
+@blueprint.post("/<int:api_token>/revoke")
+@signed_in
+def revoke(api_token: int) -> ResponseReturnValue:
+    with writing() as session:
+        tokens.revoke_token(session, actor(), api_token, now())
+    flash("The token no longer works.")
+    return redirect(url_for("account.show"))

@@ -1,0 +1,202 @@
+"""The API: a token and nothing else tells who asks; what may be asked follows from the signatures of the endpoints."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import ApiToken, Attempt, Event, User
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import people, tokens
+from leaderboard.services.events import present
+from tests.web.conftest import Reader, World
+
+API = "/api/v1"
+BOARD = f"{API}/campaigns/harbour/evaluations/2025/board"
+
+
+class Program:
+    """A program with a token; it keeps no cookies."""
+
+    def __init__(self, app: Flask, token: str | None) -> None:
+        self.app, self.token = app, token
+
+    def ask(self, path: str, method: str = "GET", *, status: int = 200, **more: Any) -> Any:
+        """The decoded answer; its status is checked."""
+        answer = self.send(path, method, **more)
+        assert answer.status_code == status, f"{path}: {answer.status} {answer.text}"
+        assert answer.content_type == ("application/json" if status < 300 else "application/problem+json")
+        return answer.json
+
+    def send(self, path: str, method: str = "GET", **more: Any) -> TestResponse:
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return self.app.test_client().open(path, method=method, headers={**headers, **more.pop("headers", {})}, **more)
+
+
+@pytest.fixture
+def program(app: Flask, world: World) -> Callable[..., Program]:
+    """`program("ada", Scope.SUBMIT)`: a program with a token of hers; `program()`: one without."""
+
+    def of(name: str = "", *scopes: Scope, days: int | None = None) -> Program:
+        if not name:
+            return Program(app, None)
+        with world.database.write() as session:
+            user = session.get_one(User, world.users[name].id)
+            return Program(app, tokens.make_token(session, CONSOLE, user, "test", scopes, days=days, now=present()))
+
+    return of
+
+
+def test_what_is_public_is_read_without_a_token(program: Callable[..., Program]) -> None:
+    listed = program().ask(f"{API}/campaigns")
+    assert [one["campaign"]["slug"] for one in listed] == ["harbour"]
+    board = program().ask(f"{BOARD}?measure=P@5")
+    assert board["ranked_by"]["name"] == "P@5"
+    assert board["rows"] == []
+
+
+def test_a_cookie_says_nothing_to_the_api(participant: Reader) -> None:
+    assert participant.client.get("/account/").status_code == 200
+    answer = participant.client.get(f"{API}/account")
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert answer.json is not None
+    assert answer.json["title"] == "This needs a token"
+
+
+def test_a_token_reads_what_its_account_sees(program: Callable[..., Program]) -> None:
+    assert program("ada").ask(f"{API}/account")["teams"] == [
+        {"slug": "alpha", "name": "Alpha", "role": "owner", "members": 2}
+    ]
+
+
+def test_without_the_scope_organise_an_organiser_is_a_participant(
+    program: Callable[..., Program], world: World
+) -> None:
+    world.change(opens_at=present() + dt.timedelta(days=1))
+    queries = f"{API}/campaigns/harbour/evaluations/2025/queries"
+    assert not program("orla", Scope.READ).ask(queries)["texts_open"]
+    assert program("orla", Scope.ORGANISE).ask(queries)["texts_open"]
+    assert not program("ada", Scope.ORGANISE).ask(queries)["texts_open"]
+
+
+def test_a_token_opens_nothing_once_it_is_revoked_over_or_its_account_closed(
+    program: Callable[..., Program], world: World
+) -> None:
+    ada, ben, eve, orla = program("ada"), program("ben"), program("eve", days=1), program("orla")
+    for one in (ada, ben, eve, orla):
+        one.ask(f"{API}/account")
+    with world.database.write() as session:
+        own = session.scalars(sa.select(ApiToken.id).where(ApiToken.user_id == world.users["ada"].id)).one()
+        tokens.revoke_token(session, CONSOLE, own, present())
+        people.close_account(session, CONSOLE, session.get_one(User, world.users["ben"].id))
+        kept = session.scalars(sa.select(ApiToken).where(ApiToken.user_id == world.users["eve"].id)).one()
+        kept.expires_at = present()
+        people.set_password(
+            session, CONSOLE, session.get_one(User, world.users["orla"].id), world.users["orla"].password_hash
+        )
+    for one in (ada, ben, eve, orla):
+        said = one.ask(BOARD, status=401)  # public, but whoever shows a dead token is told so
+        assert "opens nothing" in said["detail"]
+
+
+def test_wrong_tokens_are_counted_and_a_right_one_beside_them_works_on(
+    app: Flask, program: Callable[..., Program], world: World
+) -> None:
+    good = program("ada")
+    with world.database.write() as session:
+        session.add_all(Attempt(subject="tokens from address 127.0.0.1", at=present()) for _ in range(49))
+    assert Program(app, "lb_wrong").send(BOARD).status_code == 401
+    refused = Program(app, "lb_wrong").send(BOARD)
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) > 0
+    good.ask(f"{API}/account")
+
+
+@pytest.mark.parametrize("given", ["Basic YWRhOng=", "Bearer", "Bearer ", "Bearer \xff", f"Bearer {'x' * 5000}", "x"])
+def test_what_is_no_token_is_refused(app: Flask, world: World, given: str) -> None:
+    assert app.test_client().get(BOARD, headers={"Authorization": given}).status_code == 401
+
+
+def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program]) -> None:
+    said = program().ask(f"{BOARD}?mesure=AP&sort=AP&sort=P@5", status=400)
+    assert said["fields"]["mesure"] == ["is no argument of this address; it takes: measure, tag, show, sort"]
+    assert said["fields"]["sort"] == ["is given twice"]
+    assert said["instance"] == BOARD
+
+
+@pytest.mark.parametrize(
+    ("path", "status"), [("/nothing", 404), ("/campaigns/none", 404), ("/submissions/0", 404), ("/submissions/x", 404)]
+)
+def test_what_is_not_there_is_a_problem_in_json(program: Callable[..., Program], path: str, status: int) -> None:
+    assert program().ask(f"{API}{path}", status=status)["status"] == status
+
+
+def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., Program]) -> None:
+    assert program("ada").ask(BOARD, "POST", status=405)["title"] == "This page can't be used like that"
+
+
+def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, app: Flask, world: World) -> None:
+    page = participant.post("/account/tokens/new", name="the lab's machine", submit_runs="y", days="30")
+    assert page.status_code == 200
+    assert page.headers["Cache-Control"] == "no-store"
+    token = page.text.partition('<code class="whole">')[2].partition("<")[0]
+    assert Program(app, token).ask(f"{API}/account")["name"] == "ada"
+    account = participant.get("/account/")
+    assert "the lab&#39;s machine" in account
+    assert token not in account
+    assert "read, submit" in account
+    with world.database.read() as session:
+        kept = session.scalars(sa.select(ApiToken)).one()
+        assert token not in (kept.token_hash, kept.name)
+        assert kept.last_used_at is not None
+        assert kept.expires_at is not None
+        assert dt.timedelta(days=29) < kept.expires_at - present() < dt.timedelta(days=31)
+        events = session.scalars(sa.select(Event).where(Event.action == "make token")).all()
+        assert [event.facts["scopes"] for event in events] == [["read", "submit"]]
+        assert token not in str([event.facts for event in events])
+
+
+def test_a_token_without_a_name_comes_back_with_its_form(participant: Reader) -> None:
+    page = participant.post("/account/tokens/new", name=" ", organise="y", days="30")
+    assert page.status_code == 400
+    assert "Say what the token is for" in page.text
+    assert participant.post("/account/tokens/new", name="x", days="99999").status_code == 400
+
+
+def test_a_token_is_revoked_on_the_account_page_by_its_owner_only(
+    participant: Reader, other: Reader, program: Callable[..., Program], world: World
+) -> None:
+    ada = program("ada")
+    with world.database.read() as session:
+        own = session.scalars(sa.select(ApiToken.id)).one()
+    assert other.post(f"/account/tokens/{own}/revoke").status_code == 404
+    ada.ask(f"{API}/account")
+    assert participant.post(f"/account/tokens/{own}/revoke").status_code == 302
+    ada.ask(f"{API}/account", status=401)
+
+
+def test_the_document_names_every_endpoint_and_every_type_that_it_uses(program: Callable[..., Program]) -> None:
+    document = program().ask(f"{API}/openapi.json")
+    assert document["openapi"] == "3.1.0"
+    assert document["paths"]["/campaigns/{campaign}/evaluations/{evaluation}/board"]["get"]["operationId"] == "board"
+    named = set(_values(document, "$ref"))
+    assert named
+    assert named <= {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+
+
+def _values(tree: Any, key: str) -> list[str]:
+    if isinstance(tree, dict):
+        own = [tree[key]] if key in tree else []
+        return own + [found for value in tree.values() for found in _values(value, key)]
+    return [found for value in tree for found in _values(value, key)] if isinstance(tree, list) else []
+
+
+def test_the_page_on_the_api_lists_the_addresses(visitor: Reader) -> None:
+    page = visitor.get("/api")
+    assert "GET /api/v1/campaigns/&lt;campaign&gt;/evaluations/&lt;evaluation&gt;/board" in page
