@@ -68,6 +68,9 @@ class Config:
         "localhost, 127.0.0.1, [::1]",
         "The names that the site answers to, without ports; behind a proxy, its public one.",
     )
+    kept_bytes: int = _setting(
+        64 * 2**20, "Memory of each process of the site for pages that are kept as they were rendered; 0 keeps none."
+    )
     secure_cookies: bool = _setting(True, "Send cookies over HTTPS only; `no` for a local trial without TLS.")
     trusted_proxies: int = _setting(
         0, "How many reverse proxies stand in front whose X-Forwarded-For, -Proto and -Host are believed."

@@ -11,6 +11,7 @@ from leaderboard.models.evaluations import (
 )
 from leaderboard.models.events import Chain, Event
 from leaderboard.models.forms import Acceptance, Agreement, CollectionList
+from leaderboard.models.generations import INSTALLATION, Generation
 from leaderboard.models.mail import UNSENT, Mail, MailLink
 from leaderboard.models.people import (
     ApiToken,
@@ -35,6 +36,7 @@ from leaderboard.models.submissions import (
 )
 
 __all__ = [
+    "INSTALLATION",
     "IN_QUEUE",
     "UNSENT",
     "Acceptance",
@@ -52,6 +54,7 @@ __all__ = [
     "Evaluation",
     "Event",
     "FormerAddress",
+    "Generation",
     "Identity",
     "Invitation",
     "JoinRequest",

@@ -22,6 +22,7 @@ __all__ = [
     "open_invitations",
     "open_session",
     "open_sessions",
+    "sessions_open",
 ]
 
 LATEST = 20  # runs on the account's page
@@ -89,14 +90,14 @@ def account(session: Session, actor: Actor) -> Account:
 
 def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
     """The session of this token, in one statement; None when it is over or its account is closed."""
-    row = session.execute(_open_sessions(now).where(BrowserSession.token_hash == token_hash(token))).one_or_none()
+    row = session.execute(sessions_open(now).where(BrowserSession.token_hash == token_hash(token))).one_or_none()
     return None if row is None else OpenSession(*row)
 
 
 def open_sessions(session: Session, user_id: int, now: dt.datetime) -> tuple[OpenSession, ...]:
     """Where an account is logged in, the last seen first."""
     rows = session.execute(
-        _open_sessions(now)
+        sessions_open(now)
         .where(BrowserSession.user_id == user_id)
         .order_by(BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
     )
@@ -125,7 +126,10 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
     return tuple(OpenInvitation(*row) for row in rows)
 
 
-def _open_sessions(now: dt.datetime) -> sa.Select[int, int, str, dt.datetime, dt.datetime, bool]:
+def sessions_open(
+    now: dt.datetime | sa.BindParameter[dt.datetime],
+) -> sa.Select[int, int, str, dt.datetime, dt.datetime, bool]:
+    """The statement that gives what OpenSession holds, of all sessions that are not over."""
     organises = sa.or_(User.is_admin, sa.exists().where(CampaignOrganiser.user_id == User.id))
     return (
         sa.select(

@@ -33,6 +33,7 @@ from leaderboard.rules.digests import short
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
 from leaderboard.rules.states import STANDING
+from leaderboard.services.generations import raise_generations
 from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
@@ -159,7 +160,16 @@ def refresh(database: Database, wanted: Due) -> bool:
         with database.write() as session:
             for subset in subsets:
                 kept = _write_figures(session, wanted, subset, figures, as_of)
+            raise_generations(session, [_campaign(session, wanted)])
     return kept
+
+
+def _campaign(session: Session, wanted: Due) -> int:
+    return session.scalars(
+        sa.select(Evaluation.campaign_id)
+        .join(ScoringSet, ScoringSet.evaluation_id == Evaluation.id)
+        .where(ScoringSet.id == wanted.scoring_set_id)
+    ).one()
 
 
 @dataclass(frozen=True, slots=True)

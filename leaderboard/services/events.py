@@ -11,11 +11,13 @@ from leaderboard.access import Actor
 from leaderboard.db import Base, as_committed
 from leaderboard.models import Chain, Event
 from leaderboard.rules.digests import event_hash
+from leaderboard.services.generations import campaign_of, is_shown, raise_generations
 from leaderboard.services.guarded import Thing, change_of, name_of, states_of, things_of
 
 __all__ = ["present", "record"]
 
 WAITING = "events that wait for the commit"
+SHOWN = "campaigns whose pages show what was changed"
 
 
 def present() -> dt.datetime:
@@ -43,10 +45,8 @@ def record(session: Session, actor: Actor, action: str, subject: Base, **facts: 
     this program is not taken over unseen.
     """
     session.flush()
-    if WAITING not in session.info:
-        session.info[WAITING] = []
-        sa.event.listen(session, "before_commit", _write)
-    session.info[WAITING].append(
+    _shown(session).add(campaign_of(session, subject, action))
+    session.info.setdefault(WAITING, []).append(
         _Waiting(
             actor_id=actor.user_id,
             action=action,
@@ -58,16 +58,34 @@ def record(session: Session, actor: Actor, action: str, subject: Base, **facts: 
     )
 
 
+def _shown(session: Session) -> set[int | None]:
+    """The campaigns whose generations rise at the commit; None among them stands for no page."""
+    shown: set[int | None] = session.info.setdefault(SHOWN, set())
+    return shown
+
+
+@sa.event.listens_for(Session, "after_flush")
+def _note_what_shows(session: Session, _: object) -> None:
+    """Raises generations for what is changed without an event too."""
+    for row in (*session.new, *session.dirty, *session.deleted):
+        if is_shown(row):
+            _shown(session).add(campaign_of(session, row))
+
+
+@sa.event.listens_for(Session, "before_commit")
 def _write(session: Session) -> None:
-    """Writes the events that wait. Runs before a commit; that of a savepoint is none."""
+    """Writes the events that wait, and raises the generations. That of a savepoint is no commit."""
     if session.in_nested_transaction():
         return
-    waiting: list[_Waiting] = session.info[WAITING]
-    if not waiting:
-        return
     session.flush()
+    waiting: list[_Waiting] = session.info.get(WAITING, [])
+    shown = _shown(session)
+    if not waiting and not shown:
+        return
     # The last lock of the transaction, so that nobody waits for the others who hold it.
     chain = session.execute(sa.select(Chain.events, Chain.head).with_for_update()).one()
+    raise_generations(session, (campaign for campaign in shown if campaign is not None))
+    shown.clear()
     number, head = chain.events, chain.head
     things = dict.fromkeys(thing for one in waiting for thing in one.things)
     # In this order: what somebody else commits between the two is in `committed` only, and is told from our own change.

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from leaderboard.numbers import counted
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
+from leaderboard.web import kept
 from leaderboard.web.context import now
 
 __all__ = [
@@ -123,6 +124,7 @@ def when(value: dt.datetime | None) -> Markup:
 
 def ago(value: dt.datetime) -> str:
     """`3 h ago`, `in 4 h`, `just now`, counted from the start of the request."""
+    kept.changes_soon()
     seconds = (value - now()).total_seconds()
     if abs(seconds) < 1:
         return "just now"

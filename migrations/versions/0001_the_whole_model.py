@@ -110,6 +110,12 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_chain")),
     )
     op.create_table(
+        "generation",
+        sa.Column("campaign_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("campaign_id", name=op.f("pk_generation")),
+    )
+    op.create_table(
         "attempt",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("subject", sa.Text(), nullable=False),

@@ -194,7 +194,7 @@ def test_a_right_empty_answer_is_not_blamed(world: World, visitor: Reader, parti
     assert "empty list" not in page
     assert "tag-warning" not in page
     with world.database.write() as session:
-        session.execute(sa.update(Scoring).values(missing=["q1", "q3"]))
+        session.scalars(sa.select(Scoring)).one().missing = ["q1", "q3"]
     page = " ".join(visitor.get(run).split())
     assert (
         "The run has no list for 1 query: q1. It counts as an empty list. The run has no list for 1 query where" in page

@@ -1,0 +1,77 @@
+"""What a kept page stands for: the generation of what it shows, who looks, and when the clock will change it."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import UtcDateTime
+from leaderboard.models import INSTALLATION, BrowserSession, Campaign, Evaluation, Generation
+from leaderboard.reads.accounts import OpenSession, sessions_open
+from leaderboard.rules.phases import closed_from
+from leaderboard.rules.tokens import token_hash
+
+__all__ = ["Visit", "next_moment", "visit"]
+
+# Columns of an evaluation that hold a moment at which its pages change by themselves; the end of the grace is another.
+MOMENTS = tuple(
+    column.name
+    for column in Evaluation.__table__.columns
+    if isinstance(column.type, UtcDateTime) and column.name != "created_at"
+)
+
+# Built once: building these statements would take longer than running them.
+CAMPAIGN = sa.select(Campaign.id).where(Campaign.slug == sa.bindparam("campaign")).scalar_subquery()
+ALL = sa.select(sa.func.coalesce(sa.func.sum(Generation.number), 0))
+OF_ONE = ALL.where(sa.or_(Generation.campaign_id.in_([INSTALLATION, CAMPAIGN]), CAMPAIGN.is_(None)))
+NUMBERS = {False: ALL.scalar_subquery(), True: OF_ONE.scalar_subquery()}  # by whether the address names a campaign
+OF_VISITORS = {named: sa.select(number) for named, number in NUMBERS.items()}
+OPEN_SESSION = (
+    sessions_open(sa.bindparam("now", type_=UtcDateTime()))
+    .where(BrowserSession.token_hash == sa.bindparam("token_hash"))
+    .subquery()
+)
+ALWAYS_A_ROW = sa.select(sa.literal(1)).subquery()
+OF_READERS = {
+    named: sa.select(number, *OPEN_SESSION.c).select_from(ALWAYS_A_ROW.outerjoin(OPEN_SESSION, sa.true()))
+    for named, number in NUMBERS.items()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What one request is answered for.
+
+    generation  of the campaign and the installation together; of all campaigns for an address that names none
+    reader      the session that the request belongs to; None for a visitor, and when it is over
+    """
+
+    generation: int
+    reader: OpenSession | None
+
+
+def visit(session: Session, campaign: str | None, token: str | None, now: dt.datetime) -> Visit:
+    """In one statement. campaign: the slug in the address; token: of the reader's session, None for a visitor."""
+    if token is None:
+        number = session.execute(
+            OF_VISITORS[campaign is not None], {"campaign": campaign} if campaign else {}
+        ).scalar_one()
+        return Visit(int(number), None)
+    given = {"now": now, "token_hash": token_hash(token), **({"campaign": campaign} if campaign else {})}
+    number, *reader = session.execute(OF_READERS[campaign is not None], given).one()
+    return Visit(int(number), None if reader[0] is None else OpenSession(*reader))
+
+
+def next_moment(session: Session, campaign: str | None, now: dt.datetime) -> dt.datetime | None:
+    """When the clock next opens, closes or reveals something of the campaign, or of any; None when nothing is due."""
+    statement = sa.select(Evaluation)
+    if campaign is not None:
+        statement = statement.join(Evaluation.campaign).where(Campaign.slug == campaign)
+    moments = [
+        moment
+        for evaluation in session.scalars(statement)
+        for moment in (*(getattr(evaluation, name) for name in MOMENTS), closed_from(evaluation))
+        if moment is not None and moment > now
+    ]
+    return min(moments, default=None)

@@ -1,0 +1,79 @@
+"""Generations: numbers that rise with every change that a page can show, so that an unchanged page is known as such.
+
+Events raise them as they are written, so that whatever is on the audit trail is seen; a refresh of a board, which is no
+event, does so itself. Claims, leases and sessions raise none.
+"""
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import Base
+from leaderboard.models import (
+    INSTALLATION,
+    ApiToken,
+    Arrival,
+    Attempt,
+    Board,
+    BrowserSession,
+    Campaign,
+    Chain,
+    Evaluation,
+    Event,
+    Generation,
+    Mail,
+    MailLink,
+    PersonalUse,
+    Score,
+    Scoring,
+    StagedRun,
+    User,
+)
+from leaderboard.services.guarded import GUARDED
+
+__all__ = ["UNSEEN", "campaign_of", "is_shown", "raise_generations"]
+
+# Tables that no kept page shows, and those whose new rows belong to something that has an event.
+NOWHERE = (ApiToken, Arrival, Attempt, BrowserSession, Chain, Event, Generation, Mail, MailLink, PersonalUse, StagedRun)
+WITH_AN_EVENT = (Board, Score, Scoring)
+LEFT_OUT = {one.table: one.left_out.keys() for one in GUARDED.values()}  # columns that no page shows either
+
+# What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.
+UNSEEN = frozenset({"register", "create", "set password", "end sessions"})
+
+RAISE = sa.text(
+    "INSERT INTO generation (campaign_id, number) VALUES (:campaign, 1)"
+    " ON CONFLICT (campaign_id) DO UPDATE SET number = generation.number + 1"
+)
+
+
+def campaign_of(session: Session, subject: Base, action: str = "") -> int | None:
+    """Of which campaign the pages show what is done to this row: its id, INSTALLATION for all, None for no page."""
+    if isinstance(subject, Campaign):
+        return subject.id
+    if isinstance(subject, User) and action in UNSEEN:
+        return None
+    campaign: int | None = getattr(subject, "campaign_id", None)
+    evaluation: int | None = getattr(subject, "evaluation_id", None)
+    if campaign is None and evaluation is not None:
+        found = session.get(Evaluation, evaluation)
+        campaign = found.campaign_id if found else None
+    return INSTALLATION if campaign is None else campaign
+
+
+def is_shown(row: Base) -> bool:
+    """Whether a row that a session has just flushed is changed in what a page can show."""
+    if isinstance(row, NOWHERE):
+        return False
+    state: sa.orm.InstanceState[Base] = sa.inspect(row)
+    if not state.persistent:
+        return not isinstance(row, WITH_AN_EVENT)
+    columns = set(state.mapper.column_attrs.keys()) - set(LEFT_OUT.get(type(row), ()))
+    return any(state.attrs[name].history.has_changes() for name in columns)
+
+
+def raise_generations(session: Session, campaigns: Iterable[int]) -> None:
+    """Raises each one's number, in one order, so that two transactions can't wait for each other."""
+    for campaign in sorted(set(campaigns)):
+        session.execute(RAISE, {"campaign": campaign})

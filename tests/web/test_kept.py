@@ -1,0 +1,190 @@
+"""Pages that are kept as they were rendered: what an unchanged one costs, and that a changed one is never shown."""
+
+import gzip
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Team
+from leaderboard.rules.phases import Opening
+from leaderboard.services import campaigns, evaluations, people, queries, teams
+from leaderboard.services.events import present
+from leaderboard.web.kept import Page, Shelf
+from tests.support.field import DAY
+from tests.web.conftest import PASSWORD_HASH, RUN, Reader, World
+
+PATHS = (
+    "/",
+    "/campaigns/harbour",
+    "/campaigns/harbour/progress",
+    "/campaigns/harbour/2025",
+    "/campaigns/harbour/2025.csv",
+    "/campaigns/harbour/2025?sort=system",
+    "/campaigns/harbour/2025/queries",
+    "/campaigns/harbour/2025/queries/q1",
+    "/teams/alpha",
+    "/measures/",
+    "/measures/AP",
+)
+
+
+@contextmanager
+def counted(app: Flask) -> Iterator[list[str]]:
+    """The statements that the site runs in the block, without BEGIN and the like."""
+    engine = app.extensions["database"].engine
+    ran: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        if statement.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
+            ran.append(statement)
+
+    sa.event.listen(engine, "before_cursor_execute", note)
+    yield ran
+    sa.event.remove(engine, "before_cursor_execute", note)
+
+
+@pytest.mark.parametrize("name", ["", "ada"])
+def test_an_unchanged_page_costs_one_statement_and_answers_304_to_its_tag(
+    app: Flask, world: World, reader: Callable[[str], Reader], name: str
+) -> None:
+    client = reader(name).client
+    world.change(details=Opening.ALWAYS)
+    client.get("/teams/alpha")  # the first page with a form puts the session's token into the cookie
+    for path in PATHS:
+        first = client.get(path)
+        assert first.status_code == 200, path
+        with counted(app) as ran:
+            again = client.get(path)
+            unchanged = client.get(path, headers={"If-None-Match": again.headers["ETag"]})
+        assert again.text == first.text
+        assert (unchanged.status_code, unchanged.data) == (304, b"")
+        # One each: the session is looked up with the generation.
+        assert len(ran) == 2, (path, len(ran))
+
+
+def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Reader) -> None:
+    plain = visitor.client.get("/measures/")
+    for _ in range(2):  # as rendered, as kept
+        packed = visitor.client.get("/measures/", headers={"Accept-Encoding": "gzip"})
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert gzip.decompress(packed.data) == plain.data
+        assert int(packed.headers["Content-Length"]) == len(packed.data) < len(plain.data) / 3
+        assert "Accept-Encoding" in packed.headers["Vary"]
+    refused = visitor.client.get("/measures/", headers={"Accept-Encoding": "gzip;q=0"})
+    assert refused.data == plain.data
+
+
+def test_a_page_with_a_form_is_not_packed_and_not_shared(app: Flask, participant: Reader, visitor: Reader) -> None:
+    own = participant.client.get("/teams/alpha", headers={"Accept-Encoding": "gzip"})
+    assert b"csrf_token" in own.data
+    assert "Content-Encoding" not in own.headers
+    assert b"csrf_token" not in visitor.client.get("/teams/alpha").data
+    assert b"csrf_token" not in app.test_client().get("/teams/alpha").data
+
+
+def test_no_reader_gets_a_page_that_was_made_for_another(reader: Callable[[str], Reader]) -> None:
+    """Each of them asks twice, in turn, and gets what an application that keeps nothing gives them."""
+    everybody = {name: reader(name) for name in ("", "ada", "ben", "eve", "orla")}
+    paths = [*PATHS, "/campaigns/harbour/2025.json"]
+    seen = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
+    app = everybody[""].client.application
+    shelf, app.extensions["kept pages"] = app.extensions["kept pages"], Shelf(0)
+    fresh = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
+    app.extensions["kept pages"] = shelf
+    again = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
+    for path, first, bare, kept in zip(paths, seen, fresh, again, strict=True):
+        for name in everybody:
+            assert _without_tokens(first[name]) == _without_tokens(bare[name]) == _without_tokens(kept[name]), (
+                path,
+                name,
+            )
+
+
+def _without_tokens(text: str) -> str:
+    return re.sub(r'name="csrf_token" value="[^"]*"', "", text)
+
+
+def test_what_is_changed_shows_on_the_next_request(world: World, visitor: Reader, participant: Reader) -> None:
+    assert "Harbour" in visitor.get("/campaigns/harbour")
+    with world.database.write() as session:
+        campaigns.change_campaign(session, CONSOLE, session.merge(world.campaign), title="Haven")
+    assert "Haven" in visitor.get("/campaigns/harbour")
+    assert "Haven" in visitor.get("/")
+    assert "Harbour 2025" in visitor.get("/campaigns/harbour/2025")
+    with world.database.write() as session:
+        evaluations.change_evaluation(session, CONSOLE, session.merge(world.evaluation), title="Haven 2025")
+    assert "Haven 2025" in visitor.get("/campaigns/harbour/2025")
+    assert "q4" not in visitor.get("/campaigns/harbour/2025/queries")
+    with world.database.write() as session:
+        queries.exclude_query(session, CONSOLE, session.merge(world.evaluation), "q3", "nobody judged it")
+    assert "nobody judged it" in visitor.get("/campaigns/harbour/2025/queries")
+    visitor.get("/teams/alpha")
+    with world.database.write() as session:
+        session.get_one(Team, world.teams["alpha"].id).description = "We search harbours."  # without an event, too
+    assert "We search harbours." in visitor.get("/teams/alpha")
+    assert "alpha.run" not in participant.get("/teams/alpha")
+    participant.send("/campaigns/harbour/2025/submit", RUN, system=str(world.system.id), designation="primary")
+    assert "queued" in participant.get("/teams/alpha")
+
+
+def test_a_claim_of_a_worker_shows_on_a_page_that_was_asked_for_before(world: World, participant: Reader) -> None:
+    """Claims raise no generation: a page with a run that is waiting is not kept."""
+    participant.send("/campaigns/harbour/2025/submit", RUN, system=str(world.system.id), designation="primary")
+    assert "queued" in participant.get("/teams/alpha")
+    with world.database.write() as session:
+        session.execute(sa.text("UPDATE scoring SET state = 'scoring'"))
+    assert "scoring" in participant.get("/teams/alpha")
+
+
+def test_the_clock_opens_what_it_opens_on_a_kept_page(
+    app: Flask, world: World, visitor: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = present()
+    world.change(opens_at=now + DAY, closes_at=now + 2 * DAY)
+    monkeypatch.setitem(app.extensions, "clock", lambda: now)
+    assert "first query" not in visitor.get("/campaigns/harbour/2025/queries")
+    for moment, opened in ((now + DAY * 0.999, False), (now + DAY, True)):
+        monkeypatch.setitem(app.extensions, "clock", lambda moment=moment: moment)
+        assert ("first query" in visitor.get("/campaigns/harbour/2025/queries")) is opened
+
+
+def test_a_session_that_has_ended_opens_no_kept_page(world: World, participant: Reader) -> None:
+    assert "csrf_token" in participant.get("/teams/alpha")
+    with world.database.write() as session:
+        people.end_sessions(session, CONSOLE, session.merge(world.users["ada"]))
+    assert "csrf_token" not in participant.get("/teams/alpha")
+
+
+def test_who_leaves_a_team_sees_its_page_as_a_visitor(world: World, reader: Callable[[str], Reader]) -> None:
+    ben = reader("ben")
+    assert "csrf_token" in ben.get("/teams/alpha")
+    with world.database.write() as session:
+        teams.remove_member(session, CONSOLE, session.merge(world.teams["alpha"]), session.merge(world.users["ben"]))
+    assert "csrf_token" not in ben.get("/teams/alpha")
+
+
+def test_an_account_that_changes_its_password_raises_no_generation(world: World, visitor: Reader, app: Flask) -> None:
+    visitor.get("/")
+    with world.database.write() as session:
+        people.set_password(session, CONSOLE, session.merge(world.users["eve"]), PASSWORD_HASH)
+    with counted(app) as ran:
+        visitor.get("/")
+    assert len(ran) == 1
+
+
+def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:
+    shelf = Shelf(50_000)
+    pages = {name: Page(1, present(), None, name.encode() * 4_000, (), personal=False) for name in "abcdefghijkl"}
+    for name, page in pages.items():
+        shelf.put(name, page)
+        shelf.take("a")
+    assert [name for name in pages if shelf.take(name)] == ["a", *"fghijkl"]  # 6,000 bytes each
+    assert sum(pages[name].size for name in "afghijkl") <= 50_000
+    shelf.put("huge", Page(1, present(), None, bytes(40_000), (), personal=False))
+    assert shelf.take("huge") is None
