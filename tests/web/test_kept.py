@@ -122,7 +122,7 @@ def test_what_is_changed_shows_on_the_next_request(world: World, visitor: Reader
     assert "Haven 2025" in visitor.get("/campaigns/harbour/2025")
     assert "q4" not in visitor.get("/campaigns/harbour/2025/queries")
     with world.database.write() as session:
-        queries.exclude_query(session, CONSOLE, session.merge(world.evaluation), "q3", "nobody judged it")
+        queries.exclude_queries(session, CONSOLE, session.merge(world.evaluation), ["q3"], "nobody judged it")
     assert "nobody judged it" in visitor.get("/campaigns/harbour/2025/queries")
     visitor.get("/teams/alpha")
     with world.database.write() as session:
