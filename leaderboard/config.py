@@ -84,6 +84,9 @@ class Config:
         "what would be sent.",
     )
     mail_from: str = _setting("", "The address that mails are sent from.")
+    oidc_file: str = _setting(
+        "", "A TOML file of the providers of OpenID Connect that people may log in with; docs/accounts.md shows one."
+    )
     deadline_days: int = _setting(
         3, "How many days before an evaluation closes the members of its teams are told by mail; 0 is never."
     )

@@ -8,13 +8,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite
 from leaderboard.errors import NotAllowed
-from leaderboard.models import BrowserSession, CampaignOrganiser, Invitation, Membership, Team, User
+from leaderboard.models import BrowserSession, CampaignOrganiser, Identity, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 
 __all__ = [
     "Account",
+    "LinkedIdentity",
     "OpenInvitation",
     "OpenSession",
     "OwnTeam",
@@ -37,15 +38,28 @@ class OwnTeam:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedIdentity:
+    """An account elsewhere that logs in to this one."""
+
+    id: int
+    issuer: str
+    subject: str
+    created_at: dt.datetime
+    last_used_at: dt.datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """`email` is confirmed; `unconfirmed_email` waits for that. Empty where there is none."""
 
     name: str
     email: str
     unconfirmed_email: str
+    has_password: bool
     created_at: dt.datetime
     teams: tuple[OwnTeam, ...]
     runs: tuple[OwnRun, ...]
+    identities: tuple[LinkedIdentity, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +96,11 @@ def account(session: Session, actor: Actor) -> Account:
         name=user.name,
         email=user.email or "",
         unconfirmed_email=user.unconfirmed_email or "",
+        has_password=user.password_hash is not None,
         created_at=user.created_at,
         teams=_teams(session, user.id),
         runs=own_runs(session, actor, actor.teams, limit=LATEST),
+        identities=_identities(session, user.id),
     )
 
 
@@ -138,6 +154,15 @@ def sessions_open(
         .join(BrowserSession.user)
         .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
     )
+
+
+def _identities(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:
+    rows = session.execute(
+        sa.select(Identity.id, Identity.issuer, Identity.subject, Identity.created_at, Identity.last_used_at)
+        .where(Identity.user_id == user_id)
+        .order_by(Identity.created_at, Identity.id)
+    )
+    return tuple(LinkedIdentity(*row) for row in rows)
 
 
 def _teams(session: Session, user_id: int) -> tuple[OwnTeam, ...]:

@@ -43,13 +43,15 @@ class NewAccount:
 
     name: str
     name_key: str
-    password_hash: PasswordHash
+    password_hash: PasswordHash | None
     email: str | None = None
     email_key: str | None = None
 
 
-def new_account(name: str, password: str, email: str | None = None) -> NewAccount:
+def new_account(name: str, password: str | None, email: str | None = None) -> NewAccount:
     """Checks what somebody wants as their account, and hashes the password; without a database, since that takes long.
+
+    password  None for an account that somebody else's sign-in opens
 
     Raises InvalidFields with everything that is wrong.
     """
@@ -67,9 +69,9 @@ def new_account(name: str, password: str, email: str | None = None) -> NewAccoun
             address, address_key = checked_email(email)
     except InvalidFields as error:
         fields.update(error.fields)
-    password_hash = PasswordHash("")
+    password_hash = None
     try:
-        password_hash = passwords.hashed(password, shown, address or "")
+        password_hash = None if password is None else passwords.hashed(password, shown, address or "")
     except InvalidFields as error:
         fields.update(error.fields)
     if fields:

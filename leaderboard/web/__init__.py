@@ -14,7 +14,18 @@ from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.services import events
 from leaderboard.store import Caps, RunStore
-from leaderboard.web import assets, errors, formatting, kept, markdown, pages, security, sentences, sessions
+from leaderboard.web import (
+    assets,
+    errors,
+    formatting,
+    kept,
+    markdown,
+    pages,
+    providers,
+    security,
+    sentences,
+    sessions,
+)
 from leaderboard.web.intake import FORM_BYTES
 
 __all__ = ["create_app"]
@@ -56,7 +67,7 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
     app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["version"] = __version__
     Bootstrap5(app)
-    for part in (security, sessions, formatting, markdown, sentences, errors, assets, pages, kept):
+    for part in (security, sessions, formatting, markdown, sentences, errors, assets, providers, pages, kept):
         part.init_app(app)
     if config.trusted_proxies:
         hops = config.trusted_proxies
