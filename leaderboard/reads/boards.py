@@ -14,6 +14,7 @@ from leaderboard.errors import BadInput
 from leaderboard.lookup import current_set, find_evaluation, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Submission
+from leaderboard.reads.answers import BoardAnswers, board_answers
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries
 from leaderboard.reads.headings import (
@@ -105,6 +106,7 @@ class BoardPage:
     waiting  runs queued or being scored; rescoring: those of a new scoring set that will replace the current one
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
+    answers  to the organisers' form fields: which are columns, and what the reader filters by
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     organised  whether this reader organises the campaign
     parked   what organisers have to look at; empty for everybody else
@@ -124,6 +126,7 @@ class BoardPage:
     tags: tuple[Tag, ...]
     rows: tuple[BoardRow, ...]
     baselines: tuple[BoardRow, ...]
+    answers: BoardAnswers
     statistics: BoardStatistics | None
     waiting: int
     rescoring: int
@@ -135,6 +138,11 @@ class BoardPage:
     def ranked(self) -> tuple[BoardRow, ...]:
         """The rows that have a rank, best first whatever the page is sorted by."""
         return tuple(sorted((row for row in self.rows if row.rank is not None), key=lambda row: row.rank or 0))
+
+    @property
+    def listed(self) -> tuple[BoardRow, ...]:
+        """The rows that pass the reader's filter; ranks and sentences stay those of all."""
+        return tuple(row for row in self.rows if self.answers.has(row.entry.submission_id))
 
     @property
     def some_may_not_be_best(self) -> bool:
@@ -207,6 +215,7 @@ def board(
     tag: str | None = None,
     show: str | None = None,
     sort: str | None = None,
+    answer: str | None = None,
 ) -> BoardPage:
     """Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
 
@@ -268,6 +277,7 @@ def board(
         tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
+        answers=board_answers(session, evaluation, (row.entry for row in rows), answer),
         statistics=statistics,
         waiting=waiting,
         rescoring=rescoring,

@@ -10,6 +10,7 @@ from leaderboard.access import Actor, Sight, may_change_standing, may_see, requi
 from leaderboard.errors import NotFound
 from leaderboard.lookup import scored_runs, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
+from leaderboard.reads.answers import ShownAnswer, said_of, shown_answers
 from leaderboard.reads.entries import SystemLabel, load_entries, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
@@ -34,6 +35,8 @@ class SubmissionStatus:
     failure    in words, of the last attempt
     crowded    queries for which it and the judgments name more documents than the collection has; for organisers only
     holds_place, would_hold_place  whether no other run takes its place: it was withdrawn after closing, or would now be
+    answers    to the organisers' fields, as far as this reader may see them
+    said       what the run says of itself, by key, for whoever may know whose it is; said_problem: of its header
     may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
     """
 
@@ -79,6 +82,9 @@ class SubmissionStatus:
     withdrawn_because: str
     holds_place: bool
     would_hold_place: bool
+    answers: tuple[ShownAnswer, ...]
+    said: tuple[tuple[str, str], ...]
+    said_problem: str
 
 
 def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
@@ -134,6 +140,11 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         withdrawn_because=run.withdrawn_because,
         holds_place=run.holds_place,
         would_hold_place=not may_change_standing(actor, evaluation, now),
+        answers=shown_answers(
+            run, scoring, organises=actor.may_organise(evaluation.campaign_id), inside=inside, named=named
+        ),
+        said=tuple(said_of(run, scoring).items()) if named else (),
+        said_problem=scoring.facts.get("said_problem", "") if scoring and inside else "",
     )
 
 

@@ -8,13 +8,22 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, submission_refusal
-from leaderboard.lookup import find_evaluation, personal_quota, scored_runs, team_quotas
-from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
-from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.lookup import (
+    find_evaluation,
+    form_fields,
+    personal_quota,
+    scored_runs,
+    standing_agreements,
+    team_quotas,
+)
+from leaderboard.metrics import parse
+from leaderboard.models import Acceptance, Agreement, Evaluation, Membership, Participation, Submission, System, Team
+from leaderboard.reads.headings import EvaluationHeading, campaign_measures, evaluation_heading
+from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.quotas import Quota, quota_of
 from leaderboard.rules.standings import RunChoice, SystemKind, standing_runs
 
-__all__ = ["OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
+__all__ = ["AskedAgreement", "OwnSystem", "Submitting", "TeamSubmitting", "submitting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +54,26 @@ class TeamSubmitting:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedAgreement:
+    """A version of an agreement that the reader has not accepted yet. again: whether they accepted an earlier one."""
+
+    id: int
+    key: str
+    version: int
+    title: str
+    text: str
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Submitting:
     """What the form offers.
 
-    closed    says in words why nothing can be submitted now; None when it can
-    personal  what the reader has used over all of their teams
+    closed      says in words why nothing can be submitted now; None when it can
+    personal    what the reader has used over all of their teams
+    fields      what the organisers ask of every run
+    agreements  what the reader still has to accept
+    returned_by  measures of the campaign that count what was returned, for which θ is asked; empty where none does
     """
 
     evaluation: EvaluationHeading
@@ -57,6 +81,9 @@ class Submitting:
     closed: str | None
     teams: tuple[TeamSubmitting, ...]
     personal: Quota
+    fields: tuple[FormField, ...]
+    agreements: tuple[AskedAgreement, ...]
+    returned_by: tuple[str, ...]
 
     @property
     def teams_with_quota(self) -> tuple[TeamSubmitting, ...]:
@@ -111,6 +138,24 @@ def submitting(
         personal=quota_of(evaluation, None, now, of_person=True)
         if actor.user_id is None
         else personal_quota(session, evaluation, actor.user_id, now),
+        fields=tuple(field for field in form_fields(evaluation) if field.in_form),
+        agreements=_agreements(session, actor, evaluation),
+        returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
+    )
+
+
+def _agreements(session: Session, actor: Actor, evaluation: Evaluation) -> tuple[AskedAgreement, ...]:
+    accepted = (
+        sa.select(Agreement)
+        .join(Acceptance)
+        .where(Agreement.evaluation_id == evaluation.id, Acceptance.user_id == actor.user_id)
+    )
+    before = session.scalars(accepted).all()
+    ids, keys = {one.id for one in before}, {one.key for one in before}
+    return tuple(
+        AskedAgreement(one.id, one.key, one.version, one.title, one.text, one.key in keys)
+        for one in standing_agreements(session, evaluation.id)
+        if one.id not in ids
     )
 
 

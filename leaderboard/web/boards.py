@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import boards
 from leaderboard.reads.boards import BoardPage, BoardRow
+from leaderboard.rules.form_fields import FormField
 from leaderboard.web.context import read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
 from leaderboard.web.scales import scale_of
@@ -16,7 +18,7 @@ from leaderboard.web.sentences import board_finding
 blueprint = Blueprint("boards", __name__)
 
 ADDRESS = "/campaigns/<campaign>/<evaluation>"
-ASKED = ("measure", "tag", "show", "sort")
+ASKED = ("measure", "tag", "show", "sort", "answer")
 
 COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "rank": lambda row: row.rank,
@@ -50,12 +52,15 @@ def board_file(campaign: str, evaluation: str) -> Table:
     columns = dict(COLUMNS)
     for place, column in enumerate(page.columns):
         columns |= _figure_columns(column.name, place)
+    for field in page.answers.columns:
+        columns[f"answer {field.key}"] = partial(_answer, page, field)
     facts = {
         "evaluation": evaluation_facts(page.evaluation),
         "terms": terms_facts(page.terms) if page.terms else None,
         "ranked_by": page.ranked_by.name if page.ranked_by else None,
         "show": page.show.value,
         "tag": page.tag or None,
+        "answer": ":".join(page.answers.chosen) if page.answers.chosen else None,
         "waiting": page.waiting,
         "statistics": page.statistics
         and {
@@ -69,7 +74,11 @@ def board_file(campaign: str, evaluation: str) -> Table:
         "measures": [column_facts(column) for column in page.columns],
     }
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"
-    return table(name, columns, (*page.baselines, *page.rows), facts)
+    return table(name, columns, (*page.baselines, *page.listed), facts)
+
+
+def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
+    return page.answers.of(row.entry.submission_id).get(field)
 
 
 def _told(page: BoardPage) -> dict[str, object] | None:

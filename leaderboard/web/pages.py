@@ -3,6 +3,7 @@
 from flask import Flask, request, url_for
 from werkzeug.routing import IntegerConverter, Map
 
+from leaderboard.rules.form_fields import in_words
 from leaderboard.web import (
     account,
     addresses,
@@ -62,7 +63,7 @@ def init_app(app: Flask) -> None:
     for module in MODULES:
         app.register_blueprint(module.blueprint)
     app.jinja_env.globals.update(
-        here=here, download=download, export_formats=FORMATS, pairs=zip, organise_sections=sections
+        here=here, download=download, export_formats=FORMATS, pairs=zip, in_words=in_words, organise_sections=sections
     )
 
 
@@ -70,7 +71,7 @@ GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL r
 
 # What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
 # mean something to the function that makes them.
-ARGUMENTS = ("measure", "tag", "show", "sort", "condition", "page")
+ARGUMENTS = ("measure", "tag", "show", "sort", "answer", "condition", "page")
 
 
 class RowNumber(IntegerConverter):

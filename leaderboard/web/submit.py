@@ -2,7 +2,7 @@
 
 import datetime as dt
 from contextlib import ExitStack
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import Blueprint, redirect, url_for
 from flask.typing import ResponseReturnValue
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 from wtforms import (
     BooleanField,
+    Field,
     FileField,
     FloatField,
     HiddenField,
@@ -21,13 +22,15 @@ from wtforms import (
 from wtforms.widgets import TextInput
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, QuotaSpent
-from leaderboard.formats import RUN_FORMATS
+from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
-from leaderboard.reads.submitting import Submitting, submitting
+from leaderboard.reads.submitting import AskedAgreement, Submitting, submitting
+from leaderboard.rules.form_fields import FieldKind, FormField, form_name
 from leaderboard.rules.quotas import retry_seconds
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.services import quotas, submissions
+from leaderboard.services.submission_forms import agreement_name
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
@@ -85,12 +88,25 @@ class SubmitForm(Form):
     notes = TextAreaField(
         "Notes (optional)", description="Only your team and the organisers see them.", render_kw={"rows": 3}
     )
+    beside = FileField(
+        "Metadata of the run (optional)",
+        description="A YAML file such as ir_metadata's. Comment lines at the start of the run are read too.",
+    )
     kept = HiddenField()
 
     @classmethod
     def on(cls, page: Submitting, given: MultiDict[str, str] | None = None) -> "SubmitForm":
-        """The form with what this reader may choose."""
-        form = cls(formdata=given)
+        """The form with what this reader may choose, and what the organisers ask."""
+        asked = {form_name(one.key): asked_field(one) for one in page.fields}
+        ticks = {agreement_name(one.key): agreement_field(one) for one in page.agreements}
+        form: SubmitForm = type("AskedForm", (cls,), {**asked, **ticks})(formdata=given)
+        for one in page.fields:
+            if one.kind is FieldKind.CHOICE:
+                form[form_name(one.key)].choices = [("", "Choose one"), *((choice, choice) for choice in one.choices)]
+            elif one.kind is FieldKind.YES_NO:
+                form[form_name(one.key)].choices = [("yes", "Yes"), ("no", "No")]
+        if not page.returned_by:
+            del form.threshold
         several = len(page.teams_with_quota) > 1
         choices = []
         for team in page.teams_with_quota:
@@ -123,6 +139,36 @@ class SubmitForm(Form):
         self.refuse(fields)
         return good and not fields
 
+    def answers(self, page: Submitting) -> dict[str, str]:
+        """What was answered to the organisers' fields, by key."""
+        return {one.key: self.text(form_name(one.key)) for one in page.fields}
+
+    def accepted(self, page: Submitting) -> list[int]:
+        """The agreements that were ticked, in the versions that stood on the page that was sent."""
+        ticked = ((one.id, self[agreement_name(one.key)].raw_data) for one in page.agreements)
+        return [id_ for id_, raw in ticked if raw and raw[0] == str(id_)]
+
+
+def asked_field(asked: FormField) -> Field:
+    """A field of the organisers'. Its answer is checked by the service."""
+    label = asked.label if asked.required else f"{asked.label} (optional)"
+    more: dict[str, Any] = {"description": asked.hint, "render_kw": {"autocomplete": "off"}}
+    if asked.required:
+        more["render_kw"]["aria-required"] = "true"
+    match asked.kind:
+        case FieldKind.CHOICE:
+            return SelectField(label, choices=[], validate_choice=False, **more)
+        case FieldKind.YES_NO:
+            return RadioField(label, choices=[], validate_choice=False, **more)
+        case FieldKind.NUMBER:
+            more["render_kw"]["inputmode"] = "decimal"
+    return StringField(label, **more)
+
+
+def agreement_field(asked: AskedAgreement) -> Field:
+    """The tick of an agreement. Its value says which version was read."""
+    return BooleanField(asked.title, render_kw={"value": str(asked.id), "aria-required": "true"})
+
 
 @blueprint.get("/campaigns/<campaign>/<evaluation>/submit")
 @signed_in
@@ -141,7 +187,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     place = Place(page.evaluation.id)
     with ExitStack() as without_file:
         without_file.callback(place.give_up)
-        posted = uploads.receive("run", place.hold)
+        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES})
         if posted.upload is not None:
             without_file.pop_all()  # what counts the file ends its place; should that fail, the place counts for it
     return _take_in(page, posted, place)
@@ -185,13 +231,16 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
         return form_page("submit/new.html", form, posted.refusal, page=page, upload=None)
     upload = posted.upload or uploads.kept(form.text("kept"))
     form.kept.data = uploads.keep(upload)
-    good = form.check(upload, posted.refused)
+    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    good = form.check(upload, posted.refused) and not beside.problem
+    if beside.problem:
+        form.refuse({"beside": [beside.problem]})
     if upload is None or not good:
         _count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, page=page, upload=upload)
     try:
         with writing() as session:
-            run = _submit(session, page.evaluation.id, form, upload, posted.received_at, place)
+            run = _submit(session, page, form, upload, beside, posted.received_at, place)
     except LeaderboardError as error:
         _count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, error, page=page, upload=upload)
@@ -220,21 +269,30 @@ def _count_unused(evaluation_id: int, posted: uploads.Posted, place: Place) -> N
 
 
 def _submit(
-    session: Session, evaluation_id: int, form: SubmitForm, upload: Received, received_at: dt.datetime, place: Place
+    session: Session,
+    page: Submitting,
+    form: SubmitForm,
+    upload: Received,
+    beside: Metadata,
+    received_at: dt.datetime,
+    place: Place,
 ) -> Submission:
     team, system = _chosen(session, form)
     return submissions.submit(
         session,
         actor(),
-        session.get_one(Evaluation, evaluation_id),
+        session.get_one(Evaluation, page.evaluation.id),
         team,
         system=system,
         upload=upload,
         designation=Designation(form.designation.data),
         stand=form.stand is not None and form.stand.data,
-        threshold=form.threshold.data,
+        threshold=form.threshold.data if form.threshold is not None else None,
         label=form.text("label"),
         notes=form.text("notes"),
+        answers=form.answers(page),
+        accepted=form.accepted(page),
+        said=beside.entries,
         begun_at=now(),
         received_at=received_at,
         place=place.id,

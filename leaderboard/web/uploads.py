@@ -7,9 +7,9 @@ whole form was read: one that is cut off, too long or broken anywhere, behind th
 
 import datetime as dt
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import IO, TYPE_CHECKING
 
 from flask import request
@@ -42,6 +42,7 @@ BROKEN = "the upload was cut off before its end; send it again"
 class Posted:
     """The form's fields, and the file: received, or refused with the reason in words; neither when none was sent.
 
+    beside       small files that were sent with it, by field
     received_at  when the last byte of the form had come
     refusal      why no file was taken in: what follows the fields was not even read then
     """
@@ -51,13 +52,17 @@ class Posted:
     refused: str | None
     received_at: dt.datetime
     refusal: LeaderboardError | None = None
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def receive(file_field: str, admit: Callable[[MultiDict[str, str]], None]) -> Posted:
+def receive(
+    file_field: str, admit: Callable[[MultiDict[str, str]], None], small: Mapping[str, int] | None = None
+) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
     admit  is given the fields that come before the first file and raises a LeaderboardError where no file is to be
            taken in; the server then discards what is still being sent
+    small  other fields with files, and how many bytes of each are read, into memory; one more says that there are more
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
@@ -69,7 +74,8 @@ def receive(file_field: str, admit: Callable[[MultiDict[str, str]], None]) -> Po
     if request.mimetype != "multipart/form-data" or not boundary:
         raise BadInput("expected a form with a file (multipart/form-data)")
     with ExitStack() as until_read:
-        return _read(_events(request.stream, boundary.encode()), file_field, admit, until_read)
+        events = _events(request.stream, boundary.encode())
+        return _read(events, file_field, admit, until_read, small or {})
 
 
 def keep(upload: Received | None) -> str:
@@ -97,11 +103,13 @@ def _read(
     file_field: str,
     admit: Callable[[MultiDict[str, str]], None],
     until_read: ExitStack,
+    small: Mapping[str, int],
 ) -> Posted:
     """The whole form; `until_read` keeps the file when it is closed without an error."""
     fields: MultiDict[str, str] = MultiDict()
     upload: Received | None = None
     refused: str | None = None
+    beside: dict[str, bytes] = {}
     checked = False
     for event in events:
         if isinstance(event, Field):
@@ -119,9 +127,11 @@ def _read(
                     upload = until_read.enter_context(store().receiving(file, event.filename))
                 except TooLarge as error:
                     refused = error.message
+            elif event.filename and event.name in small and event.name not in beside:
+                beside[event.name] = io.BufferedReader(file).read(small[event.name] + 1)
             file.drain()
     _check_fields(fields)  # those behind the file too
-    return Posted(fields, upload, refused, clock())
+    return Posted(fields, upload, refused, clock(), beside=beside)
 
 
 class PartReader(io.RawIOBase):

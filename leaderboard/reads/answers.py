@@ -1,0 +1,132 @@
+"""Answers to an evaluation's form fields, and what runs say of themselves, as their readers may see them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.errors import BadInput
+from leaderboard.lookup import form_fields
+from leaderboard.models import Evaluation, Scoring, Submission
+from leaderboard.reads.entries import Entry
+from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words
+
+__all__ = ["AnswerFilter", "BoardAnswers", "ShownAnswer", "board_answers", "said_of", "shown_answers"]
+
+MOST_VALUES = 50  # that a filter offers
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """shown_to: who else sees it, for a reader who should know."""
+
+    label: str
+    text: str
+    shown_to: ShownTo
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFilter:
+    """A field that a board can be filtered by, and the answers of its runs, most frequent first, each with how many."""
+
+    field: FormField
+    values: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardAnswers:
+    """What a board shows of answers.
+
+    columns   fields that are columns
+    filters   fields that the reader can filter by
+    of_run    submission -> field -> its answer
+    chosen    the field's key and the answer that the reader filters by; None without a filter
+    """
+
+    columns: tuple[FormField, ...] = ()
+    filters: tuple[AnswerFilter, ...] = ()
+    of_run: Mapping[int, Mapping[FormField, Answer]] | None = None
+    chosen: tuple[str, str] | None = None
+
+    def of(self, submission_id: int) -> Mapping[FormField, Answer]:
+        return (self.of_run or {}).get(submission_id, {})
+
+    def has(self, submission_id: int) -> bool:
+        """Whether a run passes the filter."""
+        if self.chosen is None:
+            return True
+        key, text = self.chosen
+        return any(field.key == key and in_words(answer) == text for field, answer in self.of(submission_id).items())
+
+
+def shown_answers(
+    run: Submission, scoring: Scoring | None, *, organises: bool, inside: bool, named: bool
+) -> tuple[ShownAnswer, ...]:
+    """The answers of a run that a reader may see.
+
+    organises, inside, named  whether they organise the campaign, answer for the run, know whose it is
+    """
+    seen = {ShownTo.EVERYONE: named, ShownTo.TEAM: inside, ShownTo.ORGANISERS: organises}
+    found = answers_of(form_fields(run.evaluation), run.answers, said_of(run, scoring))
+    return tuple(
+        ShownAnswer(field.label, in_words(answer), field.shown_to)
+        for field, answer in found.items()
+        if seen[field.shown_to]
+    )
+
+
+def said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
+    """What a run says of itself: in the file beside it, else in its own header."""
+    return {**(scoring.facts.get("said", {}) if scoring else {}), **run.said}
+
+
+def board_answers(
+    session: Session, evaluation: Evaluation, entries: Iterable[Entry], asked: str | None
+) -> BoardAnswers:
+    """The answers of a board's runs, those of systems without a name left out.
+
+    asked  `key:answer` to filter by. Raises BadInput that lists the fields when it is none of them.
+    """
+    fields = [field for field in form_fields(evaluation) if field.column or field.filter]
+    chosen = _chosen([field for field in fields if field.filter], asked)
+    if not fields:
+        return BoardAnswers()
+    named = [entry for entry in entries if not entry.system.is_anonymous]
+    own = Submission.id.in_([entry.submission_id for entry in named])
+    given = {run.id: run.answers for run in session.execute(sa.select(Submission.id, Submission.answers).where(own))}
+    said = _said(session, named) if any(field.header for field in fields) else {}
+    of_run = {
+        entry.submission_id: answers_of(fields, given.get(entry.submission_id, {}), said.get(entry.submission_id, {}))
+        for entry in named
+    }
+    filters = [AnswerFilter(field, _values(field, of_run.values())) for field in fields if field.filter]
+    return BoardAnswers(tuple(field for field in fields if field.column), tuple(filters), of_run, chosen)
+
+
+def _said(session: Session, entries: Collection[Entry]) -> dict[int, dict[str, str]]:
+    rows = session.execute(
+        sa.select(Submission, Scoring)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .where(Scoring.id.in_([entry.scoring_id for entry in entries]))
+    )
+    return {run.id: said_of(run, scoring) for run, scoring in rows}
+
+
+def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:
+    counts: dict[str, int] = {}
+    for own in answers:
+        if field in own:
+            text = in_words(own[field])
+            counts[text] = counts.get(text, 0) + 1
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_VALUES])
+
+
+def _chosen(fields: Collection[FormField], asked: str | None) -> tuple[str, str] | None:
+    if not asked:
+        return None
+    key, colon, text = asked.partition(":")
+    if not colon or key not in {field.key for field in fields}:
+        there = ", ".join(field.key for field in fields) or "none"
+        raise BadInput(f"answer={asked}: give a field and an answer as key:answer; fields to filter by: {there}")
+    return key, text

@@ -1,0 +1,188 @@
+"""Fields and agreements in the submission form, and where their answers are shown."""
+
+import io
+import re
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import TestResponse, encode_multipart
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Acceptance, Campaign, Evaluation, Scoring, Submission
+from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
+from leaderboard.rules.states import State
+from leaderboard.services import submission_forms
+from leaderboard.services.events import present
+from tests.web.conftest import RUN, Reader, World
+
+FORM = "/campaigns/harbour/2025/submit"
+BOARD = "/campaigns/harbour/2025"
+TRAINED = FormField(
+    key="trained", label="Trained here", kind=FieldKind.YES_NO, required=True, shown_to=ShownTo.EVERYONE,
+    column=True, filter=True,
+)  # fmt: skip
+MODEL = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), shown_to=ShownTo.TEAM)
+COST = FormField(key="cost", label="Cost", kind=FieldKind.NUMBER, hint="In euros.")
+CPU = FormField(key="cpu", label="Processor", header="platform.cpu", shown_to=ShownTo.EVERYONE, column=True)
+GIVEN = {"answer-trained": "no", "answer-model": "dense", "answer-cost": "12.5"}
+
+
+@pytest.fixture(params=["sqlite"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """What a form asks does not depend on the engine."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def asking(world: World) -> World:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        for field in (TRAINED, MODEL, COST, CPU):
+            submission_forms.set_field(session, CONSOLE, evaluation, field)
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms of use", "Do <no> harm.")
+    return world
+
+
+def fields(world: World, **more: str) -> dict[str, str]:
+    return {"system": str(world.system.id), "designation": "contrastive", "agreement-terms": "1", **GIVEN, **more}
+
+
+def runs(world: World) -> list[Submission]:
+    with world.database.read() as session:
+        return list(session.scalars(sa.select(Submission).order_by(Submission.id)))
+
+
+def score_all(world: World) -> None:
+    with world.database.write() as session:
+        session.execute(sa.update(Scoring).values(state=State.SCORED))
+        session.execute(sa.update(Submission).where(Submission.scored_at.is_(None)).values(scored_at=present()))
+
+
+def with_metadata(reader: Reader, content: bytes, **given: str) -> TestResponse:
+    files = {"beside": FileStorage(io.BytesIO(content), "m.yml"), "run": FileStorage(io.BytesIO(RUN.encode()), "a.run")}
+    boundary, body = encode_multipart({"csrf_token": reader.token(), **given, **files})
+    return reader.client.post(FORM, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
+
+
+def test_the_form_asks_what_the_organisers_ask_and_stores_it_with_the_run(asking: World, participant: Reader) -> None:
+    page = participant.get(FORM)
+    for text in ("Trained here", "Model (optional)", "In euros.", "Terms of use", "Do &lt;no&gt; harm."):
+        assert text in page
+    assert "Processor" not in page
+    answer = participant.send(FORM, RUN, **fields(asking))
+    assert answer.status_code == 302
+    [run] = runs(asking)
+    assert run.answers == {"trained": False, "model": "dense", "cost": 12.5}
+    with asking.database.read() as session:
+        assert session.scalars(sa.select(Acceptance.user_id)).all() == [asking.users["ada"].id]
+    assert "Do &lt;no&gt; harm." not in participant.get(FORM)
+
+
+def test_wrong_answers_and_a_missing_tick_come_back_by_their_fields_and_the_rest_is_kept(
+    asking: World, participant: Reader
+) -> None:
+    wrong = {"answer-trained": "", "answer-model": "neural", "answer-cost": "<b>much</b>", "agreement-terms": "7"}
+    answer = participant.send(FORM, RUN, **fields(asking, **wrong))
+    assert answer.status_code == 400
+    for name in ("answer-trained", "answer-model", "answer-cost"):
+        assert f'id="{name}-error"' in answer.text
+    assert "&lt;b&gt;much" in answer.text
+    assert "has arrived" in answer.text
+    assert runs(asking) == []
+    answer = participant.send(FORM, RUN, **fields(asking, **{"agreement-terms": "7"}))
+    assert (answer.status_code, 'id="agreement-terms-error"' in answer.text) == (400, True)
+
+
+def test_a_new_version_is_asked_of_who_accepted_the_one_before(asking: World, participant: Reader) -> None:
+    participant.send(FORM, RUN, **fields(asking))
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms of use", "Do some good.")
+    page = participant.get(FORM)
+    assert "Version 2. You accepted an earlier one." in page
+    assert participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **fields(asking)).status_code == 400
+    again = fields(asking, **{"agreement-terms": "2"})
+    assert participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **again).status_code == 302
+
+
+def test_each_reader_sees_the_answers_that_are_for_them(
+    asking: World, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    participant.send(FORM, RUN, **fields(asking))
+    score_all(asking)
+    shown = {
+        name: [
+            label
+            for label in ("Trained here", "Model", "Cost")
+            if label in _answers(reader(name).get("/submissions/1"))
+        ]
+        for name in ("", "eve", "ben", "orla")
+    }
+    assert shown == {
+        "": ["Trained here"],
+        "eve": ["Trained here"],
+        "ben": ["Trained here", "Model"],
+        "orla": ["Trained here", "Model", "Cost"],
+    }
+
+
+def _answers(page: str) -> str:
+    found = re.search(r'<dl class="facts answers">(.*?)</dl>', page, re.DOTALL)
+    return found[1] if found else ""
+
+
+def test_boards_have_the_columns_and_filters_that_the_organisers_chose(
+    asking: World, participant: Reader, other: Reader, visitor: Reader
+) -> None:
+    with_metadata(participant, b"platform:\n  cpu: Z80\n", **fields(asking))
+    beta = fields(asking, system=f"new-{asking.teams['beta'].id}", system_name="Finder", **{"answer-trained": "yes"})
+    other.send(FORM, RUN.replace("alpha", "beta"), **beta)
+    score_all(asking)
+    page = visitor.get(BOARD)
+    assert "Z80" in page
+    assert "Model" not in page
+    assert re.search(r"Trained here: any", page)
+    filtered = visitor.get(f"{BOARD}?answer=trained:yes")
+    assert "Finder" in filtered
+    assert "Searcher" not in filtered
+    assert "1 of 2 rows; ranks are those among all." in filtered
+    rows = visitor.client.get(f"{BOARD}.json?answer=trained:yes").json["rows"]
+    assert [(row["system"], row["answer trained"], row["answer cpu"]) for row in rows] == [("Finder", True, None)]
+    assert visitor.get(f"{BOARD}?answer=trained:%3Cb%3E").count("of 2 rows") == 1
+    visitor.get(f"{BOARD}?answer=model:dense", status=400)
+
+
+def test_in_an_anonymous_period_answers_tell_nobody_whose_a_run_is(
+    asking: World, participant: Reader, visitor: Reader
+) -> None:
+    with_metadata(participant, b"platform:\n  cpu: Z80\n", **fields(asking))
+    score_all(asking)
+    asking.change(anonymous_until=present().replace(year=2099))
+    for page in (visitor.get(BOARD), visitor.get("/submissions/1"), visitor.client.get(f"{BOARD}.csv").text):
+        assert "Z80" not in page
+    assert "Z80" in participant.get("/submissions/1")
+
+
+def test_a_file_of_metadata_is_read_beside_the_run_and_a_hostile_one_is_refused(
+    asking: World, participant: Reader
+) -> None:
+    bomb = b"a: &a [x, x]\nb: [*a, *a]\n"
+    answer = with_metadata(participant, bomb, **fields(asking))
+    assert (answer.status_code, "an anchor or an alias" in answer.text) == (400, True)
+    assert with_metadata(participant, b"x" * 10**5, **fields(asking)).status_code == 400
+    assert runs(asking) == []
+    assert with_metadata(participant, b"actor: {team: Alder}\n", **fields(asking)).status_code == 302
+    assert runs(asking)[0].said == {"actor.team": "Alder"}
+    page = participant.get("/submissions/1")
+    assert "What the run says of itself (1 entry)" in page
+    assert "actor.team" in page
+
+
+def test_a_threshold_is_asked_only_where_a_measure_counts_what_was_returned(world: World, participant: Reader) -> None:
+    assert "Threshold" not in participant.get(FORM)
+    with world.database.write() as session:
+        session.get_one(Campaign, world.campaign.id).measures = ["AP", "SetF"]
+    assert "Threshold" in participant.get(FORM)
