@@ -58,6 +58,12 @@ class World:
                 setattr(evaluation, name, value)
 
 
+    def measure(self, *names: str) -> None:
+        """Has the campaign show these measures, on the form too."""
+        with self.database.write() as session:
+            session.get_one(Campaign, self.campaign.id).measures = list(names)
+
+
 class Reader:
     """Somebody with a browser: a client that brings its token along with what it posts."""
 

@@ -138,6 +138,7 @@ def test_a_file_for_a_team_whose_quota_is_spent_is_refused_though_another_team_h
 def test_files_sent_with_forms_that_cannot_be_used_are_bounded(
     world: World, participant: Reader, reader: Callable[[str], Reader]
 ) -> None:
+    world.measure("AP", "SetF")
     sent = {"system": str(world.system.id), "designation": "contrastive", "threshold": "high"}
     assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 400
     assert "1 of 20 rejected files used today" in participant.get(FORM)

@@ -10,7 +10,7 @@ from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Acceptance, Campaign, Evaluation, Scoring, Submission
+from leaderboard.models import Acceptance, Evaluation, Scoring, Submission
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.rules.states import State
 from leaderboard.services import submission_forms
@@ -183,6 +183,5 @@ def test_a_file_of_metadata_is_read_beside_the_run_and_a_hostile_one_is_refused(
 
 def test_a_threshold_is_asked_only_where_a_measure_counts_what_was_returned(world: World, participant: Reader) -> None:
     assert "Threshold" not in participant.get(FORM)
-    with world.database.write() as session:
-        session.get_one(Campaign, world.campaign.id).measures = ["AP", "SetF"]
+    world.measure("AP", "SetF")
     assert "Threshold" in participant.get(FORM)

@@ -60,6 +60,7 @@ def test_there_is_no_form_where_there_is_no_evaluation(participant: Reader) -> N
 
 
 def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Flask, participant: Reader) -> None:
+    world.measure("AP", "SetF")
     answer = participant.send(
         FORM, RUN, system=str(world.system.id), designation="primary", threshold="0.5", label="first", notes="dense"
     )
@@ -140,6 +141,7 @@ def test_a_new_system_is_made_with_its_run(world: World, participant: Reader) ->
 
 
 def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, participant: Reader) -> None:
+    world.measure("AP", "SetF")
     answer = participant.send(
         FORM, None, system=f"new-{world.teams['alpha'].id}", designation="primary", threshold="high", notes="kept notes"
     )
@@ -154,6 +156,7 @@ def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, 
 
 
 def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: Reader, other: Reader) -> None:
+    world.measure("AP", "SetF")
     answer = participant.send(FORM, RUN, system=str(world.system.id), designation="primary", threshold="high")
     assert answer.status_code == 400
     assert f"alpha.run</strong> ({len(RUN)} bytes) has arrived" in answer.text
@@ -408,6 +411,7 @@ def test_the_form_names_every_format_that_a_run_may_have(participant: Reader) ->
 
 
 def test_a_threshold_that_only_python_takes_for_a_number_is_refused(world: World, participant: Reader) -> None:
+    world.measure("AP", "SetF")
     sent = {"system": str(world.system.id), "designation": "contrastive"}
     for text in ("1_0", "٣", "１", "inf", "nan", "1e999"):
         answer = participant.send(FORM, RUN, threshold=text, **sent)
