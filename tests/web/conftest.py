@@ -57,7 +57,6 @@ class World:
             for name, value in columns.items():
                 setattr(evaluation, name, value)
 
-
     def measure(self, *names: str) -> None:
         """Has the campaign show these measures, on the form too."""
         with self.database.write() as session:
