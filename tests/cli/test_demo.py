@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -87,15 +88,41 @@ def start(elsewhere: Path) -> Start:
     return start_it
 
 
+@dataclass(frozen=True)
+class Interrupted:
+    """A demonstration that was stopped while it was being set up, started again, and stopped when it was up.
+
+    said         by the first one
+    had_sample   whether the first one had come to write the sample run, the last thing of setting up
+    exit_status  of the two
+    """
+
+    folder: Path
+    said: str
+    had_sample: bool
+    exit_status: tuple[int | None, int | None]
+
+
 @pytest.fixture(scope="module")
-def seeded_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that a demonstration has set up and left."""
-    folder: Path = tmp_path_factory.mktemp("seeded")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+    folder: Path = tmp_path_factory.mktemp("interrupted")
     command = [*COMMAND, "--port", "0", "--dir", "demo"]
     with Process(command, cwd=folder, env=_environment(folder)) as process:
+        wait_until((folder / "demo" / "worker.log").exists, "the start of the worker", START_SECONDS)
+        process.send_signal(signal.SIGINT)
+        first = process.wait(seconds=STOP_SECONDS)
+        said = process.output
+    had_sample = (folder / "demo" / "sample-run.tsv").exists()
+    with Process(command, cwd=folder, env=_environment(folder)) as process:
         Demonstration(process, folder / "demo")
-        assert process.terminate(seconds=STOP_SECONDS) == 0
-    return folder / "demo"
+        second = process.terminate(seconds=STOP_SECONDS)
+    return Interrupted(folder / "demo", said, had_sample, (first, second))
+
+
+@pytest.fixture
+def seeded_folder(interrupted: Interrupted) -> Path:
+    """A folder that a demonstration has set up and left."""
+    return interrupted.folder
 
 
 def _rows(folder: Path) -> dict[str, int]:
@@ -171,21 +198,11 @@ def test_started_again_it_goes_on_with_what_is_there(start: Start, elsewhere: Pa
     assert (elsewhere / "demo" / "secret-key").read_text() == key
 
 
-def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_goes_on(
-    start: Start, elsewhere: Path
-) -> None:
-    command = [*COMMAND, "--port", "0", "--dir", "demo"]
-    with Process(command, cwd=elsewhere, env=_environment(elsewhere)) as process:
-        wait_until((elsewhere / "demo" / "worker.log").exists, "the start of the worker", START_SECONDS)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(seconds=STOP_SECONDS) == 0
-        said = process.output
-    assert re.fullmatch(r"setting up the demonstration in \S+ …\nstopped\n", said)
-    # The sample run is written after everything else was set up.
-    assert not (elsewhere / "demo" / "sample-run.tsv").exists()
-    with start() as demonstration:
-        assert (elsewhere / "demo" / "sample-run.tsv").exists()
-        assert demonstration.process.terminate(seconds=STOP_SECONDS) == 0
+def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_goes_on(interrupted: Interrupted) -> None:
+    assert interrupted.exit_status == (0, 0)
+    assert re.fullmatch(r"setting up the demonstration in \S+ …\nstopped\n", interrupted.said)
+    assert not interrupted.had_sample
+    assert (interrupted.folder / "sample-run.tsv").exists()
 
 
 def test_a_worker_that_dies_is_started_again_a_few_times_before_the_demonstration_ends(
