@@ -29,7 +29,7 @@ from tests.experiment.walk import NOT_POSTED, STATIC, Asked, Share, addresses, c
 from tests.experiment.year import play, set_up
 
 DRAWS = 1  # years that are drawn on each engine: some dozen judgments each
-PARTS = 8 * DRAWS  # of what everybody asks for; each year reads another one, so that both engines together read a quarter
+PARTS = 8 * DRAWS  # of what everybody asks for; each year reads another one: both engines together read a quarter
 SIMPLEST = 1  # Hypothesis begins with the fewest and lowest grades that there can be, which make a poor year
 
 NewDatabase = Callable[[], str]
