@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Paging", "paged"]
+__all__ = ["Paging", "paged", "paging_of"]
 
 Row = TypeVar("Row")
 
@@ -17,11 +17,19 @@ class Paging:
     pages: int
     rows: int
 
+    def before(self, size: int) -> int:
+        """How many rows stand on the pages before this one."""
+        return (self.page - 1) * size
+
+
+def paging_of(rows: int, page: int | None, size: int) -> Paging:
+    """Where page `page` of so many rows is; None: all of them on one. A page past the last is the last."""
+    pages = 1 if page is None else max(1, -(-rows // size))
+    return Paging(min(max(page or 1, 1), pages), pages, rows)
+
 
 def paged(rows: Sequence[Row], page: int | None, size: int) -> tuple[tuple[Row, ...], Paging]:
     """The rows of one page, or all of them (`page` None). A page past the last is the last."""
-    pages = max(1, -(-len(rows) // size))
-    if page is None:
-        return tuple(rows), Paging(1, 1, len(rows))
-    number = min(max(page, 1), pages)
-    return tuple(rows[(number - 1) * size : number * size]), Paging(number, pages, len(rows))
+    paging = paging_of(len(rows), page, size)
+    before = paging.before(size)
+    return tuple(rows if page is None else rows[before : before + size]), paging

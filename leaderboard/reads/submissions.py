@@ -15,7 +15,7 @@ from leaderboard.reads.entries import SystemLabel, load_entries, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, standing_run, title_of_run
-from leaderboard.rules.states import UNFINISHED, State, shown_state
+from leaderboard.rules.states import UNFINISHED, Ruling, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
 
@@ -38,6 +38,8 @@ class SubmissionStatus:
     answers    to the organisers' fields, as far as this reader may see them
     said       what the run says of itself, by key, for whoever may know whose it is; said_problem: of its header
     may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
+    may_make_primary  whether the reader may make it its team's primary run
+    ruling, ruled_at, ruled_because  what organisers decided about it; for its team and organisers only
     """
 
     id: int
@@ -47,6 +49,10 @@ class SubmissionStatus:
     own: bool
     may_act: bool
     may_let_stand: bool
+    may_make_primary: bool
+    ruling: Ruling | None
+    ruled_at: dt.datetime | None
+    ruled_because: str
     results_open: bool
     details_open: bool
     details_closed_because: str
@@ -93,6 +99,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     evaluation = run.evaluation
     inside = _is_inside(actor, run)
     participation = session.get(Participation, (run.team_id, run.evaluation_id))
+    is_primary = participation is not None and participation.primary_submission_id == run.id
+    may_choose = inside and may_change_standing(actor, evaluation, now)
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
     named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
@@ -104,13 +112,17 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         state=state,
         own=actor.is_in(run.team_id),
         may_act=inside,
-        may_let_stand=inside and may_change_standing(actor, evaluation, now) and _could_stand(session, run),
+        may_let_stand=may_choose and _could_stand(session, run),
+        may_make_primary=may_choose and state == State.SCORED and not (run.late or is_primary),
+        ruling=run.ruling if inside else None,
+        ruled_at=run.ruled_at if inside else None,
+        ruled_because=run.ruled_because if inside else "",
         results_open=results_open,
         details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
         details_closed_because=closed_details(evaluation),
         title=title_of_run(label, run.filename if inside else "", run.id),
         designation=run.designation,
-        is_primary=participation is not None and participation.primary_submission_id == run.id,
+        is_primary=is_primary,
         threshold=run.threshold,
         notes=run.notes if inside else "",
         filename=run.filename if inside else "",

@@ -12,6 +12,7 @@ from leaderboard.errors import NotFound
 from leaderboard.lookup import find_system, on_boards
 from leaderboard.models import Campaign, Evaluation, Submission, System
 from leaderboard.reads.progress import Line, ProgressPage, progress
+from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.standings import SystemKind
 
 __all__ = ["SystemPage", "SystemYears", "system"]
@@ -27,7 +28,7 @@ class SystemYears:
 
 @dataclass(frozen=True, slots=True)
 class SystemPage:
-    """`others`: the team's other systems that this reader may know of, as (slug, name)."""
+    """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only."""
 
     id: int
     name: str
@@ -41,6 +42,7 @@ class SystemPage:
     own: bool
     others: tuple[tuple[str, str], ...]
     years: tuple[SystemYears, ...]
+    runs: tuple[OwnRun, ...]
 
 
 def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
@@ -70,6 +72,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         own=own,
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
+        runs=own_runs(session, actor, [team.id], system_id=record.id) if own else (),
     )
 
 

@@ -178,12 +178,15 @@ def own_runs(
     actor: Actor,
     teams: Collection[int],
     *,
+    system_id: int | None = None,
     limit: int | None = None,
     entries: Sequence[Entry] = (),
     columns: Mapping[int, Column] | None = None,
 ) -> tuple[OwnRun, ...]:
-    """The runs of these teams that `actor`, a member, may know of, the newest first; `limit`: at most so many.
+    """The runs of these teams that `actor`, a member, may know of, the newest first.
 
+    system_id  of this system of theirs only
+    limit      at most so many
     entries, columns  the scored runs, and evaluation -> the column of the figure that is listed; none for no figures
     """
     by_run = {entry.submission_id: entry for entry in entries}
@@ -191,7 +194,11 @@ def own_runs(
         with_current_scoring(sa.select(Submission, Scoring.state))
         .join(Submission.evaluation)
         .join(Evaluation.campaign)
-        .where(Submission.team_id.in_(teams), known_evaluations(actor))
+        .where(
+            Submission.team_id.in_(teams),
+            known_evaluations(actor),
+            Submission.system_id == system_id if system_id is not None else sa.true(),
+        )
         .options(
             sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),

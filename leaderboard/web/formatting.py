@@ -54,6 +54,7 @@ def init_app(app: Flask) -> None:
         counted,
         date,
         decimals,
+        duration,
         exact,
         figure,
         marked,
@@ -139,6 +140,11 @@ def span(seconds: float) -> str:
             number = max(1, round(seconds / one))
             return f"{number} {name}"
     return f"{round(seconds / MONTH)} months" if seconds < 2 * YEAR else f"{round(seconds / YEAR)} years"
+
+
+def duration(seconds: float) -> str:
+    """How long something took: `340 ms`, `2.5 s`."""
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def size(number: int) -> str:

@@ -30,6 +30,7 @@ from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import judgments as organised_judgments
 from leaderboard.web.organise import queries as organised_queries
 from leaderboard.web.organise import rooms, sections
+from leaderboard.web.organise import submissions as organise_submissions
 
 MODULES = (
     campaigns,
@@ -55,6 +56,7 @@ MODULES = (
     rooms,
     organised_queries,
     organised_judgments,
+    organise_submissions,
 )
 
 
@@ -71,7 +73,7 @@ GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL r
 
 # What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
 # mean something to the function that makes them.
-ARGUMENTS = ("measure", "tag", "show", "sort", "answer", "condition", "page")
+ARGUMENTS = ("measure", "tag", "show", "sort", "answer", "condition", "page", "state", "team", "kind", "late", "text")
 
 
 class RowNumber(IntegerConverter):

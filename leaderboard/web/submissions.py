@@ -1,21 +1,39 @@
-"""A submission's page: its state until it is scored, its receipt and results, withdrawing it, letting it stand."""
+"""A submission's page: its state until it is scored, its receipt and results, and what its team does with it.
+
+What changes which run stands is asked for on a page that says what would change.
+"""
+
+from collections.abc import Callable
+from functools import partial
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from wtforms import StringField, TextAreaField
 
-from leaderboard.errors import Conflict
+from leaderboard.access import Actor, require
+from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import Submission
 from leaderboard.reads.entries import NO_FIGURE
 from leaderboard.reads.results import ThresholdCost, results
-from leaderboard.reads.submissions import status
+from leaderboard.reads.standing_effects import Act, effect
+from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.states import State
 from leaderboard.services import submissions
 from leaderboard.web import charts
 from leaderboard.web.context import actor, clock, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
+from leaderboard.web.forms import Form, form_page
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("submissions", __name__)
+
+
+class DescribeForm(Form):
+    label = StringField("Label", description="A short name that tells your runs apart; boards show it.")
+    notes = TextAreaField(
+        "Notes (optional)", description="Only your team and the organisers see them.", render_kw={"rows": 5}
+    )
 
 
 @blueprint.get("/submissions/<int:submission>")
@@ -68,26 +86,95 @@ def progress(submission: int) -> ResponseReturnValue:
     return render_template("submissions/progress.html", run=run)
 
 
+@blueprint.get("/submissions/<int:submission>/withdraw")
+@signed_in
+def ask_withdraw(submission: int) -> ResponseReturnValue:
+    return _ask(submission, Act.WITHDRAW)
+
+
 @blueprint.post("/submissions/<int:submission>/withdraw")
 @signed_in
 def withdraw(submission: int) -> ResponseReturnValue:
-    read(status, submission)  # what may not be seen can't be withdrawn either
-    with writing() as session:
-        run = session.get_one(Submission, submission)
-        submissions.withdraw(session, actor(), run, because=request.form.get("because", ""), now=clock())
-    flash("The run is withdrawn: it is on no board any more and stays on record.")
-    return redirect(url_for("submissions.show", submission=submission))
+    do = partial(submissions.withdraw, because=request.form.get("because", ""), now=clock())
+    return _decide(submission, Act.WITHDRAW, do, "The run is withdrawn: it is on no board and stays on record.")
+
+
+@blueprint.get("/submissions/<int:submission>/stand")
+@signed_in
+def ask_stand(submission: int) -> ResponseReturnValue:
+    return _ask(submission, Act.STAND)
 
 
 @blueprint.post("/submissions/<int:submission>/stand")
 @signed_in
 def stand(submission: int) -> ResponseReturnValue:
-    found = read(status, submission)  # what may not be seen can't be chosen either
+    do = partial(submissions.let_stand, now=clock())
+    return _decide(submission, Act.STAND, do, "You chose this run to stand for its system on the board.")
+
+
+@blueprint.get("/submissions/<int:submission>/primary")
+@signed_in
+def ask_primary(submission: int) -> ResponseReturnValue:
+    return _ask(submission, Act.PRIMARY)
+
+
+@blueprint.post("/submissions/<int:submission>/primary")
+@signed_in
+def primary(submission: int) -> ResponseReturnValue:
+    do = partial(submissions.make_primary, now=clock())
+    return _decide(submission, Act.PRIMARY, do, "This is the team's primary run now.")
+
+
+@blueprint.get("/submissions/<int:submission>/describe")
+@signed_in
+def describe(submission: int) -> ResponseReturnValue:
+    run = _own(submission)
+    return form_page("submissions/describe.html", DescribeForm(label=run.title, notes=run.notes), run=run)
+
+
+@blueprint.post("/submissions/<int:submission>/describe")
+@signed_in
+def save_description(submission: int) -> ResponseReturnValue:
+    run, form = _own(submission), DescribeForm()
     try:
         with writing() as session:
-            submissions.let_stand(session, actor(), session.get_one(Submission, submission), now=clock())
+            found = session.get_one(Submission, submission)
+            submissions.describe(session, actor(), found, label=form.text("label"), notes=form.text("notes"))
+    except InvalidFields as error:
+        return form_page("submissions/describe.html", form, error, run=run)
+    flash("Label and notes are changed.")
+    return redirect(url_for("submissions.show", submission=submission))
+
+
+def _own(submission: int) -> SubmissionStatus:
+    """A run that the reader may do something to. Raises NotFound, and NotAllowed for a run of others."""
+    run = read(status, submission)
+    require(run.may_act, "Only members of the team and organisers do this.")
+    return run
+
+
+def _ask(submission: int, act: Act, status_code: int = 200) -> ResponseReturnValue:
+    """The page that says what would change, and asks."""
+    run = _own(submission)
+    changes = read(effect, submission, act=act)
+    changed = status_code != 200
+    return render_template(
+        "submissions/decide.html", run=run, act=act.value, effect=changes, changed=changed
+    ), status_code
+
+
+def _decide(
+    submission: int, act: Act, do: Callable[[Session, Actor, Submission], None], done: str
+) -> ResponseReturnValue:
+    """Does it, if what it changes is what the reader was shown; else the page asks again."""
+    _own(submission)
+    if request.form.get("seen") != read(effect, submission, act=act).seen:
+        return _ask(submission, act, 409)
+    try:
+        with writing() as session:
+            do(session, actor(), session.get_one(Submission, submission))
     except Conflict as refused:
         flash(refused.message, "warning")
     else:
-        flash(f"You chose this run to stand for {found.system.name} on the board.")
+        flash(done)
     return redirect(url_for("submissions.show", submission=submission))

@@ -90,7 +90,7 @@ class Page:
 
     def status(self, phase: str, kind: str, *, file: bool = False) -> int:
         if is_absent(self.address, phase, kind):
-            return self.usual[0] if self.usual in (ACCOUNTS, TOKENS) and kind == "visitor" else 404
+            return self.usual[0] if self.usual[0] in (302, 401) and kind == "visitor" else 404
         answers = self.phases.get(phase, self.usual)
         if file and self.files:
             answers = self.files.get(phase, self.files.get("", answers))
@@ -103,6 +103,9 @@ TOKENS = (401, 200, 200, 200)  # a program without a token is told to get one
 ONLY_INSIDE = (404, 404, 200, 200)  # for others it is as if it were not there
 ORGANISERS = (403, 403, 403, 200)
 NOBODY = (404, 404, 404, 404)
+ASKED = (302, 403, 200, 200)  # what only its team and organisers may do to a run that all see
+ROOM_OF_RUN = (302, 404, 200, 200)  # of one that others don't see
+TO_ORGANISERS = (404, 404, 404, 200)
 ROOMS = (302, 404, 404, 200)  # a visitor logs in first; for other accounts it is as if it were not there
 NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one that was used
 # A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
@@ -141,6 +144,18 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/submissions/{rejected}/status", ONLY_INSIDE),
         Page("/submissions/{withdrawn}/status", ONLY_INSIDE),
     ),
+    **{
+        f"submissions.{view}": (
+            Page(f"/submissions/{{run}}/{path}", ASKED, {"results closed": ROOM_OF_RUN}),
+            Page(f"/submissions/{{rejected}}/{path}", ROOM_OF_RUN),
+        )
+        for view, path in (
+            ("ask_withdraw", "withdraw"),
+            ("ask_stand", "stand"),
+            ("ask_primary", "primary"),
+            ("describe", "describe"),
+        )
+    },
     "ranked_lists.ranked_list": (
         Page(
             "/submissions/{run}/queries/q1",
@@ -178,6 +193,20 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "teams.new": (Page("/account/teams/new", ACCOUNTS),),
     "organise.index": (Page("/organise", ACCOUNTS),),
     "organise.campaign": (Page("/organise/news", ROOMS),),
+    "organise_submissions.of_campaign": (
+        Page("/organise/news/submissions", ROOMS, files={"": TO_ORGANISERS}),
+        Page("/organise/news/submissions?state=none", (302, 404, 404, 400)),
+    ),
+    "organise_submissions.of_evaluation": (Page("/organise/news/2026/submissions", ROOMS, files={"": TO_ORGANISERS}),),
+    "organise_submissions.show": (
+        Page("/organise/news/2026/submissions/{run}", ROOMS),
+        Page("/organise/news/2025/submissions/{run}", (302, 404, 404, 404)),  # it is one to another evaluation
+    ),
+    "organise_submissions.fetch": (
+        # Nothing stands in the store of this world.
+        Page("/organise/news/2026/submissions/{run}/file", (302, 404, 404, 503)),
+        Page("/organise/news/2025/submissions/{run}/file", (302, 404, 404, 404)),
+    ),
     "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
     "organise_queries.index": (Page("/organise/news/2026/queries", ROOMS),),
     "organise_judgments.index": (Page("/organise/news/2026/judgments", ROOMS),),
@@ -316,6 +345,11 @@ FORMS: dict[str, Form] = {
     "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
     "submissions.withdraw": Form("/submissions/{run}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "submissions.primary": Form("/submissions/{run}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "submissions.save_description": Form("/submissions/{run}/describe", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "organise_submissions.take_off": Form("/organise/news/2026/submissions/{run}/take-off", NOT_ORGANISED),
+    "organise_submissions.restore": Form("/organise/news/2026/submissions/{run}/restore", NOT_ORGANISED),
+    "organise_submissions.retry": Form("/organise/news/2026/submissions/{rejected}/retry", NOT_ORGANISED),
     # Without a team there is nobody to submit for. Who may submit for which team: test_submit.py.
     "submit.send": Form(
         "/campaigns/news/2026/submit",

@@ -33,6 +33,8 @@ def turn(world: World, state: State, **submission: object) -> None:
     """Puts the scoring of every run into `state`, as a worker would."""
     with world.database.write() as session:
         session.execute(sa.update(Scoring).values(state=state))
+        if state is State.SCORED:
+            session.execute(sa.update(Submission).values(scored_at=Submission.received_at))
         if submission:
             session.execute(sa.update(Submission).values(**submission))
 
@@ -93,12 +95,13 @@ def test_a_failure_is_ours_and_says_so(world: World, participant: Reader, run: s
 
 def test_its_team_withdraws_it_with_a_reason(participant: Reader, reader: Callable[[str], Reader], run: str) -> None:
     assert "Withdraw this run" in participant.get(run)
-    assert reader("ben").post(f"{run}/withdraw", because="It was the wrong file.").location == run
+    assert reader("ben").decide(f"{run}/withdraw", because="It was the wrong file.").location == run
     page = participant.get(run)
     assert "status-withdrawn" in page
     assert ": It was the wrong file. It is on no board" in page
     assert "Withdraw this run" not in page
-    assert participant.post(f"{run}/withdraw").status_code == 409
+    assert participant.decide(f"{run}/withdraw").location == run
+    assert "This run was withdrawn already." in participant.get(run)
 
 
 def test_only_its_team_and_organisers_withdraw_what_everybody_sees(
@@ -107,7 +110,7 @@ def test_only_its_team_and_organisers_withdraw_what_everybody_sees(
     turn(world, State.SCORED)
     assert other.post(f"{run}/withdraw").status_code == 403
     assert visitor.post(f"{run}/withdraw").location.startswith("/login")
-    assert organiser.post(f"{run}/withdraw").location == run
+    assert organiser.decide(f"{run}/withdraw").location == run
 
 
 def two_runs(world: World, participant: Reader) -> tuple[str, str]:
@@ -129,11 +132,14 @@ def test_a_run_says_which_run_stands_for_its_system_and_its_team_lets_it_stand_i
     assert "stands for Searcher" in visitor.get(first)
     page = participant.get(second)
     assert re.search(rf'<a href="{first}">BERT \(run 1, \d+ \w+ \d+\)</a> stands for Searcher', page)
-    assert f'action="{second}/stand"' in page
-    assert f'action="{first}/stand"' not in participant.get(first)
-    assert participant.post(f"{second}/stand").location == second
+    assert f'href="{second}/stand"' in page
+    assert f'href="{first}/stand"' not in participant.get(first)
+    asked = participant.get(f"{second}/stand")
+    assert re.search(r"<td>BERT \(run 1, [^)]+\)<.*<td>BERT \(run 2, ", asked, re.S)  # now, and then
+    assert participant.post(f"{second}/stand").status_code == 409  # not without having been told
+    assert participant.decide(f"{second}/stand").location == second
     page = participant.get(second)
-    assert "You chose this run to stand for Searcher on the board." in page
+    assert "You chose this run to stand for its system on the board." in page
     assert "/stand" not in page
     assert f'<a href="{second}">BERT' in visitor.get(first)
 
@@ -151,14 +157,56 @@ def test_only_its_team_and_organisers_let_a_run_stand(
     assert other.post(f"{second}/stand").status_code == 404
     with world.database.read() as session:
         assert session.scalars(sa.select(Submission.chosen_at)).all() == [None, None]
-    assert organiser.post(f"{second}/stand").location == second
+    assert organiser.decide(f"{second}/stand").location == second
+
+
+def test_a_team_makes_another_run_its_primary_one_after_reading_what_that_changes(
+    world: World, participant: Reader, other: Reader
+) -> None:
+    first, second = two_runs(world, participant)
+    asked = participant.get(f"{second}/primary")
+    assert re.search(r"primary run is none now and would be BERT \(run 2, [^)]+\)", asked)
+    assert other.post(f"{second}/primary").status_code == 403
+    assert participant.decide(f"{second}/primary").location == second
+    page = participant.get(second)
+    assert "its team&#39;s primary run" in page or "its team's primary run" in page
+    assert f"{second}/primary" not in page
+    # Somebody else chose meanwhile: what was shown no longer holds.
+    seen = re.search(r'name="seen" value="([^"]+)"', participant.get(f"{first}/primary"))
+    assert seen is not None
+    assert participant.decide(f"{second}/withdraw").location == second
+    assert participant.post(f"{first}/primary", seen=seen[1]).status_code == 409
+    assert participant.decide(f"{first}/primary").location == first
+
+
+def test_label_and_notes_are_changed_by_the_team_and_come_back_where_they_are_too_long(
+    participant: Reader, other: Reader, run: str, world: World
+) -> None:
+    assert 'value="' in participant.get(f"{run}/describe")
+    refused = participant.post(f"{run}/describe", label="x" * 81, notes="kept as typed")
+    assert (refused.status_code, "kept as typed" in refused.text) == (400, True)
+    assert participant.post(f"{run}/describe", label="another label", notes="other notes").location == run
+    page = participant.get(run)
+    assert "<h1>another label</h1>" in page
+    assert "other notes" in page
+    turn(world, State.SCORED)
+    assert other.post(f"{run}/describe", label="mine").status_code == 403
+
+
+def test_rejected_files_fold_away_on_the_pages_of_team_and_system(world: World, participant: Reader, run: str) -> None:
+    for path in ("/teams/alpha", "/teams/alpha/searcher"):
+        assert "rejected file" not in participant.get(path)
+    turn(world, State.REJECTED)
+    for path in ("/teams/alpha", "/teams/alpha/searcher"):
+        page = participant.get(path)
+        assert re.search(rf'<summary>1 rejected file</summary>.*href="{run}".*</details>', page, re.S), path
 
 
 def test_a_choice_that_no_longer_fits_comes_back_as_a_message(world: World, participant: Reader) -> None:
     _, second = two_runs(world, participant)
     with world.database.write() as session:
         session.get_one(Campaign, world.campaign.id).run_choice = RunChoice.LATEST
-    assert participant.post(f"{second}/stand").location == second
+    assert participant.decide(f"{second}/stand").location == second
     page = participant.get(second)
     assert '<div class="notice notice-warning" role="status">In this campaign the latest run of each system' in page
     assert "/stand" not in page

@@ -42,8 +42,15 @@ class Link:
 
 
 # In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
-OF_CAMPAIGN: tuple[Section, ...] = ()
+OF_CAMPAIGN: tuple[Section, ...] = (
+    Section("organise_submissions.of_campaign", "Submissions", "Every run of every evaluation, and what became of it."),
+)
 OF_EVALUATION: tuple[Section, ...] = (
+    Section(
+        "organise_submissions.of_evaluation",
+        "Submissions",
+        "Every run, and what became of it; hide, disqualify, hand back.",
+    ),
     Section("organise_queries.index", "Queries", "What is asked: files with a preview, excluded and hidden queries."),
     Section("organise_judgments.index", "Judgments", "Who judged what: revisions with a preview, and their sources."),
 )

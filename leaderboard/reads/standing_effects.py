@@ -1,0 +1,222 @@
+"""What choosing, withdrawing or taking a run off the boards would change: asked before somebody says yes."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_change_standing, may_see
+from leaderboard.errors import NotFound
+from leaderboard.lookup import current_sets, scored_runs
+from leaderboard.models import Evaluation, Submission
+from leaderboard.reads.campaigns import primary_columns
+from leaderboard.reads.columns import Column
+from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.standings import ranks
+from leaderboard.reads.submissions import find_submission
+from leaderboard.rules.digests import digest
+from leaderboard.rules.standings import Designation, RunChoice, ScoredRun, primary_run, standing_runs
+from leaderboard.rules.states import Ruling
+
+__all__ = ["Act", "Change", "Effect", "effect"]
+
+
+class Act(StrEnum):
+    """What may be done to a run that changes which run stands."""
+
+    STAND = "stand"
+    PRIMARY = "primary"
+    WITHDRAW = "withdraw"
+    EMPTY = "empty"  # taken off by organisers, and its place stays empty
+    FILL = "fill"  # taken off by organisers, and another run of its system stands
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One system's standing run, before and after: its name, "" for none, and its rank where the reader sees it."""
+
+    system: str
+    late: bool
+    before: str
+    after: str
+    rank_before: int | None
+    rank_after: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What would change.
+
+    changes      of the team's systems whose standing run, or its rank, would be another
+    primary      the team's primary run before and after, by name, "" for none; None where it stays
+    contrastive  runs that would no longer count as submitted as primary
+    ranked       whether the reader sees ranks
+    known        whether it can be said at all: in a campaign of best runs only to whoever sees their means
+    seen         of all of this: a form brings it along, so that nobody says yes to something else
+    """
+
+    changes: tuple[Change, ...]
+    primary: tuple[str, str] | None
+    contrastive: tuple[str, ...]
+    ranked: bool
+    known: bool
+
+    @property
+    def seen(self) -> str:
+        changes = [[one.system, one.late, one.before, one.after] for one in self.changes]
+        return digest([changes, self.primary, self.contrastive])[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A submission as `primary_run` looks at it."""
+
+    id: int
+    designation: Designation
+    late: bool
+    scored_at: dt.datetime | None
+    withdrawn_at: dt.datetime | None
+    ruling: Ruling | None
+    holds_place: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """Which runs stand, by system and whether late, and the ranks of those that have one."""
+
+    runs: dict[tuple[int, bool], int]
+    ranks: dict[int, int]
+
+
+def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime, *, act: Act) -> Effect:
+    """What `act` on the run would change among its team's systems. Raises NotFound for whoever may do no such thing."""
+    run, _ = find_submission(session, actor, submission_id, now)
+    evaluation = run.evaluation
+    if not actor.answers_for(run.team_id, evaluation.campaign_id):
+        raise NotFound
+    own = session.scalars(
+        sa.select(Submission).where(Submission.team_id == run.team_id, Submission.evaluation_id == evaluation.id)
+    ).all()
+    names = {one.id: one.name for one in own}
+    systems = {one.system_id: one.system.name for one in own}
+    holds = act is Act.EMPTY or (
+        act is Act.WITHDRAW and run.ruling is None and not may_change_standing(actor, evaluation, now)
+    )
+    gives_up = {
+        one.id
+        for one in own
+        if act in {Act.STAND, Act.PRIMARY} and one.system_id == run.system_id and one.late == run.late
+    }
+    before = [_run(one) for one in own]
+    after = [
+        _after(replace(one, holds_place=one.holds_place and one.id not in gives_up), run, act, holds, now)
+        for one in before
+    ]
+    scored, column = _scored(session, actor, evaluation, run.team_id, now)
+    choice = evaluation.campaign.run_choice
+    known = choice is not RunChoice.BEST or column is not None
+    primaries = primary_run(before), primary_run(after)
+    stands = _standing(scored, choice, column)
+    would = _standing(_changed(scored, run, act, holds, primaries, now), choice, column)
+    changes = []
+    for key in sorted(stands.runs.keys() | would.runs.keys()):
+        if key[0] not in systems:
+            continue
+        one, other = stands.runs.get(key), would.runs.get(key)
+        rank, new_rank = stands.ranks.get(one or 0), would.ranks.get(other or 0)
+        if one != other or rank != new_rank:
+            name = names.get(one or 0, ""), names.get(other or 0, "")
+            changes.append(Change(systems[key[0]], key[1], *name, rank, new_rank))
+    was, is_now = (names.get(one or 0, "") for one in primaries)
+    demoted = [new for old, new in zip(before, after, strict=True) if old.designation is not new.designation]
+    return Effect(
+        changes=tuple(changes) if known else (),
+        primary=(was, is_now) if was != is_now else None,
+        contrastive=tuple(names[one.id] for one in demoted if one.id != run.id),
+        ranked=column is not None and may_see(actor, evaluation, Sight.RESULTS, now),
+        known=known,
+    )
+
+
+def _run(one: Submission) -> _Run:
+    return _Run(
+        one.id, one.designation, one.late, one.scored_at, one.withdrawn_at, one.ruling, one.holds_place
+    )  # fmt: skip
+
+
+def _after(one: _Run, run: Submission, act: Act, holds: bool, now: dt.datetime) -> _Run:
+    """The submission as `services.submissions` would leave it."""
+    if one.id == run.id:
+        match act:
+            case Act.STAND:
+                return one
+            case Act.PRIMARY:
+                return replace(one, designation=Designation.PRIMARY)
+            case _:
+                return replace(one, withdrawn_at=now, holds_place=holds and one.scored_at is not None)
+    if act is Act.PRIMARY and one.designation is Designation.PRIMARY:
+        if one.holds_place:
+            return replace(one, holds_place=False)
+        if one.withdrawn_at is None and one.ruling is None:
+            return replace(one, designation=Designation.CONTRASTIVE)
+    return one
+
+
+def _scored(
+    session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime
+) -> tuple[list[ScoredRun], Column | None]:
+    """The scored runs that the reader sees means of, and by which measure; else the team's alone, and None."""
+    column = primary_columns(current_sets(session, [evaluation.id])).get(evaluation.id)
+    if column is not None and may_see(actor, evaluation, Sight.RESULTS, now, team_id):
+        return list(load_entries(session, actor, [evaluation], now, {column.name})), column
+    of_team = Submission.team_id == team_id, Submission.evaluation_id == evaluation.id
+    return [run for of_set in scored_runs(session, *of_team).values() for run in of_set], None
+
+
+def _changed(
+    runs: Iterable[ScoredRun],
+    run: Submission,
+    act: Act,
+    holds: bool,
+    primaries: tuple[int | None, int | None],
+    now: dt.datetime,
+) -> list[ScoredRun]:
+    was, is_now = primaries
+    replaced = next((one for one in runs if one.submission_id == is_now), None)
+    changed = []
+    for one in runs:
+        own = one.submission_id == run.id
+        if own and act in {Act.WITHDRAW, Act.EMPTY, Act.FILL}:
+            if not holds:
+                continue
+            one = replace(one, off_board=True)  # noqa: PLW2901  # the run as it would be
+        elif one.off_board and act in {Act.STAND, Act.PRIMARY} and _is_place_of(one, run):
+            continue
+        if own and act is Act.STAND:
+            one = replace(one, chosen_at=now)  # noqa: PLW2901  # as above
+        # `settle_primary`: the old primary run goes on standing for its own system.
+        kept = one.submission_id == was and replaced is not None and replaced.system_id != one.system_id
+        if kept and was != is_now and not one.off_board:
+            one = replace(one, chosen_at=now)  # noqa: PLW2901  # as above
+        if was is not None or is_now is not None:
+            mine = one.submission_id in {was, is_now}
+            one = replace(one, is_primary=one.submission_id == is_now) if mine else one  # noqa: PLW2901  # as above
+        changed.append(one)
+    return changed
+
+
+def _is_place_of(holder: ScoredRun, run: Submission) -> bool:
+    return holder.system_id == run.system_id and holder.late == run.late
+
+
+def _standing(runs: list[ScoredRun], choice: RunChoice, column: Column | None) -> _Standing:
+    mean: Callable[[ScoredRun], float | None] = lambda _: None  # noqa: E731  # a figure, where there is one
+    if column is not None:
+        name = column.name
+        mean = lambda one: one.figure(name).mean if isinstance(one, Entry) else None  # noqa: E731  # as above
+    found = standing_runs(runs, choice, mean, column.direction if column else "none")
+    taken = ranks([one for one in found if isinstance(one, Entry)], column) if column else {}
+    return _Standing({(one.system_id, one.late): one.submission_id for one in found}, taken)

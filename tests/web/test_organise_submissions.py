@@ -1,0 +1,103 @@
+"""The organiser's list of submissions, and what organisers do with one."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import Submission
+from leaderboard.rules.states import State
+from tests.web.conftest import RUN, Reader, World
+from tests.web.test_submissions import turn
+
+LIST = "/organise/harbour/2025/submissions"
+
+
+@pytest.fixture
+def runs(world: World, participant: Reader) -> list[str]:
+    """The organisers' pages of two runs of Searcher; the second one's label and file name are hostile."""
+    for label, filename, more in (("plain", "alpha.run", ""), ("=1+1", "../<b>.html", "q3 Q0 d9 2 0.1 alpha\n")):
+        sent = {"system": str(world.system.id), "designation": "contrastive", "label": label}
+        answer = participant.send("/campaigns/harbour/2025/submit", RUN + more, filename, **sent)
+        assert answer.status_code == 302, answer.text
+    return [f"{LIST}/1", f"{LIST}/2"]
+
+
+def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
+    world: World, organiser: Reader, runs: list[str]
+) -> None:
+    page = organiser.get(LIST)
+    assert all(f'href="{run}"' in page for run in runs)
+    assert "The oldest one that waits came" in page
+    assert "queued 2" in page
+    for asked, found in (
+        ("text=plain", [0]), ("text=2", [1]), ("state=scored", []), ("team=alpha", [0, 1]), ("team=beta", []),
+        ("kind=baseline", []), ("late=no", [0, 1]), ("late=yes", []), ("text=Searcher&state=queued", [0, 1]),
+        ("text=%25", []),
+    ):  # fmt: skip
+        shown = organiser.get(f"{LIST}?{asked}")
+        assert [place for place, run in enumerate(runs) if f'href="{run}"' in shown] == found, asked
+    assert "Harbour 2025" in organiser.get("/organise/harbour/submissions")
+    turn(world, State.SCORED)
+    assert "None waits to be scored." in organiser.get(LIST)
+    organiser.get(f"{LIST}?state=lost", status=400)
+
+
+def test_a_label_that_a_spreadsheet_would_run_is_defused_in_the_list_as_a_file(
+    organiser: Reader, runs: list[str]
+) -> None:
+    assert runs
+    assert ",'=1+1," in organiser.get(f"{LIST}.csv")
+    assert '"label": "=1+1"' in organiser.get(f"{LIST}.json")
+
+
+def test_the_file_is_handed_out_as_a_download_under_a_harmless_name(
+    organiser: Reader, participant: Reader, runs: list[str]
+) -> None:
+    answer = organiser.client.get(f"{runs[1]}/file")
+    assert answer.data == (RUN + "q3 Q0 d9 2 0.1 alpha\n").encode()
+    assert answer.content_type == "application/octet-stream"
+    name = re.fullmatch(r"attachment; filename=(.*)", answer.headers["Content-Disposition"])
+    assert name is not None
+    assert re.fullmatch(r"submission-2-[A-Za-z0-9_-]*\.txt", name[1])
+    answer.close()
+    participant.get(f"{runs[1]}/file", status=404)
+
+
+def test_organisers_disqualify_a_run_its_team_reads_why_and_they_put_it_back(
+    world: World, organiser: Reader, participant: Reader, other: Reader, runs: list[str]
+) -> None:
+    turn(world, State.SCORED)
+    first, board = runs[0], "/campaigns/harbour/2025"
+    assert "/submissions/1" in other.get(board)
+    refused = organiser.decide(f"{first}/take-off", ruling="disqualified", place="fill", because=" ")
+    assert (refused.status_code, "say why" in refused.text.lower()) == (400, True)
+    not_told = organiser.post(f"{first}/take-off", ruling="disqualified", place="fill", because="It saw the judgments.")
+    assert not_told.status_code == 409
+    taken = organiser.decide(f"{first}/take-off", ruling="disqualified", place="fill", because="It saw the judgments.")
+    assert taken.location == first
+    page = participant.get("/submissions/1")
+    assert "status-disqualified" in page
+    assert "It saw the judgments." in page
+    other.get("/submissions/1", status=404)
+    board_page = other.get(board)
+    assert '/submissions/1"' not in board_page
+    assert '/submissions/2"' in board_page  # the other run of the system, as the organiser chose
+    assert "disqualified 1" in organiser.get(LIST)
+    assert organiser.post(f"{first}/restore").location == first
+    assert '/submissions/1"' in other.get(board)
+
+
+def test_a_rejected_file_is_handed_back_and_nothing_else_is(
+    world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
+) -> None:
+    turn(world, State.REJECTED)
+    assert "Put it into the queue again" in organiser.get(runs[0])
+    assert reader("ada").post(f"{runs[0]}/retry").status_code == 404
+    assert organiser.post(f"{runs[0]}/retry").location == runs[0]
+    assert "status-queued" in organiser.get(runs[0])
+    organiser.post(f"{runs[0]}/retry")
+    assert "No scoring of this run has failed" in organiser.get(runs[0])
+    with world.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
