@@ -59,6 +59,7 @@ __all__ = [
     "of_subset",
     "on_boards",
     "personal_quota",
+    "removal_refusal",
     "scored_runs",
     "select_scored_runs",
     "standing_agreements",
@@ -72,6 +73,7 @@ Columns = TypeVarTuple("Columns")
 
 IS_CURRENT = ScoringSet.state == SetState.CURRENT
 
+STAYS = ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments"))  # on record, for good
 SHOWN = 10  # names that a message lists
 
 
@@ -96,6 +98,17 @@ def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: st
         shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
         missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
     return evaluation
+
+
+def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | None:
+    """Why a campaign, or an evaluation, can't be removed, in words; None when it can."""
+    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
+    for table, kept in STAYS:
+        of_it = table.evaluation_id.in_(sa.select(Evaluation.id).where(own))
+        count = session.scalar(sa.select(sa.func.count()).select_from(table).where(of_it))
+        if count:
+            return f"{which.title} has {kept} ({count:,}), which stay on record; it can't be removed."
+    return None
 
 
 def find_query(session: Session, evaluation: Evaluation, external_id: str, subset: Subset = Subset.ALL) -> Query:

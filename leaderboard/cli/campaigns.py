@@ -10,7 +10,7 @@ from leaderboard.cli.offline import COMPAT
 from leaderboard.cli.options import ANY_NUMBER, OneOf, OrNone, given, require_yes, together
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_campaign, find_team
+from leaderboard.lookup import find_campaign, find_team, removal_refusal
 from leaderboard.metrics import parse_all
 from leaderboard.models import Campaign
 from leaderboard.reads import listings
@@ -133,7 +133,7 @@ def remove(slug: str, yes: bool) -> None:
     with reading() as session:
         found = find_campaign(session, CONSOLE, slug)
         evaluations = listings.list_evaluations(session, found)
-        refused = removing.removal_refusal(session, found)
+        refused = removal_refusal(session, found)
     if refused is None:  # else it is refused, whatever the answer
         queries = sum(count for _, count, _ in evaluations)
         held = f"Evaluations: {len(evaluations)}, with queries: {queries:,}."

@@ -20,7 +20,7 @@ from leaderboard.cli.options import (
     together,
 )
 from leaderboard.cli.tables import print_table
-from leaderboard.lookup import find_campaign, find_evaluation
+from leaderboard.lookup import find_campaign, find_evaluation, removal_refusal
 from leaderboard.reads import listings
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
@@ -187,7 +187,7 @@ def remove(evaluation: Place, yes: bool) -> None:
     """
     with reading() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        refused = removing.removal_refusal(session, found)
+        refused = removal_refusal(session, found)
     if refused is None:  # else it is refused, whatever the answer
         require_yes(yes, f"Remove {found.title} ({evaluation}) for good?")
     with writing() as session:

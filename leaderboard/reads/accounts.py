@@ -146,7 +146,7 @@ def sessions_open(
     now: dt.datetime | sa.BindParameter[dt.datetime],
 ) -> sa.Select[int, int, str, dt.datetime, dt.datetime, bool]:
     """The statement that gives what OpenSession holds, of all sessions that are not over."""
-    organises = sa.or_(User.is_admin, sa.exists().where(CampaignOrganiser.user_id == User.id))
+    organises = sa.or_(User.is_admin, User.may_found, sa.exists().where(CampaignOrganiser.user_id == User.id))
     return (
         sa.select(
             BrowserSession.id, User.id, User.name, BrowserSession.created_at, BrowserSession.last_seen_at, organises

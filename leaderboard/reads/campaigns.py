@@ -80,6 +80,9 @@ class CampaignPage:
     value: float | None
     prior: float | None
     locked: bool
+    contact: str
+    links: tuple[tuple[str, str], ...]
+    guidelines: str
     organised: bool
     evaluations: tuple[EvaluationSummary, ...]
 
@@ -93,7 +96,7 @@ class CampaignPage:
 
 
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
-    """Every campaign that the reader may know of; those with an open evaluation first, then the newest."""
+    """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
     all_campaigns = session.scalars(
         sa.select(Campaign).where(known_campaigns(actor)).order_by(Campaign.created_at.desc(), Campaign.id)
     ).all()
@@ -113,7 +116,7 @@ def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[Campaig
                 latest=next((each for each in own if each.leader), None),
             )
         )
-    return tuple(sorted(found, key=lambda summary: not summary.open))
+    return tuple(sorted(found, key=lambda summary: (summary.campaign.archived, not summary.open)))
 
 
 def is_loading(session: Session) -> bool:
@@ -145,6 +148,9 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
         value=found.value,
         prior=found.prior,
         locked=found.locked_at is not None,
+        contact=found.contact,
+        links=tuple((title, address) for title, address in found.links),
+        guidelines=found.guidelines,
         organised=actor.may_organise(found.id),
         evaluations=tuple(summaries[evaluation.id] for evaluation in evaluations),
     )

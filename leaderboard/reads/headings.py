@@ -16,6 +16,7 @@ from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
 from leaderboard.rules.prior import is_beta_of
 from leaderboard.rules.settings import Judging, ScoringSettings, Subset
 from leaderboard.rules.states import State
+from leaderboard.rules.visibility import Visibility
 
 __all__ = [
     "CampaignHeading",
@@ -35,6 +36,8 @@ class CampaignHeading:
     title: str
     description: str
     simulated: bool
+    visibility: Visibility
+    archived: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class EvaluationHeading:
     late_allowed: bool
     results: Opening
     details: Opening
+    draft: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,14 @@ def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:
     """What a page shows of its campaign."""
-    return CampaignHeading(campaign.slug, campaign.title, campaign.description, campaign.simulated)
+    return CampaignHeading(
+        campaign.slug,
+        campaign.title,
+        campaign.description,
+        campaign.simulated,
+        campaign.visibility,
+        campaign.archived_at is not None,
+    )
 
 
 def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHeading:
@@ -127,6 +138,7 @@ def evaluation_heading(evaluation: Evaluation, now: dt.datetime) -> EvaluationHe
         late_allowed=evaluation.late_allowed,
         results=evaluation.results,
         details=evaluation.details,
+        draft=evaluation.draft,
     )
 
 

@@ -8,26 +8,24 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require_organiser
 from leaderboard.db import Base
 from leaderboard.errors import Conflict
+from leaderboard.lookup import removal_refusal
 from leaderboard.models import (
     Arrival,
     Campaign,
     CampaignOrganiser,
     CampaignTeam,
     Evaluation,
-    JudgmentRevision,
     Participation,
     PersonalUse,
     Query,
-    Submission,
 )
 from leaderboard.services.events import record
 from leaderboard.services.locking import locked
 
-__all__ = ["removal_refusal", "remove_campaign", "remove_evaluation"]
+__all__ = ["remove_campaign", "remove_evaluation"]
 
 # What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE.
 OF_EVALUATION: tuple[type[Base], ...] = (Arrival, PersonalUse, Participation, Query)
-STAYS = ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments"))
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
@@ -62,17 +60,6 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
     ):
         session.execute(statement, execution_options={"synchronize_session": False})
     session.expire_all()
-
-
-def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | None:
-    """Why a campaign, or an evaluation, can't be removed, in words; None when it can."""
-    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
-    for table, kept in STAYS:
-        of_it = table.evaluation_id.in_(sa.select(Evaluation.id).where(own))
-        count = session.scalar(sa.select(sa.func.count()).select_from(table).where(of_it))
-        if count:
-            return f"{which.title} has {kept} ({count:,}), which stay on record; it can't be removed."
-    return None
 
 
 def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:

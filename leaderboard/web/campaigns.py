@@ -33,15 +33,23 @@ COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
 def front() -> ResponseReturnValue:
     """The campaign with the most periods comes first, with its progress; the others below it."""
     found = read(campaigns.campaigns)
-    longest = max(found, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
+    current = [one for one in found if not one.campaign.archived]
+    longest = max(current, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
     years = read(progress, longest.campaign.slug) if longest else None
     chart = charts.progress_chart(years) if years else None
     featured = longest if chart else None
-    others = [one for one in found if one is not featured]
+    others = [one for one in current if one is not featured]
+    archived = [one for one in found if one.campaign.archived]
     with reading() as session:
         setting_up = current_app.config["SETTING_UP"] and (not found or campaigns.is_loading(session))
     return render_template(
-        "campaigns/front.html", featured=featured, chart=chart, years=years, others=others, setting_up=setting_up
+        "campaigns/front.html",
+        featured=featured,
+        chart=chart,
+        years=years,
+        others=others,
+        archived=archived,
+        setting_up=setting_up,
     )
 
 

@@ -1,5 +1,6 @@
 """What all forms share: a refused form comes back filled in, with each error beside its field."""
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -7,13 +8,15 @@ from typing import Any
 from flask import g, render_template
 from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
-from wtforms import Field
+from wtforms import Field, FloatField
 from wtforms.validators import ValidationError
+from wtforms.widgets import DateTimeLocalInput, TextInput
 
 from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.numbers import read_number, read_whole
 from leaderboard.web.errors import retry_after
 
-__all__ = ["Form", "Given", "form_page"]
+__all__ = ["Form", "Given", "MomentField", "NumberField", "WholeField", "form_page", "options"]
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -50,6 +53,61 @@ class Given:
     def __call__(self, _: Any, field: Field) -> None:
         if not field.data or (isinstance(field.data, str) and not field.data.strip()):
             raise ValidationError(self.message)
+
+
+class NumberField(FloatField):
+    """A number, or None where nothing is written. A plain text input: one for numbers hides what was typed wrongly."""
+
+    widget = TextInput()
+    read = staticmethod(read_number)
+    wrong = "give a number such as 0.5, or leave it empty"
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        text = valuelist[0].strip() if valuelist else ""
+        self.data = None
+        if text:
+            try:
+                self.data = self.read(text)
+            except ValueError:
+                raise ValueError(self.wrong) from None
+
+    def _value(self) -> str:
+        if self.raw_data:
+            return str(self.raw_data[0])
+        return "" if self.data is None else f"{self.data:.15g}"
+
+
+class WholeField(NumberField):
+    """A whole number, or None where nothing is written."""
+
+    read = staticmethod(read_whole)
+    wrong = "give a whole number, or leave it empty"
+
+
+class MomentField(Field):
+    """A day and a time of day by clocks of a zone that another field names; a naive datetime, or None for nothing."""
+
+    widget = DateTimeLocalInput()
+    SHAPE = "%Y-%m-%dT%H:%M"
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        text = valuelist[0].strip() if valuelist else ""
+        self.data = None
+        if text:
+            try:
+                self.data = dt.datetime.strptime(text[:16], self.SHAPE)  # noqa: DTZ007  # the zone is another field's
+            except ValueError:
+                raise ValueError("give a day and a time, like 2026-09-30T18:00, or leave it empty") from None
+
+    def _value(self) -> str:
+        if self.raw_data:
+            return str(self.raw_data[0])
+        return "" if self.data is None else f"{self.data:{self.SHAPE}}"
+
+
+def options(*pairs: tuple[str, str]) -> Any:
+    """The choices of a field, each with its label, as WTForms 3.3 wants them (its types are older)."""
+    return dict(pairs)
 
 
 def form_page(template: str, form: Form, error: LeaderboardError | None = None, **context: Any) -> ResponseReturnValue:

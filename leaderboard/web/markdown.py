@@ -37,6 +37,7 @@ class _Renderer(RendererHTML):
             token.attrSet("rel", "nofollow noopener")
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1:]) + 2)}"
+        token.attrs.pop("style", None)  # of a column that is aligned: the policy of the pages allows none
         return super().renderToken(tokens, idx, options, env)
 
 

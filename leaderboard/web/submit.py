@@ -12,14 +12,12 @@ from wtforms import (
     BooleanField,
     Field,
     FileField,
-    FloatField,
     HiddenField,
     RadioField,
     SelectField,
     StringField,
     TextAreaField,
 )
-from wtforms.widgets import TextInput
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, QuotaSpent
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
@@ -36,7 +34,7 @@ from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, clock, config, now, read, writing
 from leaderboard.web.formatting import size
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import Form, Given, NumberField, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -49,21 +47,6 @@ COUNTING_SECONDS = 300  # from the last byte of a file to its row, at most
 NEW = "new-"  # a choice of the system field: a new system of the team with this id
 
 
-class ThresholdField(FloatField):
-    """A number, or nothing. A plain text input: one for numbers hides what was typed wrongly."""
-
-    widget = TextInput()
-
-    def process_formdata(self, valuelist: list[str]) -> None:
-        text = valuelist[0].strip() if valuelist else ""
-        self.data = None
-        if text:
-            try:
-                self.data = read_number(text)
-            except ValueError:
-                raise ValueError("give a number such as 0.5, or leave it empty") from None
-
-
 class SubmitForm(Form):
     system = SelectField("System", [Given("choose a system, or a new one")], validate_choice=False)
     system_name = StringField(
@@ -74,7 +57,7 @@ class SubmitForm(Form):
     run = FileField("Run file", render_kw={"aria-required": "true"})
     designation = RadioField("Primary or contrastive", [Given("choose one")], default=Designation.CONTRASTIVE.value)
     stand = BooleanField("Let this run stand for its system?")
-    threshold = ThresholdField(
+    threshold = NumberField(
         "Threshold θ (optional)",
         description="Documents with a score of at least θ count as returned in AQWV and the set measures. Leave it "
         "empty when the file holds decisions, or when every listed document counts as returned.",

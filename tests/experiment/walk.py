@@ -111,6 +111,8 @@ class Places:
         self._add(("campaign", "evaluation", "query"), [*queries, (*evaluations[0], "nowhere")])
         self._add(("submission",), [*runs, (9999,)])
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
+        self._add(("campaign", "member"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
+        self._add(("campaign", "team"), [(campaigns[0][0], teams[0][0]), (campaigns[0][0], "nobody")])
         self._add(("team",), [*teams, ("nobody",)])
         self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])
         self._add(("team", "member"), [*members, (teams[0][0], 9999)])

@@ -89,6 +89,8 @@ class Page:
     told: frozenset[str] = frozenset()
 
     def status(self, phase: str, kind: str, *, file: bool = False) -> int:
+        if self.usual is ADMINS and kind == "organiser":
+            return 404
         if is_absent(self.address, phase, kind):
             return self.usual[0] if self.usual[0] in (302, 401) and kind == "visitor" else 404
         answers = self.phases.get(phase, self.usual)
@@ -111,6 +113,7 @@ NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one t
 # A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
 NO_SUCH_QUERY = (403, 403, 403, 404)
 HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
+ADMINS = (302, 404, 404, 200)  # of the last column to admins only
 AS_THE_PAGE: Mapping[str, Answers] = {}
 
 # Endpoint -> its addresses. {run}, {rejected} and {withdrawn} are runs of the team, {token} is an invitation of it.
@@ -210,6 +213,13 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
     "organise_queries.index": (Page("/organise/news/2026/queries", ROOMS),),
     "organise_judgments.index": (Page("/organise/news/2026/judgments", ROOMS),),
+    "organise_campaigns.new": (Page("/organise/campaigns/new", ADMINS),),
+    "organise_campaigns.settings": (Page("/organise/news/settings", ROOMS),),
+    "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
+    "organise_people.founders": (Page("/organise/founders", ADMINS),),
+    "organise_evaluations.new": (Page("/organise/news/evaluations/new", ROOMS),),
+    "organise_evaluations.settings": (Page("/organise/news/2026/settings", ROOMS),),
+    "organise_evaluations.clone": (Page("/organise/news/2026/clone", ROOMS),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),
@@ -317,6 +327,7 @@ def _refused(status: int, *but: str) -> dict[str, int]:
 
 LOG_IN_FIRST = {"visitor": 302}
 NOT_ON_A_BOARD = {"results closed": _refused(404, *INSIDE)}
+ONLY_ADMINS = _refused(404, "admin")
 OWNERS = _refused(403, "owner of the team", "admin")
 NOT_ORGANISED = _refused(404, *STAFF)  # for others it is as if there were no room
 
@@ -343,6 +354,19 @@ FORMS: dict[str, Form] = {
     "teams.revoke": Form("/teams/sekretwoods/invitations/{invitation}/revoke", OWNERS),
     "teams.remove": Form("/teams/sekretwoods/members/{member}/remove", OWNERS),
     "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
+    "organise_campaigns.new": Form("/organise/campaigns/new", ONLY_ADMINS),
+    "organise_campaigns.settings": Form("/organise/news/settings", NOT_ORGANISED),
+    "organise_campaigns.archive": Form("/organise/news/archive", NOT_ORGANISED),
+    "organise_campaigns.remove": Form("/organise/news/remove", NOT_ORGANISED),
+    "organise_people.add": Form("/organise/news/organisers", NOT_ORGANISED),
+    "organise_people.remove": Form("/organise/news/organisers/{member}/remove", NOT_ORGANISED),
+    "organise_people.let_in": Form("/organise/news/teams-let-in", NOT_ORGANISED),
+    "organise_people.let_out": Form("/organise/news/teams-let-in/sekretwoods/remove", NOT_ORGANISED),
+    "organise_people.founders": Form("/organise/founders", ONLY_ADMINS),
+    "organise_evaluations.new": Form("/organise/news/evaluations/new", NOT_ORGANISED),
+    "organise_evaluations.settings": Form("/organise/news/2026/settings", NOT_ORGANISED),
+    "organise_evaluations.clone": Form("/organise/news/2026/clone", NOT_ORGANISED),
+    "organise_evaluations.remove": Form("/organise/news/2026/remove", NOT_ORGANISED),
     "submissions.withdraw": Form("/submissions/{run}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.primary": Form("/submissions/{run}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),

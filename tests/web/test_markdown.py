@@ -54,7 +54,7 @@ def test_hostile_markdown_gives_plain_elements_and_links_of_the_web_only(text: s
 
 def test_what_guidelines_are_made_of_shows() -> None:
     shown = str(
-        markdown("# Runs\n\nSee [the *paper*](https://example.org/p).\n\n1. one\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+        markdown("# Runs\n\nSee [the *paper*](https://example.org/p).\n\n1. one\n\n| a | b |\n|:-:|--:|\n| 1 | 2 |")
     )
     assert "<h3>Runs</h3>" in shown
     assert '<a href="https://example.org/p" rel="nofollow noopener">the <em>paper</em></a>' in shown

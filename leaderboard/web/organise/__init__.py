@@ -43,9 +43,17 @@ class Link:
 
 # In the order in which they are shown. Each endpoint takes `campaign`, those of evaluations `evaluation` too.
 OF_CAMPAIGN: tuple[Section, ...] = (
+    Section(
+        "organise_campaigns.settings",
+        "Settings",
+        "Measures, β, who may know of it, guidelines; archive or remove it.",
+    ),
+    Section("organise_people.show", "Organisers", "Who organises it, and which teams know of it while it is private."),
+    Section("organise_evaluations.new", "New evaluation", "A year or a round, with queries and a board of its own."),
     Section("organise_submissions.of_campaign", "Submissions", "Every run of every evaluation, and what became of it."),
 )
 OF_EVALUATION: tuple[Section, ...] = (
+    Section("organise_evaluations.settings", "Settings", "Dates, collection, judging, quotas, what is public when."),
     Section(
         "organise_submissions.of_evaluation",
         "Submissions",
@@ -53,6 +61,7 @@ OF_EVALUATION: tuple[Section, ...] = (
     ),
     Section("organise_queries.index", "Queries", "What is asked: files with a preview, excluded and hidden queries."),
     Section("organise_judgments.index", "Judgments", "Who judged what: revisions with a preview, and their sources."),
+    Section("organise_evaluations.clone", "Next year's", "A copy with dates a year later, as a draft."),
 )
 
 
@@ -86,12 +95,8 @@ def sections(room: Room) -> list[Link]:
     where: dict[str, Any] = {"campaign": room.campaign}
     if room.evaluation:
         where["evaluation"] = room.evaluation
-    return [
-        Link(
-            one.title,
-            one.about,
-            url_for(one.endpoint, **where),
-            request.blueprint == one.endpoint.rpartition(".")[0] and request.blueprint != "organise",
-        )
-        for one in (OF_EVALUATION if room.evaluation else OF_CAMPAIGN)
-    ]
+    listed = OF_EVALUATION if room.evaluation else OF_CAMPAIGN
+    here_exactly = [one for one in listed if one.endpoint == request.endpoint]
+    of_subject = [one for one in listed if one.endpoint.rpartition(".")[0] == request.blueprint]
+    present = next(iter(here_exactly or of_subject), None)
+    return [Link(one.title, one.about, url_for(one.endpoint, **where), one is present) for one in listed]

@@ -4,7 +4,7 @@ from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads.organising import rooms
-from leaderboard.web.context import read
+from leaderboard.web.context import actor, read
 from leaderboard.web.organise import organised
 from leaderboard.web.sessions import signed_in
 
@@ -14,7 +14,10 @@ blueprint = Blueprint("organise", __name__, url_prefix="/organise")
 @blueprint.get("")
 @signed_in
 def index() -> ResponseReturnValue:
-    return render_template("organise/index.html", campaigns=read(rooms.organised_campaigns))
+    found = read(rooms.organised_campaigns)
+    is_admin = actor().all_powerful
+    may_found = is_admin or actor().may_found
+    return render_template("organise/index.html", campaigns=found, may_found=may_found, is_admin=is_admin)
 
 
 @blueprint.get("/<campaign>")

@@ -1,0 +1,133 @@
+"""The settings of a campaign and of an evaluation as their organisers change them, and who organises."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.errors import NotFound
+from leaderboard.lookup import removal_refusal
+from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Query, Team, User
+from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
+from leaderboard.rules.visibility import Visibility
+
+__all__ = [
+    "CampaignSettings",
+    "EvaluationSettings",
+    "Founder",
+    "LetIn",
+    "Organiser",
+    "People",
+    "campaign_settings",
+    "evaluation_settings",
+    "founders",
+    "people",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSettings:
+    """values: by column. stays: why it can't be removed, in words; empty when it can."""
+
+    values: Mapping[str, Any]
+    locked_at: dt.datetime | None
+    archived_at: dt.datetime | None
+    stays: str
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSettings:
+    """values: by column. stays: why it can't be removed, in words; empty when it can."""
+
+    values: Mapping[str, Any]
+    queries: int
+    stays: str
+
+
+@dataclass(frozen=True, slots=True)
+class Organiser:
+    user_id: int
+    name: str
+    is_self: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LetIn:
+    team_id: int
+    slug: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who organises a campaign, and which teams were let into it while it is private."""
+
+    visibility: Visibility
+    organisers: tuple[Organiser, ...]
+    teams: tuple[LetIn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Founder:
+    """An account that may make campaigns without being an admin."""
+
+    user_id: int
+    name: str
+
+
+def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime) -> CampaignSettings:
+    """Raises NotFound."""
+    campaign = organised_campaign(session, actor, slug)
+    return CampaignSettings(
+        {column.name: getattr(campaign, column.name) for column in Campaign.__table__.columns},
+        campaign.locked_at,
+        campaign.archived_at,
+        removal_refusal(session, campaign) or "",
+    )
+
+
+def evaluation_settings(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, _: dt.datetime
+) -> EvaluationSettings:
+    """Raises NotFound."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    queries = session.scalar(sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id))
+    return EvaluationSettings(
+        {column.name: getattr(evaluation, column.name) for column in evaluation.__table__.columns},
+        queries or 0,
+        removal_refusal(session, evaluation) or "",
+    )
+
+
+def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:
+    """Raises NotFound."""
+    campaign = organised_campaign(session, actor, slug)
+    organisers = session.execute(
+        sa.select(User.id, User.name)
+        .join(CampaignOrganiser, CampaignOrganiser.user_id == User.id)
+        .where(CampaignOrganiser.campaign_id == campaign.id)
+        .order_by(User.name, User.id)
+    )
+    teams = session.execute(
+        sa.select(Team.id, Team.slug, Team.name)
+        .join(CampaignTeam, CampaignTeam.team_id == Team.id)
+        .where(CampaignTeam.campaign_id == campaign.id)
+        .order_by(Team.name, Team.id)
+    )
+    return People(
+        campaign.visibility,
+        tuple(Organiser(user_id, name, user_id == actor.user_id) for user_id, name in organisers),
+        tuple(LetIn(*team) for team in teams),
+    )
+
+
+def founders(session: Session, actor: Actor, _: dt.datetime) -> tuple[Founder, ...]:
+    """Raises NotFound for whoever is no admin."""
+    if not actor.all_powerful:
+        raise NotFound
+    rows = session.execute(sa.select(User.id, User.name).where(User.may_found, User.is_active).order_by(User.name))
+    return tuple(Founder(*row) for row in rows)

@@ -1,0 +1,262 @@
+"""Making an evaluation, its settings, next year's from this year's, and removing it."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, RadioField, StringField, TextAreaField
+
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
+from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
+from leaderboard.reads.organising.settings import EvaluationSettings, evaluation_settings
+from leaderboard.rules import time_zones
+from leaderboard.rules.moments import moment_in_words
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.quotas import DAILY_QUOTA
+from leaderboard.rules.settings import Judging
+from leaderboard.services import cloning, evaluations, removing
+from leaderboard.services.names import slug_of
+from leaderboard.web.context import actor, read, reading, writing
+from leaderboard.web.forms import Form, Given, MomentField, WholeField, form_page, options
+from leaderboard.web.organise import organised
+
+blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
+
+DATES = ("opens_at", "closes_at", "anonymous_until")
+WHOLE = {"inputmode": "numeric", "autocomplete": "off"}
+# What an empty field means; of all others the empty text.
+EMPTY = {
+    "relevance_level": 1,
+    "grace_seconds": 60,
+    **dict.fromkeys((*DATES, "period_key", "documents", "daily_quota", "total_quota")),
+}
+
+
+def _openings(**words: str) -> Any:
+    return options(*((Opening[name.upper()].value, text) for name, text in words.items()))
+
+
+class EvaluationForm(Form):
+    """`slug` is not there for an evaluation that exists, `with_queries` only where one is cloned."""
+
+    title = StringField("Title", [Given("give the evaluation a title")], description="Its name on every page.")
+    slug = StringField(
+        "Address (optional)",
+        description="The last part of its address, like 2026-text. It can't be changed later. Left empty, it is made "
+        "from period and condition.",
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
+    period = StringField("Period", [Given("give its year or round")], description="Its year or round, like 2026.")
+    period_key = WholeField(
+        "Number to sort periods by (optional)", description="Left empty, it is the year in the period.", render_kw=WHOLE
+    )
+    condition = StringField(
+        "Condition (optional)", description="Its language or task, where a period has several evaluations."
+    )
+    description = TextAreaField("Description (optional)", render_kw={"rows": 3})
+    draft = BooleanField("Draft: for everybody but organisers it is as if it were not there", default=True)
+    collection = StringField("Collection (optional)", description="What is searched.")
+    documents = WholeField(
+        "Documents in the collection (optional)",
+        description="N_total. Detection measures such as AQWV need it.",
+        render_kw=WHOLE,
+    )
+    relevance_level = WholeField("Lowest grade that is relevant", default=1, render_kw=WHOLE)
+    judging = RadioField(
+        "Judging",
+        default=Judging.POOLED.value,
+        choices=options(
+            (Judging.POOLED.value, "Pooled: a query without judgments is left out and reported"),
+            (Judging.COMPLETE.value, "Complete: a query without judgments has no relevant document"),
+        ),
+    )
+    time_zone = StringField(
+        "Time zone of the dates",
+        default=time_zones.UTC,
+        description="UTC, AoE (anywhere on Earth), or one such as Europe/Berlin. Pages show UTC.",
+        render_kw={"list": "zones", "autocomplete": "off", "autocapitalize": "none"},
+    )
+    opens_at = MomentField("Opens (optional)", description="Left empty, it is open from the start.")
+    closes_at = MomentField("Closes (optional)", description="Left empty, it never closes.")
+    grace_seconds = WholeField(
+        "Seconds of grace after closing",
+        default=60,
+        description="In which uploads that began before may end. What closing makes public opens only then.",
+        render_kw=WHOLE,
+    )
+    late_allowed = BooleanField("Take late runs too; they are shown and not ranked")
+    daily_quota = WholeField(
+        "Submissions of a team in a day (optional)",
+        default=DAILY_QUOTA,
+        description="Left empty, there is no limit. Each one's figures tell something of the judgments.",
+        render_kw=WHOLE,
+    )
+    total_quota = WholeField(
+        "Submissions of a team in all (optional)", description="Left empty, there is no limit.", render_kw=WHOLE
+    )
+    results = RadioField(
+        "The board is public",
+        default=Opening.ALWAYS.value,
+        choices=_openings(always="always", closed="once the evaluation has closed", never="never: to organisers only"),
+    )
+    own_results = BooleanField("Show a team its own means before that", default=True)
+    details = RadioField(
+        "Results by query, which reveal judgments, are public",
+        default=Opening.CLOSED.value,
+        choices=_openings(always="always", closed="once the evaluation has closed", never="never: to organisers only"),
+    )
+    texts = RadioField(
+        "Texts and tags of queries are public",
+        default=Opening.OPENED.value,
+        choices=_openings(
+            always="always",
+            opened="once the evaluation has opened",
+            closed="once it has closed",
+            never="never: to organisers only",
+        ),
+    )
+    hidden_queries = RadioField(
+        "Hidden queries are shown and counted as all others",
+        default=Opening.CLOSED.value,
+        choices=_openings(always="now", closed="once the evaluation has closed", never="never"),
+        description="Until then only organisers know of them, and public means are over the others.",
+    )
+    judgments_published = BooleanField("Publish the judgments")
+    anonymous_until = MomentField(
+        "Names of teams and systems are hidden until (optional)",
+        description="Each team sees its own. On that moment the board shows them by itself.",
+    )
+    with_queries = BooleanField("Copy the queries too: texts, tags, and which are hidden")
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "EvaluationForm":
+        """The form with settings as they are stored: dates by clocks of their zone."""
+        zone = values["time_zone"]
+        local = {name: time_zones.to_local(values[name], zone) for name in DATES if values[name] is not None}
+        return cls(data={**values, **dict.fromkeys(DATES), **local})
+
+    def settings(self) -> dict[str, Any]:
+        """What the service is given. Raises InvalidFields for what has no meaning in the time zone."""
+        given = {name: field.data for name, field in self._fields.items() if name not in ("slug", "with_queries")}
+        given = {name: EMPTY.get(name, "") if value is None else value for name, value in given.items()}
+        given["time_zone"] = self.text("time_zone").strip()
+        moments, problems = self._moments(given["time_zone"])
+        if problems:
+            raise InvalidFields(problems)
+        for name, kind in (("judging", Judging), *((name, Opening) for name in OPENINGS)):
+            given[name] = kind(given[name])
+        return {**given, **moments}
+
+    def in_utc(self) -> dict[str, str]:
+        """The dates that are filled in, in words, in UTC; none where the zone is none."""
+        moments, _ = self._moments(self.text("time_zone").strip())
+        return {name: moment_in_words(moment) for name, moment in moments.items() if moment is not None}
+
+    def _moments(self, zone: str) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
+        moments: dict[str, dt.datetime | None] = {}
+        if zone not in time_zones.names():
+            return {}, {"time_zone": ["give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"]}
+        problems: dict[str, list[str]] = {}
+        for name in DATES:
+            local = self._fields[name].data
+            try:
+                moments[name] = None if local is None else time_zones.from_local(local, zone)
+            except (ValueError, OverflowError) as error:
+                problems[name] = [str(error) if isinstance(error, ValueError) else "give a date of our times"]
+        return moments, problems
+
+
+OPENINGS = ("results", "details", "texts", "hidden_queries")
+
+
+@blueprint.route("/<campaign>/evaluations/new", methods=["GET", "POST"])
+@organised
+def new(campaign: str) -> ResponseReturnValue:
+    form = EvaluationForm()
+    del form.with_queries
+    if not form.validate_on_submit():
+        return _page(form)
+    try:
+        with writing() as session:
+            given = form.settings()
+            found = organised_campaign(session, actor(), campaign)
+            names = given.pop("title"), given.pop("period")
+            made = evaluations.create_evaluation(session, actor(), found, _slug(form), *names, **given)
+    except LeaderboardError as error:
+        return _page(form, error)
+    flash(f"{made.title} is made. What it still lacks stands below.")
+    return redirect(url_for("organise.evaluation", campaign=campaign, evaluation=made.slug))
+
+
+@blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
+@organised
+def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
+    page = read(evaluation_settings, campaign, evaluation)
+    form = EvaluationForm.of(page.values)
+    del form.with_queries
+    del form.slug
+    if not form.validate_on_submit():
+        return _page(form, page=page)
+    try:
+        with writing() as session:
+            found = organised_evaluation(session, actor(), campaign, evaluation)
+            evaluations.change_evaluation(session, actor(), found, **form.settings())
+    except LeaderboardError as error:
+        return _page(form, error, page)
+    flash("The settings are changed.")
+    return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
+
+
+@blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
+@organised
+def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
+    """Next year's: the form comes filled with this year's settings, its dates a year later."""
+    page = read(evaluation_settings, campaign, evaluation)
+    with reading() as session:
+        proposed = cloning.next_year(organised_evaluation(session, actor(), campaign, evaluation))
+    form = EvaluationForm.of({**page.values, **proposed, "period_key": None, "draft": True, "with_queries": False})
+    if not form.validate_on_submit():
+        return _page(form, page=page, cloned=True)
+    try:
+        with writing() as session:
+            given = form.settings()
+            found = organised_evaluation(session, actor(), campaign, evaluation)
+            names = _slug(form), given.pop("title"), given.pop("period")
+            queries = bool(form.with_queries.data)
+            made = cloning.clone_evaluation(session, actor(), found, *names, with_queries=queries, **given)
+    except LeaderboardError as error:
+        return _page(form, error, page, cloned=True)
+    flash(f"{made.title} is made. What it still lacks stands below.")
+    return redirect(url_for("organise.evaluation", campaign=campaign, evaluation=made.slug))
+
+
+@blueprint.post("/<campaign>/<evaluation>/remove")
+@organised
+def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
+    try:
+        with writing() as session:
+            removing.remove_evaluation(session, actor(), organised_evaluation(session, actor(), campaign, evaluation))
+    except Conflict as refused:
+        flash(refused.message, "warning")
+        return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
+    flash("The evaluation is removed.")
+    return redirect(url_for("organise.campaign", campaign=campaign))
+
+
+def _slug(form: EvaluationForm) -> str:
+    return form.text("slug").strip() or slug_of(f"{form.text('period')} {form.text('condition')}")
+
+
+def _page(
+    form: EvaluationForm,
+    error: LeaderboardError | None = None,
+    page: EvaluationSettings | None = None,
+    *,
+    cloned: bool = False,
+) -> ResponseReturnValue:
+    more = {"page": page, "cloned": cloned, "in_utc": form.in_utc(), "zones": time_zones.names()}
+    if error is None and form.is_submitted() and request.form.get("do") == "dates":
+        return render_template("organise/evaluation_form.html", form=form, **more)
+    return form_page("organise/evaluation_form.html", form, error, **more)

@@ -1,0 +1,236 @@
+"""Campaigns and evaluations made and changed in the browser, without a shell."""
+
+import datetime as dt
+import html
+import re
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Evaluation, Query, User
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import NoRelevant
+from leaderboard.rules.visibility import Visibility
+from leaderboard.services import people
+from tests.web.conftest import Reader, World
+
+CAMPAIGN = {
+    "title": "Tide track", "visibility": "public", "measures": "AQWV, nDCG@10 AP", "cost": "0.0333", "value": "1",
+    "prior": "0.00166667", "no_relevant": "pfa_only", "compat": "10", "run_choice": "best",
+    "contact": "tides@example.org", "links": "The data https://example.org/data\n\nCode https://example.org/code",
+    "guidelines": "# Rules\n\nBe <b>kind</b>, [read](javascript:alert(1)).",
+}  # fmt: skip
+EVALUATION = {
+    "title": "Tide 2026", "period": "2026", "condition": "Text", "draft": "y", "documents": "1800",
+    "relevance_level": "1", "judging": "complete", "time_zone": "AoE", "closes_at": "2026-09-30T23:59",
+    "results": "closed", "details": "never", "texts": "closed", "hidden_queries": "never", "daily_quota": "",
+    "grace_seconds": "60", "total_quota": "20",
+}  # fmt: skip
+
+
+@pytest.fixture
+def founder(world: World, reader: Callable[[str], Reader]) -> Reader:
+    """Ben, whom an admin lets make campaigns."""
+    with world.database.write() as session:
+        people.set_founder(session, CONSOLE, session.get_one(User, world.users["ben"].id), may_found=True)
+    return reader("ben")
+
+
+def test_an_organiser_makes_a_campaign_and_its_evaluation_in_the_browser(founder: Reader, world: World) -> None:
+    assert "Make a campaign" in founder.get("/organise")
+    founder.get("/organise/campaigns/new")
+    made = founder.post("/organise/campaigns/new", **CAMPAIGN)
+    assert made.location == "/organise/tide-track", made.text
+    with world.database.read() as session:
+        campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "tide-track")).one()
+        assert campaign.measures == ["AQWV", "nDCG@10", "AP"]
+        assert campaign.beta == pytest.approx(0.0333 / 1 * (1 / 0.00166667 - 1))
+        assert (campaign.no_relevant, campaign.visibility) == (NoRelevant.PFA_ONLY, Visibility.PUBLIC)
+        assert session.get(CampaignOrganiser, (campaign.id, world.users["ben"].id)) is not None
+    shown = founder.get("/campaigns/tide-track")
+    assert "<h3>Rules</h3>" in shown
+    assert "&lt;b&gt;kind" in shown
+    assert '<a href="https://example.org/data" rel="nofollow noopener">The data</a>' in shown
+    assert 'href="javascript:' not in shown
+    assert "tides@example.org" in shown
+    made = founder.post("/organise/tide-track/evaluations/new", **EVALUATION)
+    assert made.location == "/organise/tide-track/2026-text", made.text
+    with world.database.read() as session:
+        evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026-text")).one()
+        assert evaluation.closes_at == dt.datetime(2026, 10, 1, 11, 59, tzinfo=dt.UTC)
+        assert (evaluation.daily_quota, evaluation.total_quota, evaluation.documents) == (None, 20, 1800)
+        assert (evaluation.details, evaluation.texts) == (Opening.NEVER, Opening.CLOSED)
+        assert evaluation.draft
+        assert not evaluation.own_results  # the box was not ticked
+    form = founder.get("/organise/tide-track/2026-text/settings")
+    assert 'value="2026-09-30T23:59"' in form  # by the clocks of its zone
+    assert "= 1 Oct 2026, 11:59 UTC" in form
+
+
+def test_a_form_that_is_saved_as_it_came_changes_nothing(organiser: Reader, world: World) -> None:
+    def stored() -> list[dict[str, object]]:
+        with world.database.read() as session:
+            rows = [*session.scalars(sa.select(Campaign)), *session.scalars(sa.select(Evaluation))]
+            return [{column.name: getattr(row, column.name) for column in row.__table__.columns} for row in rows]
+
+    world.change(closes_at=dt.datetime(2027, 3, 28, 17, tzinfo=dt.UTC), time_zone="Europe/Berlin")
+    before = stored()
+    for path in ("/organise/harbour/settings", "/organise/harbour/2025/settings"):
+        assert organiser.post(path, **_filled(organiser.get(path))).location == path
+    assert stored() == before
+
+
+def _filled(page: str) -> dict[str, str]:
+    """What a browser would send of the page's form."""
+    form = page.partition('<form class="form"')[2].partition("</form>")[0]
+    fields = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        given = dict(re.findall(r'(\w+)="([^"]*)"', tag))
+        if given.get("type") not in ("radio", "checkbox") or " checked" in tag:
+            fields[given["name"]] = html.unescape(given.get("value", ""))
+    for name, text in re.findall(r'<textarea[^>]* name="(\w+)"[^>]*>\r?\n?(.*?)</textarea>', form, re.DOTALL):
+        fields[name] = html.unescape(text)
+    return {name: value for name, value in fields.items() if name != "csrf_token"}
+
+
+def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(founder: Reader, organiser: Reader) -> None:
+    wrong = {**CAMPAIGN, "title": "", "measures": "nCDG@10", "prior": "2", "links": "javascript:alert(1)"}
+    refused = founder.post("/organise/campaigns/new", **wrong)
+    assert refused.status_code == 400
+    assert "<title>Error: Make a campaign" in refused.text
+    assert 'id="title-error"' in refused.text
+    assert "nCDG@10" in refused.text
+    refused = founder.post("/organise/campaigns/new", **{**wrong, "title": "T", "links": ""})
+    assert (refused.status_code, "nDCG" in refused.text, 'id="prior-error"' in refused.text) == (400, True, True)
+    wrong = {**EVALUATION, "time_zone": "Mars", "documents": "many", "title": "Kept"}
+    refused = organiser.post("/organise/harbour/evaluations/new", **wrong)
+    assert refused.status_code == 400
+    assert 'value="Kept"' in refused.text
+    assert 'id="documents-error"' in refused.text
+    wrong = {**EVALUATION, "time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30", "documents": "10"}
+    refused = organiser.post("/organise/harbour/evaluations/new", **wrong)
+    assert "never show 02:30" in refused.text
+    assert 'value="2026-03-29T02:30"' in refused.text
+    wrong = {**EVALUATION, "time_zone": "UTC", "opens_at": "2026-12-01T00:00"}
+    assert 'id="closes_at-error"' in organiser.post("/organise/harbour/evaluations/new", **wrong).text
+
+
+def test_measures_are_found_by_their_words_and_added_without_javascript(founder: Reader, world: World) -> None:
+    found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "reciprocal rank", "do": "find"})
+    assert found.status_code == 200
+    assert 'value="add RR"' in found.text
+    assert "<title>Make a campaign" in found.text
+    added = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "", "do": "add RR"})
+    assert "AQWV, nDCG@10 AP RR</textarea>" in added.text
+    with world.database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Campaign)) == 1
+
+
+def test_beta_is_worked_out_by_the_server_too(founder: Reader) -> None:
+    page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta"})
+    assert "(0.0333 / 1) · (1 / 0.00166667 − 1) = 19.9467" in page.text
+    page = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "do": "beta", "value": ""})
+    assert "together" in page.text
+
+
+def test_what_the_first_score_locked_is_shown_as_locked_and_why(organiser: Reader, world: World) -> None:
+    with world.database.write() as session:
+        campaign = session.get_one(Campaign, world.campaign.id)
+        campaign.beta, campaign.locked_at = 20.0, dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
+    form = organiser.get("/organise/harbour/settings")
+    assert "Locked since" in form
+    assert "β = 20" in form
+    assert 'name="beta"' not in form
+    assert organiser.post("/organise/harbour/settings", **{**_filled(form), "title": "New"}).status_code == 302
+    assert (
+        organiser.post("/organise/harbour/settings", **{**_filled(form), "title": "New", "beta": "40"}).status_code
+        == 302
+    )
+    with world.database.read() as session:
+        campaign = session.get_one(Campaign, world.campaign.id)
+        assert (campaign.title, campaign.beta) == ("New", 20.0)
+
+
+def test_only_admins_and_whom_they_let_make_campaigns(participant: Reader, organiser: Reader, world: World) -> None:
+    for reader in (participant, organiser):
+        reader.get("/organise/campaigns/new", status=404)
+        assert reader.post("/organise/campaigns/new", **CAMPAIGN).status_code == 404
+        reader.get("/organise/founders", status=404)
+    with world.database.write() as session:
+        session.get_one(User, world.users["orla"].id).is_admin = True
+    assert organiser.post("/organise/founders", name="Ada").location == "/organise/founders"
+    assert "Take the right from ada" in organiser.get("/organise/founders")
+    participant.get("/organise/campaigns/new")
+    assert organiser.post("/organise/founders", name="ada", revoke="yes").status_code == 302
+    participant.get("/organise/campaigns/new", status=404)
+    assert organiser.post("/organise/founders", name="nobody").status_code == 404
+
+
+def test_organisers_add_and_remove_one_another_and_the_last_one_stays(organiser: Reader, participant: Reader) -> None:
+    path = "/organise/harbour/organisers"
+    assert organiser.post(path, name="nobody").status_code == 400
+    assert organiser.post(path, name="ADA").location == path
+    page = participant.get(path)
+    orla, ada = (re.search(rf"/organise/harbour/organisers/(\d+)/remove(?:(?!</form>).)*{who}", page, re.DOTALL)
+                 for who in ("Remove orla", "Leave"))  # fmt: skip
+    assert orla is not None
+    assert ada is not None
+    assert participant.post(f"{path}/{orla[1]}/remove").location == path
+    organiser.get(path, status=404)
+    refused = participant.post(f"{path}/{ada[1]}/remove")
+    assert refused.location == path
+    assert "is the only organiser" in participant.get(path)
+    assert participant.post(f"{path}/{orla[1]}/remove").status_code == 404  # no organiser of this campaign
+
+
+def test_a_private_campaign_is_there_for_the_teams_that_were_let_in(
+    organiser: Reader, participant: Reader, other: Reader, visitor: Reader, world: World
+) -> None:
+    with world.database.write() as session:
+        session.get_one(Campaign, world.campaign.id).visibility = Visibility.PRIVATE
+    for reader in (participant, other, visitor):
+        reader.get("/campaigns/harbour/2025", status=404)
+        assert "Harbour" not in reader.get("/")
+    assert organiser.post("/organise/harbour/teams-let-in", team="none").status_code == 400
+    assert organiser.post("/organise/harbour/teams-let-in", team="alpha").status_code == 302
+    participant.get("/campaigns/harbour/2025")
+    participant.get("/campaigns/harbour/2025/submit")
+    other.get("/campaigns/harbour/2025", status=404)
+    assert organiser.post("/organise/harbour/teams-let-in/alpha/remove").status_code == 302
+    participant.get("/campaigns/harbour/2025/submit", status=404)
+    with world.database.read() as session:
+        assert session.scalars(sa.select(CampaignTeam)).all() == []
+
+
+def test_next_years_evaluation_is_a_clone_with_its_dates_a_year_later(organiser: Reader, world: World) -> None:
+    world.change(closes_at=dt.datetime(2025, 9, 30, 18, tzinfo=dt.UTC), details=Opening.NEVER)
+    form = organiser.get("/organise/harbour/2025/clone")
+    assert 'value="2026-09-30T18:00"' in form
+    assert 'value="Harbour 2026"' in form
+    made = organiser.post("/organise/harbour/2025/clone", **{**_filled(form), "with_queries": "y"})
+    assert made.location == "/organise/harbour/2026"
+    with world.database.read() as session:
+        evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
+        assert (evaluation.details, evaluation.draft) == (Opening.NEVER, True)
+        count = sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)
+        assert session.scalar(count) == 3
+    assert organiser.post("/organise/harbour/2025/clone", **_filled(form)).status_code == 400  # its address is taken
+    assert organiser.post("/organise/harbour/2026/remove").location == "/organise/harbour"
+    organiser.get("/organise/harbour/2026", status=404)
+    assert organiser.post("/organise/harbour/2025/remove").location == "/organise/harbour/2025/settings"
+    assert "stay on record" in organiser.get("/organise/harbour/2025/settings")
+
+
+def test_an_archived_campaign_stands_apart_and_takes_no_runs(organiser: Reader, participant: Reader) -> None:
+    assert organiser.post("/organise/harbour/archive").status_code == 302
+    assert "Archived campaigns" in participant.get("/")
+    board = participant.get("/campaigns/harbour/2025")
+    assert "Submit run" not in board
+    assert "archived" in board
+    assert "is archived" in participant.get("/campaigns/harbour/2025/submit")
+    assert organiser.post("/organise/harbour/evaluations/new", **EVALUATION).status_code == 409
+    assert organiser.post("/organise/harbour/archive", archived="no").status_code == 302
+    assert "Submit run" in participant.get("/campaigns/harbour/2025")
+    assert organiser.post("/organise/harbour/remove").location == "/organise/harbour/settings"
