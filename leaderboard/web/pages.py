@@ -27,11 +27,11 @@ from leaderboard.web import (
     tokens,
 )
 from leaderboard.web.exports import FORMATS
-from leaderboard.web.organise import judgments as organised_judgments
-from leaderboard.web.organise import queries as organised_queries
 from leaderboard.web.organise import campaigns as organised_campaigns
 from leaderboard.web.organise import evaluations as organised_evaluations
+from leaderboard.web.organise import judgments as organised_judgments
 from leaderboard.web.organise import people as organised_people
+from leaderboard.web.organise import queries as organised_queries
 from leaderboard.web.organise import rooms, sections
 from leaderboard.web.organise import submissions as organise_submissions
 

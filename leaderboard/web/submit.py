@@ -22,7 +22,6 @@ from wtforms import (
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, QuotaSpent
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
 from leaderboard.models import Evaluation, Submission, System, Team
-from leaderboard.numbers import read_number
 from leaderboard.reads.submitting import AskedAgreement, Submitting, submitting
 from leaderboard.rules.form_fields import FieldKind, FormField, form_name
 from leaderboard.rules.quotas import retry_seconds
