@@ -39,6 +39,8 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "form": ("forms", "What a submission form asks: fields, agreements, file rules."),
     "queries": ("imports", "The queries of an evaluation."),
     "judgments": ("imports", "The judgments of an evaluation."),
+    "import-campaign": ("import_campaign", "A campaign of past years, from files."),
+    "export": ("export_campaign", "A campaign as files."),
     "submit": ("submissions", "Submits a run."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
     "rescore": ("submissions", "Scores an evaluation's runs anew."),
@@ -55,7 +57,9 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(f"leaderboard.cli.{module}"), cmd_name)
+        command: click.Command = getattr(
+            importlib.import_module(f"leaderboard.cli.{module}"), cmd_name.replace("-", "_")
+        )
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  # click's signature

@@ -1,7 +1,7 @@
 """Run, judgment and query files: read into columns, or every problem with its line number.
 
 words   harmless (what may be told of a file's text)
-bytes   plain_text (decompression, limits), pieces (whole lines, several pieces at once)
+bytes   plain_text (decompression, limits), tar, members (files of an archive), pieces (whole lines, several at once)
 fields  fields (where they stand), decimals (numbers), ids, checks (of single values)
 table   tables (some rows), readers (one for each format, and their one table), rows (of a whole file)
 files   runs, judgments, queries; problems and guessing say what is wrong with one
@@ -25,6 +25,7 @@ from leaderboard.formats.judgments import (
     read_judgments,
     read_subtopic_judgments,
 )
+from leaderboard.formats.members import Member, is_archive_file, members
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, side_metadata
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
@@ -45,6 +46,7 @@ __all__ = [
     "Judgments",
     "Keys",
     "Limits",
+    "Member",
     "Metadata",
     "Pattern",
     "QueryRow",
@@ -55,7 +57,9 @@ __all__ = [
     "SubtopicJudgments",
     "Texts",
     "document_list",
+    "is_archive_file",
     "keys",
+    "members",
     "of_any_subtopic",
     "open_plain",
     "pair_keys",

@@ -36,6 +36,11 @@ RUN_SETTINGS: dict[str, Any] = {
     "withdrawn_at": None,
     "withdrawn_because": "",
     "holds_place": False,
+    "ruling": None,
+    "ruled_at": None,
+    "ruled_because": "",
+    "answers": {},
+    "said": {},
 }
 
 
@@ -92,10 +97,11 @@ def _checked(given: dict[str, Any]) -> dict[str, Any]:
         values |= checked_words(given["threshold"], given["label"], given["notes"], given["version"])
     except InvalidFields as error:
         fields.update(error.fields)
-    try:
-        values["withdrawn_because"] = checked_text(given["withdrawn_because"], LONGEST_REASON, "withdrawn_because")
-    except InvalidFields as error:
-        fields.update(error.fields)
+    for name in ("withdrawn_because", "ruled_because"):
+        try:
+            values[name] = checked_text(given[name], LONGEST_REASON, name)
+        except InvalidFields as error:
+            fields.update(error.fields)
     for name, value in given.items():
         if isinstance(value, dt.datetime) and not FIRST_DAY <= value < LAST_DAY:
             fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]

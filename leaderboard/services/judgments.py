@@ -55,11 +55,7 @@ def import_judgments(
     if subtopics is not None:
         _query_numbers(session, evaluation, subtopics, "judgments of subtopics")
         _check_grades(subtopics)
-    sha256 = judgments_sha256(
-        _rows(judgments),
-        (row[:2] for row in _rows(known)) if known is not None else (),
-        _rows_of_subtopics(subtopics) if subtopics is not None else (),
-    )
+    sha256 = revision_sha256(judgments, known, subtopics)
     newest = newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == sha256:
         raise Conflict(f"These are the judgments of revision {newest.number}, which is the newest one already.")
@@ -124,6 +120,17 @@ def import_judgments(
     )
     make_set(session, actor, evaluation)
     return revision
+
+
+def revision_sha256(
+    judgments: Judgments, known: Judgments | None = None, subtopics: SubtopicJudgments | None = None
+) -> str:
+    """The hash that a revision of these has."""
+    return judgments_sha256(
+        _rows(judgments),
+        (row[:2] for row in _rows(known)) if known is not None else (),
+        _rows_of_subtopics(subtopics) if subtopics is not None else (),
+    )
 
 
 def _query_numbers(

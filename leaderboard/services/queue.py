@@ -323,8 +323,8 @@ def sweep(session: Session) -> int:
     return len(expired)
 
 
-def unfinished(session: Session, evaluation_id: int | None = None) -> int:
-    """How many runs wait to be scored or are being scored: of one evaluation, or of all."""
+def unfinished(session: Session, evaluation_id: int | None = None, submission_id: int | None = None) -> int:
+    """How many runs wait to be scored or are being scored: of one evaluation, or of all; or how often one run does."""
     count = (
         sa.select(sa.func.count(Scoring.id))
         .join(ScoringSet)
@@ -332,6 +332,8 @@ def unfinished(session: Session, evaluation_id: int | None = None) -> int:
     )
     if evaluation_id is not None:
         count = count.where(ScoringSet.evaluation_id == evaluation_id)
+    if submission_id is not None:
+        count = count.where(Scoring.submission_id == submission_id)
     return session.scalar(count) or 0
 
 

@@ -32,8 +32,11 @@ class NewSystem:
     paper_url: str = ""
 
 
-def create_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:
-    """A system of the team. Its name is its own within the team; a baseline is made by organisers only."""
+def create_system(session: Session, actor: Actor, team: Team, new: NewSystem, slug: str = "") -> System:
+    """A system of the team. Its name is its own within the team; a baseline is made by organisers only.
+
+    slug  where it comes from another installation, unless it is taken here; made from the name otherwise
+    """
     _require_right(actor, team.id, new.kind)
     fields = _problems(new)
     shown, key = new.name, ""
@@ -48,7 +51,7 @@ def create_system(session: Session, actor: Actor, team: Team, new: NewSystem) ->
         raise InvalidFields(fields)
     system = System(
         team_id=team.id,
-        slug=_free_slug(session, team.id, shown),
+        slug=_free_slug(session, team.id, slug or shown),
         name=shown,
         name_key=key,
         description=new.description.strip(),

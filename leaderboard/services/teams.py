@@ -34,9 +34,15 @@ LONGEST_DESCRIPTION = 2000  # characters
 LONGEST_INVITATION = 90  # days
 
 
-def create_team(session: Session, actor: Actor, name: str, slug: str | None = None, description: str = "") -> Team:
-    """A team with the actor as its owner (none when made on the command line: add members there)."""
+def create_team(
+    session: Session, actor: Actor, name: str, slug: str | None = None, description: str = "", *, own: bool = True
+) -> Team:
+    """A team with the actor as its owner (none when made on the command line: add members there).
+
+    own  False for a team of the past that is brought in with its runs, which organisers do: nobody owns it then
+    """
     require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
+    require(own or actor.all_powerful or bool(actor.organises), "Only organisers bring in teams of others.")
     shown, key = checked_name(name)
     description = checked_text(description, LONGEST_DESCRIPTION, "description")
     other = session.scalar(sa.select(Team.name).where(Team.name_key == key))
@@ -55,7 +61,7 @@ def create_team(session: Session, actor: Actor, name: str, slug: str | None = No
         created_at=present(),
     )
     add_or_refuse(session, team, InvalidFields({"name": ["somebody just took this name"]}))
-    if actor.user_id is not None:
+    if own and actor.user_id is not None:
         session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.OWNER, joined_at=present()))
     record(session, actor, "create", team, name=team.name)
     return team

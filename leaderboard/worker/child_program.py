@@ -13,6 +13,7 @@ import queue
 import resource
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
@@ -36,7 +37,7 @@ from leaderboard.worker.messages import (
 )
 from leaderboard.worker.run_scorer import RunScorer
 
-__all__ = ["READY", "main", "of_error"]
+__all__ = ["READY", "answer", "main", "of_error"]
 
 READY = "ready"
 LEAST_ROOM = 32 * 2**20  # bytes that the bound must leave above what the process takes before any job
@@ -69,7 +70,9 @@ def main() -> None:
     _say(replies, READY)
     while True:
         job = jobs.get()
-        _say(replies, write_reply(_answer(run_scorer, job, settings, replies)))
+        # The worker must know the stage when this process dies.
+        reply = answer(run_scorer, job, settings.job_bytes, lambda stage: _say(replies, write_reply(Entered(stage))))
+        _say(replies, write_reply(reply))
 
 
 def _bound_memory(job_bytes: int) -> None:
@@ -100,13 +103,14 @@ def _say(replies: TextIO, line: str) -> None:
     replies.flush()
 
 
-def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO) -> Reply:
+def answer(run_scorer: RunScorer, job: Job, job_bytes: int, told: Callable[[Stage], None]) -> Reply:
+    """Does a job and says what came of it, whatever goes wrong; `told` is called with each stage first."""
     stage = Stage.STARTING
 
     def enter(next_one: Stage) -> None:
         nonlocal stage
         stage = next_one
-        _say(replies, write_reply(Entered(stage)))  # the worker must know it when this process dies
+        told(stage)
 
     try:
         if job.copy_only:
@@ -123,7 +127,7 @@ def _answer(run_scorer: RunScorer, job: Job, settings: Settings, replies: TextIO
     except FileRejected as error:
         return Rejected(error.problems, error.count)
     except MemoryError:
-        return out_of_memory(settings.job_bytes, stage)
+        return out_of_memory(job_bytes, stage)
     except Exception as error:  # whatever it is, the worker records it and lives on
         log.exception("submission %s failed while %s", job.submission_id, stage)
         return of_error(error, stage)

@@ -24,7 +24,7 @@ from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.mailing import Mailing
 from leaderboard.worker.messages import Copied, Exceeded, Failed, Job, Postponed, Rejected, Reply, Settings, Unreadable
 
-__all__ = ["Worker"]
+__all__ = ["Worker", "recorded"]
 
 BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
@@ -226,7 +226,7 @@ class Worker:
         """
         try:
             with self._database.write() as session:
-                recorded = self._recorded(session, claim, reply)
+                outcome = recorded(session, claim, reply)
         except NoDatabase:
             raise
         except Exception as error:
@@ -235,25 +235,7 @@ class Worker:
             with self._database.write() as session:
                 queue.park(session, claim, reason)
             return
-        log.info("submission %s: %s, %s", claim.submission_id, OUTCOME_WORDS[type(reply)], recorded.name.lower())
-
-    def _recorded(self, session: Session, claim: Claim, reply: Reply) -> Recorded:
-        match reply:
-            case RunScores():
-                return record_scores(session, claim, reply)
-            case Rejected(problems, count):
-                return reject(session, claim, problems, count)
-            case Exceeded(reason):
-                return reject(session, claim, [Problem(None, reason)], 1)
-            case Unreadable(reason, damaged):
-                log.error("submission %s: %s", claim.submission_id, reason)
-                return Recorded.DONE if queue.park(session, claim, reason, damaged=damaged) else Recorded.LOST
-            case Postponed(reason):
-                return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
-            case Copied():
-                raise ValueError("a copy was made where a run was to be scored")
-            case Failed(reason):
-                return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST
+        log.info("submission %s: %s, %s", claim.submission_id, OUTCOME_WORDS[type(reply)], outcome.name.lower())
 
     def _switch_ready_sets(self) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.
@@ -293,3 +275,23 @@ class Worker:
             found = queue.sweep(session)
         if found:
             log.warning("%s jobs had lost their workers and wait again", found)
+
+
+def recorded(session: Session, claim: Claim, reply: Reply) -> Recorded:
+    """Records what came of a job, as its reply says."""
+    match reply:
+        case RunScores():
+            return record_scores(session, claim, reply)
+        case Rejected(problems, count):
+            return reject(session, claim, problems, count)
+        case Exceeded(reason):
+            return reject(session, claim, [Problem(None, reason)], 1)
+        case Unreadable(reason, damaged):
+            log.error("submission %s: %s", claim.submission_id, reason)
+            return Recorded.DONE if queue.park(session, claim, reason, damaged=damaged) else Recorded.LOST
+        case Postponed(reason):
+            return Recorded.DONE if queue.postpone(session, claim, reason) else Recorded.LOST
+        case Copied():
+            raise ValueError("a copy was made where a run was to be scored")
+        case Failed(reason):
+            return Recorded.DONE if queue.fail(session, claim, reason) else Recorded.LOST

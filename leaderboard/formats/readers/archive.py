@@ -4,7 +4,6 @@ It is read as a stream, under caps, and never unpacked to disk. A file is called
 or without; it lists `document TAB Y|N TAB score` or `document TAB score`.
 """
 
-import re
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
@@ -12,73 +11,18 @@ from pathlib import PurePosixPath
 from leaderboard.formats.checks import identifier
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import Piece, cut
-from leaderboard.formats.plain_text import MIB, CappedReader, foreign_start, rejection
+from leaderboard.formats.plain_text import CappedReader, foreign_start, rejection
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.tables import CheckedRows, Schema, Table, schema_of_width
+from leaderboard.formats.tar import ARCHIVE_START, SoundEntry, entries, is_archive, read_end, refuse_bad
 from leaderboard.numbers import is_number
 
-__all__ = ["is_archive", "read_archive"]
+__all__ = ["read_archive"]
 
-TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
-ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
 PREFIX = "q-"
 ENDINGS = frozenset({".tsv", ".txt"})
-LONGEST_HEADER = 1 << 16  # bytes of one entry's extended header
-MOST_GLOBAL = 16  # records of global headers; tarfile copies them for every later entry. `git archive` writes one
-WHOLE_NUMBERS = frozenset({"size", "uid", "gid", "GNU.sparse.size", "GNU.sparse.realsize"})  # in an extended header
-TIMES = frozenset({"atime", "ctime", "mtime"})
-DIGITS = re.compile(r"[0-9]{1,18}")
-SIZE_AT = slice(124, 136)  # of a header: octal digits between blanks, up to a NUL, or a number of base 256
-SIZE = re.compile(rb" *[0-7]* *(\0.*)?|[\x80\xff].*", re.DOTALL)
 HEADER_WORDS = frozenset({"doc", "docid", "doc_id", "docno", "document", "document_id", "decision", "score", "y/n"})
-
-
-def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a tar archive; one without files starts with its end, all NULs.
-
-    Its first header has the magic and, unlike any text, NULs before it.
-    """
-    before = start[:TAR_MAGIC_AT]
-    empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
-    return empty or (b"\0" in before and start[TAR_MAGIC_AT:].startswith(TAR_MAGIC))
-
-
-class _Entry(tarfile.TarInfo):
-    """An entry whose header must be sound: tarfile takes a bad one for the end of the archive, or stumbles over it.
-
-    Its extended header must be small: tarfile reads it whole. Its numbers must be digits: tarfile reads them with int()
-    and float(), which take 1_9 for 19.
-    """
-
-    @classmethod
-    def fromtarfile(cls, archive: tarfile.TarFile) -> "_Entry":
-        if len(archive.pax_headers) > MOST_GLOBAL:  # those of the headers before this entry
-            raise tarfile.ReadError(f"more than {MOST_GLOBAL} records in global headers")
-        try:
-            entry = super().fromtarfile(archive)
-        except (ValueError, LookupError, ArithmeticError) as error:  # of a number or a map in an extended header
-            raise tarfile.ReadError("a header can't be read") from error
-        except RecursionError:  # each one is read within the one before it
-            raise tarfile.ReadError("hundreds of headers that belong to one entry") from None
-        for name, value in entry.pax_headers.items():
-            if not (DIGITS.fullmatch(value) if name in WHOLE_NUMBERS else name not in TIMES or is_number(value)):
-                raise tarfile.ReadError(f"a header's {name} is no number")
-        return entry
-
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Entry":
-        try:
-            entry = super().frombuf(buf, encoding, errors)
-        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # there since Python 3.2, but not in the stubs
-            raise
-        except tarfile.HeaderError as error:
-            raise tarfile.ReadError(str(error) if buf else "its end is missing") from None
-        if not entry.isfile() and entry.size > LONGEST_HEADER:
-            raise tarfile.ReadError("an entry's header is too long")
-        if not SIZE.fullmatch(buf[SIZE_AT]):
-            raise tarfile.ReadError("a header's size is no number")
-        return entry
 
 
 def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Problems) -> Iterator[Table]:
@@ -93,9 +37,9 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
     seen: dict[str, str] = {}
     schema: Schema | None = None
     try:
-        with tarfile.open(fileobj=text, mode="r|", tarinfo=_Entry) as archive:
-            for place, entry in enumerate(_entries(archive)):
-                _refuse_bad(entry, place, problems)
+        with tarfile.open(fileobj=text, mode="r|", tarinfo=SoundEntry) as archive:
+            for place, entry in enumerate(entries(archive)):
+                refuse_bad(entry, place, limits, problems.name)
                 file = archive.extractfile(entry)
                 if file is None:
                     continue
@@ -119,50 +63,13 @@ def read_archive(text: CappedReader, schemas: Sequence[Schema], problems: Proble
                     yield read_piece(piece, schema, limits, problems.part)
                 # An empty table, so that a query counts that returned nothing.
                 yield CheckedRows(schema or schemas[0], limits, problems.part).table()
-            _read_end(archive)
+            read_end(archive)
     except tarfile.TarError as error:
         raise rejection(problems.name, f"is a damaged archive ({error}); make it again") from None
     finally:
         problems.part = WHOLE
     if not seen:
         problems.raise_empty("is an archive without files")
-
-
-def _entries(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
-    """The entries one after the other; none is kept."""
-    while (entry := archive.next()) is not None:
-        yield entry
-        archive.members.clear()  # type: ignore[attr-defined]  # not in the stubs; it grows with every entry
-
-
-def _refuse_bad(entry: tarfile.TarInfo, place: int, problems: Problems) -> None:
-    name, limits = problems.name, problems.limits
-    path = PurePosixPath(entry.name)
-    if entry.size < 0:
-        raise rejection(name, f"is a damaged archive ({shown(entry.name)} has a size below 0); make it again")
-    if place >= limits.members:
-        raise rejection(name, f"holds more than {limits.members:,} files, the most allowed")
-    if path.is_absolute() or ".." in path.parts:
-        raise rejection(name, f"holds {shown(entry.name)}, a path that leads out of the archive")
-    if not (entry.isfile() or entry.isdir()) or entry.issparse():
-        raise rejection(name, f"holds {shown(entry.name)}, a link or another thing that is no plain file")
-    if path.name.startswith("._"):
-        raise rejection(name, f"holds {shown(entry.name)}, an extra of macOS; set COPYFILE_DISABLE=1 and make it again")
-
-
-def _read_end(archive: tarfile.TarFile) -> None:
-    """Reads on to the end of the file, where damage and loss show: the first block of NULs was read, one must follow.
-
-    Raises tarfile.ReadError when another thing does.
-    """
-    stream = archive.fileobj
-    size = 0
-    while stream is not None and (piece := stream.read(MIB)):
-        size += len(piece)
-        if any(piece):
-            raise tarfile.ReadError("something follows its end")
-    if size < tarfile.BLOCKSIZE:
-        raise tarfile.ReadError("its end is missing")
 
 
 def _query(name: str, allowed: frozenset[str] | None) -> str:

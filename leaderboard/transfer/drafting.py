@@ -1,0 +1,402 @@
+"""A manifest for a tree that has none: what its files are, by their content; whose runs, of which year, by their paths.
+
+Understood are TREC's archive (`input.TAG.gz` beside the judgments), folders for each team or task, a team's archive
+with a folder for each period, and tables that say of each run its team and kind.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Any
+
+from leaderboard.errors import FileRejected
+from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
+from leaderboard.formats.guessing import HEAD_BYTES
+from leaderboard.formats.harmless import shown
+from leaderboard.numbers import is_number
+from leaderboard.rules.standings import SystemKind
+from leaderboard.services.names import name_key, slug_of
+from leaderboard.transfer.importing import label_of_file
+from leaderboard.transfer.toml import written
+from leaderboard.transfer.tree import Tree
+
+__all__ = ["Draft", "draft_of"]
+
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+NUMBER = re.compile(r"\d+")
+GENERIC = {
+    "runs",
+    "run",
+    "input",
+    "inputs",
+    "submissions",
+    "submitted",
+    "results",
+    "qrels",
+    "topics",
+    "judgments",
+    "data",
+}
+SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
+SUM_FILES = ("md5", "md5sum", "md5sums", "md5sums.txt", "md5.txt")
+HEAD_LINES = 50
+LARGEST_TABLE = 4 << 20
+RUN_COLUMNS = ("run", "runtag", "run tag", "tag", "runid", "run id")
+TEAM_COLUMNS = ("team", "group", "organization", "organisation", "participant", "team id")
+KIND_COLUMNS = ("runtype", "run type", "type", "kind")
+MEASURES, GRADED = ["AP", "P@10", "RR"], ["nDCG@10", "AP", "P@10", "RR"]
+
+
+class Kind(StrEnum):
+    RUN = "run"
+    JUDGMENTS = "judgments"
+    QUERIES = "queries"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """text: TOML. notes: what to look at before it is used."""
+
+    text: str
+    evaluations: int
+    runs: int
+    notes: tuple[str, ...]
+
+
+@dataclass
+class _Place:
+    """What will be an evaluation: the files that belong together.
+
+    words  what a run's path must hold to be of it, where the runs of several lie in one place
+    """
+
+    folder: str
+    judgments: list[str]
+    queries: list[str] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        own = PurePosixPath(self.folder).name
+        return own if own and own.lower() not in GENERIC else (_word_of(self.judgments) or own)
+
+
+def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None) -> Draft:
+    """Drafts a manifest of a tree; `done` is told after each file. Its archives of teams are unpacked for that."""
+    archives = [path for path in tree.files if _is_of_teams(tree, path)]
+    for path in archives:
+        tree.unpack(path)
+    kinds: dict[Kind, list[str]] = {kind: [] for kind in Kind}
+    for path in tree.files:
+        if path not in archives:
+            kinds[_kind_of(tree, path)].append(path)
+        done(1)
+    places = _places(kinds)
+    table, sums = _table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
+    notes = [f"{path}: not recognised as anything" for path in kinds[Kind.OTHER] if not _explains(path, tree)]
+    notes += [f"{path}: belongs to no judgments that were found" for path in _left_over(kinds, places)]
+    evaluations, graded, unknown = [], False, 0
+    for place in places:
+        entry, highest, nameless = _evaluation(tree, place, archives, table, sums, notes)
+        evaluations.append(entry)
+        graded, unknown = graded or highest > 1, unknown + nameless
+    periods = Counter(one["period"] for one in evaluations)
+    for one in evaluations:
+        if periods[one["period"]] > 1:  # tasks of one year
+            one["condition"] = one["title"]
+    if unknown:
+        notes.insert(0, f"of {unknown:,} runs the files do not say the team: the draft takes the run's name for it")
+    title = _title(tree.name)
+    measures = GRADED if graded else MEASURES
+    campaign = {
+        "slug": slug_of(title) or "campaign", "title": title, "description": "", "measures": measures,
+        "primary_measure": measures[0], "compat": 10,
+    }  # fmt: skip
+    teams = _teams(evaluations)
+    content = {"archives": archives or None, "campaign": campaign, "team": teams, "evaluation": evaluations}
+    return Draft(HEAD + written(content), len(evaluations), sum(len(one["run"]) for one in evaluations), tuple(notes))
+
+
+HEAD = """\
+# A draft: read it, correct it, then import it with `leaderboard import-campaign FOLDER --manifest THIS_FILE`.
+# docs/import.md says what may stand here.
+#
+# - campaign: title, measures; compat = 9 where the published figures come from trec_eval 9 (or 8).
+# - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
+# - evaluation: its period, and when it opened and closed (opens_at, closes_at).
+# - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline"; md5 as its publisher has it.
+
+"""
+
+
+def _is_of_teams(tree: Tree, path: str) -> bool:
+    """Whether an archive holds runs, and is none itself: every zip, and tars with folders of more than one level."""
+    file = tree.files[path]
+    if not is_archive_file(file):
+        return False
+    if path.lower().endswith(".zip"):
+        return True
+    try:
+        with open_plain(file) as text:
+            read_run(text, name=path)
+    except FileRejected:
+        return True
+    return False
+
+
+def _kind_of(tree: Tree, path: str) -> Kind:
+    """By the first lines."""
+    try:
+        with open_plain(tree.files[path], Limits()) as text:
+            head = text.peek(HEAD_BYTES)
+    except (FileRejected, OSError):
+        return Kind.OTHER
+    if head.lstrip()[:1] == b"<" and (b"<top" in head.lower() or b"<topic" in head.lower()):
+        return Kind.QUERIES
+    lines = head.decode(errors="replace").splitlines()
+    lines = [line for line in (lines[:-1] if len(head) >= HEAD_BYTES else lines) if line.strip()][:HEAD_LINES]
+    if not lines:
+        return Kind.OTHER
+    fields = [line.split() for line in lines]
+    if all(len(one) == 6 and is_number(one[3]) and is_number(one[4]) for one in fields):
+        return Kind.RUN
+    if all(len(one) == 4 and one[2] in ("Y", "N") and is_number(one[3]) for one in fields):
+        return Kind.RUN
+    if all(
+        (len(one) == 4 and is_number(one[3]) and not is_number(one[2])) or (len(one) == 4 and _whole(one[3]))
+        for one in fields
+    ):
+        return Kind.JUDGMENTS
+    parts = [line.split("\t") for line in lines]
+    if all(2 <= len(one) <= 3 and len(one[0].split()) == 1 and not is_number(one[1]) for one in parts):
+        return Kind.QUERIES
+    if lines[0].startswith("{") and '"score"' in lines[0]:
+        return Kind.RUN
+    return Kind.OTHER
+
+
+def _whole(text: str) -> bool:
+    return text.lstrip("-").isdigit()
+
+
+def _places(kinds: Mapping[Kind, list[str]]) -> list[_Place]:
+    """An evaluation for each folder with judgments, or for each file of them where one folder has several."""
+    by_folder: dict[str, list[str]] = {}
+    for path in kinds[Kind.JUDGMENTS]:
+        by_folder.setdefault(str(PurePosixPath(path).parent), []).append(path)
+    places = []
+    for folder, files in by_folder.items():
+        groups: dict[str, list[str]] = {}
+        for file in files:
+            groups.setdefault(_word_of([file]), []).append(file)
+        places += [_Place(_above(folder), own[:1] if len(groups) > 1 else own) for own in groups.values()]
+    for path in kinds[Kind.RUN]:
+        if (place := _best(places, path)) is not None:
+            place.runs.append(path)
+    for path in kinds[Kind.QUERIES]:
+        if (place := _best(places, path)) is not None:
+            place.queries.append(path)
+    return places
+
+
+def _above(folder: str) -> str:
+    """The folder of the evaluation: not the one called `qrels`."""
+    path = PurePosixPath(folder)
+    while path.name.lower() in GENERIC:
+        path = path.parent
+    return "" if str(path) == "." else str(path)
+
+
+def _best(places: list[_Place], path: str) -> _Place | None:
+    """The evaluation that a file is of: the one whose words its path holds, of these the one in the nearest folder."""
+    scored = []
+    for place in places:
+        inside = place.folder == "" or path.startswith(f"{place.folder}/")
+        words = {place.name.lower(), *YEAR.findall(_word_of(place.judgments) or place.name)} - {""}
+        parts = {part.lower() for part in PurePosixPath(path).parts}
+        said = any(word in parts or word in YEAR.findall(path) for word in words)
+        if said or (inside and (place.folder or len(places) == 1)):
+            scored.append((said, inside, len(place.folder), place))
+    if not scored:
+        return places[0] if len(places) == 1 else None
+    return max(scored, key=lambda one: one[:3])[3]
+
+
+def _word_of(paths: Iterable[str]) -> str:
+    """What of a file's name tells it from its neighbours: its year, or what is left of `qrels.NAME.txt`."""
+    for path in paths:
+        stem = label_of_file(path)
+        if year := YEAR.search(stem):
+            return year[0]
+        words = [word for word in re.split(r"[._-]+", stem) if word.lower() not in {*GENERIC, "qrel", "test", "final"}]
+        return "-".join(words)
+    return ""
+
+
+def _left_over(kinds: Mapping[Kind, list[str]], places: list[_Place]) -> list[str]:
+    taken = {path for place in places for path in (*place.judgments, *place.runs, *place.queries[:1])}
+    return [path for kind in (Kind.RUN, Kind.JUDGMENTS, Kind.QUERIES) for path in kinds[kind] if path not in taken]
+
+
+def _evaluation(
+    tree: Tree,
+    place: _Place,
+    archives: list[str],
+    table: Mapping[str, Mapping[str, str]],
+    sums: Mapping[str, str],
+    notes: list[str],
+) -> tuple[dict[str, Any], int, int]:
+    """Its table of the manifest, the highest grade, and of how many runs the team is not known."""
+    judged: dict[str, None] = {}
+    highest = 0
+    for path in place.judgments:
+        try:
+            found = read_judgments(tree.files[path], name=path)
+        except FileRejected as error:
+            notes.append(error.message.partition("\n")[0])
+            continue
+        judged |= dict.fromkeys(found.queries)
+        highest = max(highest, int(found.grade.max(initial=0)))
+    runs, listed, nameless = [], dict(judged), 0
+    for path in sorted(place.runs):
+        try:
+            listed |= dict.fromkeys(read_run(tree.files[path], name=path).queries)
+        except FileRejected as error:
+            notes.append(error.message.partition("\n")[0])
+        run, named = _run(path, place, archives, table, sums)
+        runs.append(run)
+        nameless += not named
+    queries = place.queries[0] if place.queries else ""
+    if queries:
+        try:
+            there = {row.id for row in read_queries(tree.files[queries], name=queries)}
+        except FileRejected as error:
+            notes.append(error.message.partition("\n")[0])
+            there = set()
+        if not there >= set(judged):
+            queries = ""
+    ids = list(listed)
+    if all(one.isascii() and one.isdigit() for one in ids):
+        ids.sort(key=int)
+    name = place.name or tree.name
+    year = YEAR.search(name) or YEAR.search(place.folder) or YEAR.search(tree.name)
+    number = NUMBER.search(name)
+    entry: dict[str, Any] = {
+        "slug": slug_of(name) or "evaluation",
+        "title": _title(name),
+        "period": year[0] if year else _title(name),
+        "period_key": int(year[0]) if year else int(number[0]) if number else 1,
+        "queries": queries or None,
+        "query_ids": None if queries or ids == list(judged) else ids,
+        "judgments": [{"file": path} for path in place.judgments],
+        "run": runs,
+    }
+    return entry, highest, nameless
+
+
+def _run(
+    path: str,
+    place: _Place,
+    archives: list[str],
+    table: Mapping[str, Mapping[str, str]],
+    sums: Mapping[str, str],
+) -> tuple[dict[str, Any], bool]:
+    """A run's table of the manifest, and whether its team is known."""
+    label = label_of_file(path)
+    said = table.get(label.lower(), {})
+    archive = next((one for one in archives if path.startswith(f"{one}/")), "")
+    team = said.get("team") or (label_of_file(archive).removesuffix(".zip").removesuffix(".tar") if archive else "")
+    if not team:
+        words = {place.name.lower(), *YEAR.findall(place.name)}
+        folders = PurePosixPath(path).parts[:-1]
+        inside = folders[len(PurePosixPath(place.folder).parts) :] if path.startswith(f"{place.folder}/") else folders
+        own = [part for part in inside if part.lower() not in GENERIC | words and not YEAR.fullmatch(part)]
+        team = own[-1] if own else ""
+    run: dict[str, Any] = {"file": path, "team": team or label, "system": label}
+    if said.get("kind") and said["kind"] != SystemKind.AUTOMATIC:
+        run["kind"] = said["kind"]
+    if md5 := sums.get(path) or sums.get(PurePosixPath(path).name):
+        run["md5"] = md5
+    return run, bool(team)
+
+
+def _table_of_runs(tree: Tree, others: list[str]) -> dict[str, dict[str, str]]:
+    """What tables in the tree say of a run, by its name in lower case: its team and kind."""
+    found: dict[str, dict[str, str]] = {}
+    for path in others:
+        rows = _rows_of_table(tree, path)
+        if not rows:
+            continue
+        head = [name.strip().lower() for name in rows[0]]
+        run, team, kind = (_column(head, names) for names in (RUN_COLUMNS, TEAM_COLUMNS, KIND_COLUMNS))
+        if run is None or team is None:
+            continue
+        for row in rows[1:]:
+            if len(row) == len(head) and row[run].strip():
+                said = row[kind].strip().lower() if kind is not None else ""
+                known = said if said in set(SystemKind) else ""
+                found.setdefault(row[run].strip().lower(), {"team": row[team].strip(), "kind": known})
+    return found
+
+
+def _rows_of_table(tree: Tree, path: str) -> list[list[str]]:
+    file = tree.files[path]
+    if not path.lower().endswith((".csv", ".tsv")) or file.stat().st_size > LARGEST_TABLE:
+        return []
+    text = file.read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
+    try:
+        return [
+            row
+            for row in csv.reader(io.StringIO(text), delimiter="\t" if path.lower().endswith(".tsv") else ",")
+            if row
+        ]
+    except csv.Error:
+        return []
+
+
+def _column(head: list[str], names: tuple[str, ...]) -> int | None:
+    return next((head.index(name) for name in names if name in head), None)
+
+
+def _sums(tree: Tree, others: list[str]) -> dict[str, str]:
+    """MD5 sums that files such as MD5SUMS or run.gz.md5 hold: by path and by name."""
+    found: dict[str, str] = {}
+    for path in others:
+        name = PurePosixPath(path).name.lower()
+        if (name in SUM_FILES or name.endswith(".md5")) and tree.files[path].stat().st_size <= LARGEST_TABLE:
+            for line in tree.files[path].read_text(encoding="utf-8", errors="replace").splitlines():
+                if told := SUMS.fullmatch(line.strip()):
+                    found[told[2].removeprefix("./")] = told[1].lower()
+    return found
+
+
+def _explains(path: str, tree: Tree) -> bool:
+    """Whether a file that is neither run, judgments nor queries was used all the same."""
+    name = PurePosixPath(path).name.lower()
+    return name in SUM_FILES or name.endswith(".md5") or bool(_table_of_runs(tree, [path]))
+
+
+def _teams(evaluations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every team once, under the spelling that stands first; others that mean the same are listed."""
+    found: dict[str, list[str]] = {}
+    for evaluation in evaluations:
+        for run in evaluation["run"]:
+            spelled = found.setdefault(name_key(run["team"]), [])
+            if run["team"] not in spelled:
+                spelled.append(run["team"])
+    return [
+        {"name": names[0], "spellings": names[1:] or None}
+        for names in sorted(found.values(), key=lambda one: one[0].lower())
+    ]
+
+
+def _title(name: str) -> str:
+    words = re.sub(r"[\s_]+", " ", shown(label_of_file(name))).strip() or "Campaign"
+    words = re.sub(r"(?<=[A-Za-z])(?=\d+$)", " ", words)
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,395 @@
+"""What a manifest says of a campaign: TOML, read into records, or every problem with its place in the file."""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from leaderboard.db import Base
+from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.harmless import harmless, shown
+from leaderboard.models import Campaign, Evaluation, Submission, System
+from leaderboard.services.names import name_key, slug_of
+from leaderboard.transfer.columns import SETTINGS, as_stored
+
+__all__ = [
+    "NAME",
+    "EvaluationEntry",
+    "JudgmentsEntry",
+    "Manifest",
+    "Many",
+    "RunEntry",
+    "SystemEntry",
+    "TeamEntry",
+    "match",
+    "of_pattern",
+    "read_manifest",
+]
+
+NAME = "manifest.toml"
+MOST_BYTES = 32 * 2**20
+MOST_PROBLEMS = 50
+LONGEST_MESSAGE = 300
+OF_RUN = {"date": "run_at", "received": "received_at", "scored": "scored_at"}  # a manifest's word: the column
+MD5, SHA256 = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
+PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
+CAPTURED = ("team", "system", "tag", "label", "version")  # what a pattern may take from a path
+
+
+@dataclass(frozen=True, slots=True)
+class SystemEntry:
+    """A system that the manifest names. settings: further columns of System."""
+
+    name: str
+    slug: str
+    spellings: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamEntry:
+    """A team that the manifest names, under every spelling of its name, and its systems."""
+
+    name: str
+    slug: str
+    description: str
+    spellings: tuple[str, ...]
+    systems: tuple[SystemEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentsEntry:
+    """One revision of judgments: paths of its files, and what is new in it. source: None for the official one."""
+
+    file: str
+    note: str
+    known: str
+    subtopics: str
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """One run. team, system: as they are spelled there; "" where the manifest does not say.
+
+    md5, sha256  what its publisher says of the file, in hexadecimal digits; "" for nothing
+    kind         of the system, where the run makes it
+    settings     columns of Submission
+    """
+
+    file: str
+    team: str
+    system: str
+    kind: str
+    md5: str
+    sha256: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Runs by a pattern of their paths, such as `input.{tag}.gz`, with what holds for all of them.
+
+    values  what a run's entry may have; a text may name what the pattern takes: `{tag}`
+    """
+
+    files: str
+    values: Mapping[str, Any]
+
+    def match(self, path: str) -> dict[str, str] | None:
+        """What the pattern takes from a path; None where the path is not of it."""
+        return match(self.files, path)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationEntry:
+    """An evaluation: settings are columns of Evaluation, by name.
+
+    queries    path of their file; "" where `query_ids` are all that is known, or nothing
+    query_ids  instead of a file; none: the queries that are judged
+    hidden     ids of queries that are hidden
+    excluded   id -> why it counts nowhere
+    """
+
+    slug: str
+    title: str
+    period: str
+    settings: Mapping[str, Any]
+    queries: str
+    query_ids: tuple[str, ...]
+    hidden: tuple[str, ...]
+    excluded: Mapping[str, str]
+    judgments: tuple[JudgmentsEntry, ...]
+    runs: tuple[RunEntry | Many, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A whole one. archives: paths of archives whose files are meant too."""
+
+    slug: str
+    settings: Mapping[str, Any]
+    archives: tuple[str, ...]
+    teams: tuple[TeamEntry, ...]
+    evaluations: tuple[EvaluationEntry, ...]
+
+    def team(self, spelled: str) -> TeamEntry:
+        """The team that somebody called so; one that the manifest does not list has this name."""
+        key = name_key(spelled)
+        for team in self.teams:
+            if key in {name_key(name) for name in (team.name, team.slug, *team.spellings)}:
+                return team
+        return TeamEntry(spelled, "", "", (), ())
+
+
+def match(pattern: str, path: str) -> dict[str, str] | None:
+    """What the pattern's {names} take from a path; None where it does not fit.
+
+    `*` and a {name} stand for anything but /, the shortest that fits. There is no going back, so that no pattern takes
+    long; a name that stands twice must take the same.
+    """
+    pieces, parts = pattern.split("/"), path.split("/")
+    if len(pieces) != len(parts):
+        return None
+    taken: dict[str, str] = {}
+    for piece, part in zip(pieces, parts, strict=True):
+        for name, text in _match_part(piece, part) or [("", "")]:
+            if name == "" or taken.setdefault(name, text) != text:
+                return None
+    taken.pop("*", None)
+    return taken
+
+
+def _match_part(piece: str, part: str) -> list[tuple[str, str]] | None:
+    """(name, text) of each placeholder of a folder's or file's name; None where it does not fit."""
+    tokens = re.split(r"(\{[a-z]+\}|\*)", piece)
+    literals, names = tokens[::2], tokens[1::2]
+    if not names:
+        return [("*", "*")] if piece == part else None
+    if not part.startswith(literals[0]) or not part.endswith(literals[-1]):
+        return None
+    at, end = len(literals[0]), len(part) - len(literals[-1])
+    found = []
+    for name, literal in zip(names, [*literals[1:-1], None], strict=True):
+        until = end if literal is None else part.find(literal, at + (name != "*"), end)
+        if until < at + (name != "*"):
+            return None
+        if name != "*":
+            found.append((name[1:-1], part[at:until]))
+        at = until + len(literal or "")
+    return [*found, ("*", "*")]
+
+
+def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
+    """Reads a manifest. Raises FileRejected with every problem and its place, such as "evaluation 2 (round1)"."""
+    text = content.read_bytes() if isinstance(content, Path) else content
+    if len(text) > MOST_BYTES:
+        raise FileRejected([Problem(None, f"is larger than {MOST_BYTES:,} bytes")], name=name)
+    try:
+        given = tomllib.loads(text.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise FileRejected([Problem(None, "is no UTF-8 text")], name=name) from None
+    except RecursionError:
+        raise FileRejected([Problem(None, "is nested too deeply")], name=name) from None
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        message = harmless(str(error).partition(" (at ")[0], LONGEST_MESSAGE)
+        raise FileRejected([Problem(int(at[1]) if at else None, f"is no TOML: {message}")], name=name) from None
+    reading = _Reading()
+    manifest = reading.manifest(given)
+    if reading.problems:
+        problems = [Problem(None, problem) for problem in reading.problems]
+        raise FileRejected(problems[:MOST_PROBLEMS], len(problems), name)
+    return manifest
+
+
+@dataclass
+class _Table:
+    """A table of the manifest: each of its values is asked for once, and what nobody asked for is a problem."""
+
+    place: str
+    values: dict[str, Any]
+    problems: list[str]
+
+    def problem(self, name: str, message: str) -> None:
+        self.problems.append(f"{self.place}: {name}: {message}")
+
+    def text(self, name: str, usual: str = "", *, needed: bool = False) -> str:
+        value = self.values.pop(name, usual)
+        if not isinstance(value, str) or (needed and not value):
+            self.problem(name, "give a text, in quotes" if name in self.values or value != usual else "is missing")
+            return usual
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.values.pop(name, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            self.problem(name, "give a list of texts, each in quotes")
+            return ()
+        return tuple(value)
+
+    def tables(self, name: str, of: str, label: str = "slug") -> Iterator["_Table"]:
+        """The tables of a list, each under a name that a person finds: `evaluation 2 (round1)`."""
+        value = self.values.pop(name, [])
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+            self.problem(name, f"write [[{name}]] for each")
+            return
+        before = f"{self.place}, " if self.place != "campaign" else ""
+        for number, one in enumerate(value, 1):
+            called = one.get(label)
+            known = f" ({shown(called)})" if isinstance(called, str) and called else ""
+            yield _Table(f"{before}{of} {number}{known}", dict(one), self.problems)
+
+    def settings(
+        self, model: type[Base], names: Sequence[str], words: Mapping[str, str] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Those of these columns that are given, as they are stored. words: of others, what the manifest calls them."""
+        found = {}
+        for name, column in (*zip(names, names, strict=True), *words.items()):
+            if name in self.values:
+                try:
+                    found[column] = as_stored(model, column, self.values.pop(name))
+                except ValueError as error:
+                    self.problem(name, str(error))
+        return found
+
+    def end(self) -> None:
+        for name in self.values:
+            self.problem(shown(name), "there is no such setting")
+
+
+@dataclass
+class _Reading:
+    problems: list[str] = field(default_factory=list)
+
+    def manifest(self, given: dict[str, Any]) -> Manifest:
+        whole = _Table("campaign", {name: given[name] for name in given if name != "campaign"}, self.problems)
+        own = given.get("campaign")
+        campaign = _Table("campaign", dict(own) if isinstance(own, dict) else {}, self.problems)
+        if not isinstance(own, dict):
+            self.problems.append("[campaign] is missing")
+        slug = campaign.text("slug", needed=True)
+        settings = {"title": campaign.text("title", needed=True), **self._of(campaign, Campaign)}
+        campaign.end()
+        teams = tuple(self._team(table) for table in whole.tables("team", "team", "name"))
+        self._twice("team", [(name, name_key(name)) for team in teams for name in {team.name, *team.spellings}])
+        evaluations = tuple(self._evaluation(table) for table in whole.tables("evaluation", "evaluation"))
+        self._twice("evaluation", [(one.slug, one.slug) for one in evaluations])
+        manifest = Manifest(slug, settings, whole.texts("archives"), teams, evaluations)
+        whole.end()
+        return manifest
+
+    def _of(self, table: _Table, model: type[Base], *asked: str) -> dict[str, Any]:
+        already = {"slug", "title", "name", *asked}
+        return table.settings(model, [name for name in SETTINGS[model] if name not in already])
+
+    def _twice(self, what: str, named: Sequence[tuple[str, str]]) -> None:
+        seen: dict[str, str] = {}
+        for name, key in named:
+            if seen.setdefault(key, name) is not name:
+                self.problems.append(f"{what} {shown(name)}: is there twice, as {shown(seen[key])}")
+
+    def _team(self, table: _Table) -> TeamEntry:
+        name = table.text("name", needed=True)
+        systems = tuple(self._system(one) for one in table.tables("system", "system", "name"))
+        team = TeamEntry(name, table.text("slug"), table.text("description"), table.texts("spellings"), systems)
+        table.end()
+        return team
+
+    def _system(self, table: _Table) -> SystemEntry:
+        name, slug, spellings = table.text("name", needed=True), table.text("slug"), table.texts("spellings")
+        system = SystemEntry(name, slug, spellings, self._of(table, System))
+        table.end()
+        return system
+
+    def _evaluation(self, table: _Table) -> EvaluationEntry:
+        runs: list[RunEntry | Many] = [self._run(one) for one in table.tables("run", "run", "file")]
+        runs += [self._many(one) for one in table.tables("runs", "runs", "files")]
+        title = table.text("title")
+        slug = table.text("slug", slug_of(title)) or slug_of(title)
+        period = table.text("period", needed=True)
+        if not slug:
+            table.problem("slug", "is missing")
+        excluded = {}
+        for one in table.tables("excluded", "excluded", "query"):
+            excluded[one.text("query", needed=True)] = one.text("because", needed=True)
+            one.end()
+        entry = EvaluationEntry(
+            slug=slug,
+            title=title or period,
+            period=period,
+            queries=table.text("queries"),
+            query_ids=table.texts("query_ids"),
+            hidden=table.texts("hidden"),
+            excluded=excluded,
+            judgments=tuple(self._judgments(table)),
+            runs=tuple(runs),
+            settings=self._of(table, Evaluation, "period"),
+        )
+        table.end()
+        return entry
+
+    def _judgments(self, table: _Table) -> Iterator[JudgmentsEntry]:
+        if isinstance(table.values.get("judgments"), str):
+            yield JudgmentsEntry(table.text("judgments"), "", "", "", None)
+            return
+        for one in table.tables("judgments", "judgments", "file"):
+            file, note, source = one.text("file", needed=True), one.text("note"), one.text("source")
+            yield JudgmentsEntry(file, note, one.text("known"), one.text("subtopics"), source or None)
+            one.end()
+
+    def _run(self, table: _Table) -> RunEntry:
+        file = table.text("file", needed=True).removeprefix("./")
+        run = _run_entry(table, file)
+        table.end()
+        return run
+
+    def _many(self, table: _Table) -> Many:
+        files = table.text("files", needed=True).removeprefix("./")
+        for name in PLACEHOLDER.findall(files):
+            if name not in CAPTURED:
+                table.problem("files", f"there is no {{{name}}}; write * or one of {', '.join(CAPTURED)}")
+        values = dict(table.values)
+        _run_entry(table, "")  # what is wrong is told once, not for every file
+        table.end()
+        return Many(files, values)
+
+
+def _run_entry(table: _Table, file: str) -> RunEntry:
+    """What a manifest's table says of the run in this file."""
+    md5, sha256 = table.text("md5").lower(), table.text("sha256").lower()
+    for name, value, pattern in (("md5", md5, MD5), ("sha256", sha256, SHA256)):
+        if value and not pattern.fullmatch(value):
+            table.problem(name, "give its hexadecimal digits, all of them")
+    kind = table.text("kind")
+    if kind:
+        table.values["kind"] = kind
+        kind = table.settings(System, ["kind"]).get("kind", "")
+    return RunEntry(
+        file,
+        table.text("team"),
+        table.text("system"),
+        kind,
+        md5,
+        sha256,
+        table.settings(Submission, [name for name in SETTINGS[Submission] if name not in OF_RUN.values()], OF_RUN),
+    )
+
+
+def of_pattern(many: Many, path: str, taken: Mapping[str, str]) -> RunEntry:
+    """The run in a file that the pattern fits, with what it takes from the path put into the texts."""
+    values = {name: _filled(value, taken) for name, value in many.values.items()}
+    own = {"team": "team", "system": "system", "label": "label", "version": "version"}
+    given = {name: taken[source] for name, source in own.items() if source in taken}
+    if "tag" in taken:
+        given = {"system": taken["tag"], "label": taken["tag"]} | given
+    return _run_entry(_Table(path, given | values, []), path)
+
+
+def _filled(value: Any, taken: Mapping[str, str]) -> Any:
+    if not isinstance(value, str):
+        return value
+    return PLACEHOLDER.sub(lambda found: taken.get(found[1], found[0]), value)

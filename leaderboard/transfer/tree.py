@@ -1,0 +1,110 @@
+"""The files of a folder or an archive, by their paths; an archive's lie in a private folder under numbers meanwhile."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from leaderboard.errors import BadInput
+from leaderboard.formats import Limits, is_archive_file, members
+from leaderboard.formats.harmless import shown
+from leaderboard.formats.plain_text import EXPANDED_FREE
+
+__all__ = ["MOST_FILES", "Tree", "open_tree"]
+
+MOST_FILES = 200_000  # of a folder
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Files by their paths, parted by /, in the order of these.
+
+    name    what messages call it
+    files   path -> where it lies on this machine
+    limits  of all that is unpacked from archives
+    """
+
+    name: str
+    files: dict[str, Path]
+    limits: Limits
+    _kept: Path
+
+    def file(self, path: str) -> Path:
+        """Raises BadInput for a path that is not there."""
+        found = self.files.get(path.removeprefix("./"))
+        if found is None:
+            raise BadInput(f"{self.name} has no file {shown(path)}")
+        return found
+
+    def unpack(self, path: str) -> None:
+        """Adds the files of an archive that is in the tree: `a.zip/2025/run` is the file 2025/run of a.zip.
+
+        Raises FileRejected for a hostile or damaged one and BadInput where it is not there.
+        """
+        left = replace(self.limits, expanded_bytes=max(1, self.limits.expanded_bytes - self._unpacked()))
+        _unpack(self.file(path), left, path, self._kept, self.files, f"{path}/")
+
+    def _unpacked(self) -> int:
+        return sum(file.stat().st_size for file in self._kept.iterdir())
+
+
+@contextmanager
+def open_tree(source: Path, limits: Limits | None = None) -> Iterator[Tree]:
+    """The files of a folder, or of an archive; archives within stay closed until `unpack`.
+
+    limits  of what is unpacked
+
+    Raises BadInput for what is neither and for a folder of too many files, and FileRejected as `formats.members` does.
+    """
+    limits = limits or Limits()
+    with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as kept:
+        tree = Tree(source.name, {}, limits, Path(kept))
+        if source.is_dir():
+            tree.files.update(_of_folder(source))
+        elif is_archive_file(source):
+            _unpack(source, limits, source.name, tree._kept, tree.files, "")
+            _without_one_folder(tree.files)
+        else:
+            raise BadInput(f"{source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
+        yield tree
+
+
+def _of_folder(folder: Path) -> dict[str, Path]:
+    """Its files, sorted; hidden folders and what lies behind links of folders are left out."""
+    found: dict[str, Path] = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(place) / name
+            if path.is_file():
+                found[path.relative_to(folder).as_posix()] = path
+            if len(found) > MOST_FILES:
+                raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
+    return dict(sorted(found.items()))
+
+
+def _unpack(archive: Path, limits: Limits, name: str, kept: Path, files: dict[str, Path], before: str) -> None:
+    allowed = min(limits.expanded_bytes, EXPANDED_FREE + limits.expanded_times * archive.stat().st_size)
+    for member in members(archive, limits=limits, name=name):
+        path = kept / f"{len(files):06}"
+        with path.open("wb") as target:
+            while piece := member.content.read(PIECE):
+                allowed -= len(piece)
+                if allowed < 0:
+                    raise BadInput(f"{name} expands to more than is allowed; unpack it first, or leave files out")
+                target.write(piece)
+        files[before + member.path] = path
+
+
+def _without_one_folder(files: dict[str, Path]) -> None:
+    """Takes a folder off every path where all files lie in the same one, as archives of a folder are made."""
+    while files and "/" in next(iter(files)):
+        top = next(iter(files)).partition("/")[0] + "/"
+        if not all(path.startswith(top) for path in files):
+            return
+        shorter = {path.removeprefix(top): place for path, place in files.items()}
+        files.clear()
+        files.update(shorter)

@@ -1,0 +1,249 @@
+"""`leaderboard import-campaign` and `leaderboard export`."""
+
+import gzip
+import hashlib
+import json
+import os
+import signal
+import sys
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.db import Database
+from leaderboard.models import Evaluation, JudgmentRevision, Query, Score, Scoring, Submission, System, Team
+from leaderboard.rules.settings import Subset
+from leaderboard.services.people import create_user
+from leaderboard.transfer.columns import as_moment
+from tests.cli.conftest import Command
+from tests.support.processes import Process
+from tests.support.waiting import wait_until
+from tests.support.world import new_account
+
+Says = Callable[..., str]
+
+QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"
+TOPICS = "q1\tharbour fees\tlaw\nq2\ttides\t\nq3\tnobody judged this\t\n"
+ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
+
+
+def run(tag: str, first: str = "d1") -> bytes:
+    return f"q1 Q0 {first} 1 2.5 {tag}\nq1 Q0 d9 2 1.5 {tag}\nq2 Q0 d3 1 1.0 {tag}\n".encode()
+
+
+def rows(url: str, statement: sa.Select[Any]) -> list[Any]:
+    with closing(Database.connect(url)) as database, database.read() as session:
+        return [tuple(row) for row in session.execute(statement)]
+
+
+def outcome(url: str) -> list[Any]:
+    """Every figure with whose it is and its dates, but for ids and this machine's clock."""
+    return rows(
+        url,
+        sa.select(
+            Evaluation.slug, Team.name, System.name, System.kind, Submission.label, Submission.run_at,
+            Submission.received_at, Submission.late, Submission.charged, Scoring.state, Score.measure, Score.mean,
+        )
+        .join(Submission, Submission.evaluation_id == Evaluation.id)
+        .join(Team, Team.id == Submission.team_id)
+        .join(System, System.id == Submission.system_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .outerjoin(Score, sa.and_(Score.scoring_id == Scoring.id, Score.subset == Subset.ALL))
+        .order_by(Submission.id, Score.measure),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """As TREC's archive has it: a year's runs as input.TAG.gz, the judgments and topics beside them."""
+    folder = tmp_path / "archive"
+    for year, first in (("2019", "d1"), ("2020", "d8")):
+        place = folder / f"trec-{year}"
+        place.mkdir(parents=True)
+        (place / "qrels.txt").write_text(QRELS)
+        (place / "topics.tsv").write_text(TOPICS)
+        for tag in ("alderA", "birchB"):
+            (place / f"input.{tag}.gz").write_bytes(
+                gzip.compress(run(tag, "d1" if tag == "alderA" else first), mtime=0)
+            )
+    (folder / "participants.csv").write_text("Run,Team,RunType\nalderA,Alder,manual\nbirchB,Birch,automatic\n")
+    (folder / "MD5SUMS").write_text(f"{hashlib.md5(run('alderA')).hexdigest()}  trec-2019/input.alderA.gz\n")
+    (folder / "notes.pdf").write_bytes(b"%PDF-1.4")
+    return folder
+
+
+@pytest.fixture
+def manifest(command: Command, archive: Path, tmp_path: Path) -> Path:
+    """The draft, with what the files don't say put in."""
+    path = tmp_path / "manifest.toml"
+    assert command("import-campaign", archive, "--write-manifest", path).status == 0
+    text = path.read_text().replace("period_key = 2019\n", "period_key = 2019\ncloses_at = 2019-08-31\n")
+    dated = 'file = "trec-2019/input.alderA.gz"\ndate = 2019-08-20\n'
+    path.write_text(text.replace('file = "trec-2019/input.alderA.gz"\n', dated))
+    return path
+
+
+@ONE_ENGINE
+def test_a_draft_is_made_from_trecs_archive(ok: Says, archive: Path, tmp_path: Path) -> None:
+    said = ok("import-campaign", archive, "--write-manifest", tmp_path / "manifest.toml")
+    assert "2 evaluations, 4 runs" in said
+    assert "notes.pdf: not recognised as anything" in said
+    assert "participants.csv" not in said
+    text = (tmp_path / "manifest.toml").read_text()
+    assert text.count('name = "Alder"\n') == 1
+    assert 'file = "trec-2020/input.birchB.gz"\nteam = "Birch"\nsystem = "birchB"\n' in text
+    assert 'system = "alderA"\nkind = "manual"\nmd5 = ' in text
+    assert 'period = "2019"\nperiod_key = 2019\nqueries = "trec-2019/topics.tsv"\n' in text
+
+
+def test_a_campaign_comes_in_with_its_own_dates(
+    command: Command, archive: Path, manifest: Path, database_url: str, tmp_path: Path
+) -> None:
+    done = command("import-campaign", archive, "--manifest", manifest, "--report", tmp_path / "report.json")
+    assert (done.status, done.out.splitlines()[-1]) == (0, "4 runs brought in")
+    assert done.err == "nothing in the manifest names 3 files: MD5SUMS, notes.pdf, participants.csv\n"
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["imported"], report["already"], report["refused"]) == (4, 0, [])
+    reciprocal = [row for row in outcome(database_url) if row[10] == "RR"]
+    said, closed = as_moment("2019-08-20"), as_moment("2019-08-31")
+    assert [(*row[:7], *row[7:10], row[11]) for row in reciprocal[:2]] == [
+        ("trec-2019", "Alder", "alderA", "manual", "alderA", said, said, False, False, "scored", 1.0),
+        ("trec-2019", "Birch", "birchB", "automatic", "birchB", None, closed, False, False, "scored", 1.0),
+    ]
+    assert [(row[0], row[2], row[11]) for row in reciprocal[2:]] == [
+        ("trec-2020", "alderA", 1.0),
+        ("trec-2020", "birchB", 0.5),
+    ]
+    assert command("verify", "--figures").status == 0
+
+    before = outcome(database_url)
+    again = command("import-campaign", archive, "--manifest", manifest)
+    assert (again.status, again.out.splitlines()[-1]) == (0, "0 runs brought in, 4 were there already")
+    assert outcome(database_url) == before
+    counts = [sa.select(sa.func.count()).select_from(table) for table in (JudgmentRevision, Query, Team, System)]
+    assert [rows(database_url, count) for count in counts] == [[(2,)], [(6,)], [(2,)], [(2,)]]
+
+
+@ONE_ENGINE
+def test_what_is_refused_is_said_with_its_lines_and_the_rest_comes_in(
+    command: Command, archive: Path, manifest: Path, database_url: str, tmp_path: Path
+) -> None:
+    (archive / "trec-2019/input.birchB.gz").write_bytes(run("birchB") + b"q1 Q0 d9 3 oops birchB\n")
+    (archive / "trec-2019/input.alderA.gz").write_bytes(run("alderA", "d7"))
+    (archive / "trec-2020/input.birchB.gz").unlink()
+    done = command("import-campaign", archive, "--manifest", manifest, "--report", tmp_path / "report.json")
+    assert done.status == 1
+    refused = {one["file"]: one["why"] for one in json.loads((tmp_path / "report.json").read_text())["refused"]}
+    assert set(refused) == {"trec-2019/input.birchB.gz", "trec-2019/input.alderA.gz", "trec-2020/input.birchB.gz"}
+    assert refused["trec-2019/input.birchB.gz"][0].startswith("line 4: ")
+    assert "its MD5 is" in refused["trec-2019/input.alderA.gz"][0]
+    assert refused["trec-2020/input.birchB.gz"] == ["archive has no file trec-2020/input.birchB.gz"]
+    assert {(row[0], row[2], row[9]) for row in outcome(database_url)} == {
+        ("trec-2019", "birchB", "rejected"),
+        ("trec-2020", "alderA", "scored"),
+    }
+
+
+@ONE_ENGINE
+def test_an_archive_a_team_with_a_folder_a_period_is_understood(
+    command: Command, tmp_path: Path, database_url: str
+) -> None:
+    folder = tmp_path / "clef"
+    for year in ("2021", "2022"):
+        (folder / "qrels").mkdir(parents=True, exist_ok=True)
+        (folder / "qrels" / f"qrels.{year}.txt").write_text(QRELS)
+    for team in ("Cedar", "Elm"):
+        with zipfile.ZipFile(folder / f"{team}.zip", "w") as packed:
+            for year in ("2021", "2022"):
+                packed.writestr(f"{year}/{team.lower()}-1.txt", run(team))
+    manifest = tmp_path / "m.toml"
+    assert command("import-campaign", folder, "--write-manifest", manifest).status == 0
+    assert command("import-campaign", folder, "--manifest", manifest).status == 0
+    assert sorted({row[:3] for row in outcome(database_url)}) == [
+        (year, team, f"{team.lower()}-1") for year in ("2021", "2022") for team in ("Cedar", "Elm")
+    ]
+
+
+@ONE_ENGINE
+def test_a_folder_a_team_is_understood_and_spellings_mean_one_team(
+    command: Command, tmp_path: Path, database_url: str
+) -> None:
+    folder = tmp_path / "2023"
+    for team, tag in (("Alder_Lab", "one"), ("alder lab", "two"), ("ALDR", "three")):
+        (folder / "runs" / team).mkdir(parents=True)
+        (folder / "runs" / team / f"{tag}.run").write_bytes(run(tag))
+    (folder / "qrels.txt").write_text(QRELS)
+    manifest = tmp_path / "m.toml"
+    assert command("import-campaign", folder, "--write-manifest", manifest).status == 0
+    text = manifest.read_text().replace(
+        'name = "Alder_Lab"\n', 'name = "Alder Lab"\nspellings = ["Alder_Lab", "ALDR"]\n'
+    )
+    text = text.replace('[[team]]\nname = "ALDR"\n', "").replace('[[team]]\nname = "alder lab"\n', "")
+    manifest.write_text(text)
+    assert command("import-campaign", folder, "--manifest", manifest).status == 0
+    assert {row[:3] for row in outcome(database_url)} == {("2023", "Alder Lab", tag) for tag in ("one", "two", "three")}
+
+
+@ONE_ENGINE
+def test_a_hostile_archive_or_manifest_is_refused_in_words_and_makes_nothing(
+    command: Command, archive: Path, tmp_path: Path, database_url: str
+) -> None:
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as packed:
+        packed.writestr("../../outside", b"x")
+    assert "leads out of the archive" in command("import-campaign", tmp_path / "evil.zip").err
+    (tmp_path / "bad.toml").write_text("[campaign]\nslug = 'x'\n")
+    assert (
+        "bad.toml: campaign: title: is missing"
+        in command("import-campaign", archive, "--manifest", tmp_path / "bad.toml").err
+    )
+    assert "has no manifest.toml; write one" in command("import-campaign", archive).err
+    assert rows(database_url, sa.select(Evaluation.id)) == []
+
+
+@ONE_ENGINE
+def test_only_who_organises_the_campaign_imports_into_it(
+    command: Command, archive: Path, manifest: Path, database_url: str
+) -> None:
+    assert command("import-campaign", archive, "--manifest", manifest).status == 0
+    with closing(Database.connect(database_url)) as database, database.write() as session:
+        create_user(session, CONSOLE, new_account("Eve"))
+    refused = command("import-campaign", archive, "--manifest", manifest, "--as", "Eve")
+    assert (refused.status, refused.out) == (2, "")
+
+
+def has_come(importing: Process, url: str, least: int) -> bool:
+    return importing.returncode is not None or len(rows(url, sa.select(Submission.id))) >= least
+
+
+@ONE_ENGINE
+def test_an_import_that_is_killed_goes_on_where_it_was(command: Command, tmp_path: Path, database_url: str) -> None:
+    folder = tmp_path / "2019"
+    folder.mkdir()
+    (folder / "qrels.txt").write_text(QRELS)
+    for number in range(20):
+        (folder / f"input.run{number:02}").write_bytes(run(f"run{number:02}", f"d{number % 3}"))
+    manifest = tmp_path / "m.toml"
+    assert command("import-campaign", folder, "--write-manifest", manifest).status == 0
+    environment = {
+        **os.environ, "LEADERBOARD_DATABASE_URL": database_url, "LEADERBOARD_STORE_URL": str(tmp_path / "store"),
+        "LEADERBOARD_LEASE_SECONDS": "1",
+    }  # fmt: skip
+    line = [sys.executable, "-m", "leaderboard", "import-campaign", str(folder), "--manifest", str(manifest)]
+    with Process(line, env=environment) as importing:
+        wait_until(partial(has_come, importing, database_url, 5), "five runs")
+        assert importing.returncode is None
+        os.kill(importing.pid, signal.SIGKILL)
+        importing.wait(seconds=30)
+    with Process(line, env=environment) as importing:
+        assert importing.wait(seconds=120) == 0
+    found = outcome(database_url)
+    assert [row[2] for row in found if row[10] == "AP"] == [f"run{number:02}" for number in range(20)]
+    assert {row[9] for row in found} == {"scored"}
+    assert [row[11] for row in found if row[10] == "RR"] == [1.0 if number % 3 == 1 else 0.5 for number in range(20)]
