@@ -18,11 +18,13 @@ from leaderboard.models import (
     Agreement,
     Arrival,
     Campaign,
+    CampaignOrganiser,
     CollectionList,
     Evaluation,
     Event,
     FormerAddress,
     JudgmentRevision,
+    Membership,
     Participation,
     PersonalUse,
     Query,
@@ -35,6 +37,7 @@ from leaderboard.models import (
 from leaderboard.rules.digests import event_hash
 from leaderboard.rules.form_fields import FormField, fields_from_json
 from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
+from leaderboard.rules.roles import Role
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import STANDING, SetState, State
@@ -58,6 +61,8 @@ __all__ = [
     "newest_revision",
     "of_subset",
     "on_boards",
+    "only_organiser_of",
+    "only_owner_of",
     "personal_quota",
     "removal_refusal",
     "scored_runs",
@@ -168,6 +173,40 @@ def _team_once(session: Session, slug: str) -> Team | None:
         before = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
         team = session.scalar(sa.select(Team).join(FormerAddress.team).where(*before))
     return team
+
+
+def only_owner_of(session: Session, user_id: int) -> list[str]:
+    """The names of the teams of several members that have no owner but this account."""
+    own, other, anybody = (sa.orm.aliased(Membership) for _ in range(3))
+    return list(
+        session.scalars(
+            sa.select(Team.name)
+            .join(own, own.team_id == Team.id)
+            .where(
+                own.user_id == user_id,
+                own.role == Role.OWNER,
+                sa.exists().where(anybody.team_id == Team.id, anybody.user_id != user_id),
+                ~sa.exists().where(other.team_id == Team.id, other.user_id != user_id, other.role == Role.OWNER),
+            )
+            .order_by(Team.name)
+        )
+    )
+
+
+def only_organiser_of(session: Session, user_id: int) -> list[str]:
+    """The titles of the campaigns that nobody but this account organises."""
+    own, other = sa.orm.aliased(CampaignOrganiser), sa.orm.aliased(CampaignOrganiser)
+    return list(
+        session.scalars(
+            sa.select(Campaign.title)
+            .join(own, own.campaign_id == Campaign.id)
+            .where(
+                own.user_id == user_id,
+                ~sa.exists().where(other.campaign_id == Campaign.id, other.user_id != user_id),
+            )
+            .order_by(Campaign.title)
+        )
+    )
 
 
 def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:

@@ -9,7 +9,7 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.reads.listings import list_accounts
-from leaderboard.services import addresses, passwords, people
+from leaderboard.services import addresses, closing, passwords, people
 
 __all__ = ["user"]
 
@@ -57,6 +57,21 @@ def password(name: str, password_stdin: bool) -> None:
         found = people.find_user(session, name)
         people.set_password(session, CONSOLE, found, new)
     click.echo(f"{found.name} has a new password")
+
+
+@user.command()
+@click.argument("name")
+@click.confirmation_option(prompt="Its name and address are removed for good. Close it?")
+def close(name: str) -> None:
+    """Close an account: its name and address are removed, its runs stay under the names of its teams.
+
+    \b
+    leaderboard user close ada
+    """
+    with writing() as session:
+        found = people.find_user(session, name)
+        closing.close_account(session, CONSOLE, found)
+    click.echo(f"{name} is closed; it is called {found.name} now")
 
 
 @user.command()

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite
 from leaderboard.errors import NotAllowed
+from leaderboard.lookup import only_organiser_of, only_owner_of
 from leaderboard.models import BrowserSession, CampaignOrganiser, Identity, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
@@ -20,6 +21,7 @@ __all__ = [
     "OpenSession",
     "OwnTeam",
     "account",
+    "needed_by",
     "open_invitations",
     "open_session",
     "open_sessions",
@@ -102,6 +104,13 @@ def account(session: Session, actor: Actor) -> Account:
         runs=own_runs(session, actor, actor.teams, limit=LATEST),
         identities=_identities(session, user.id),
     )
+
+
+def needed_by(session: Session, actor: Actor) -> tuple[str, ...]:
+    """The teams and campaigns that would be without an owner or organiser if this account were closed."""
+    if actor.user_id is None:
+        return ()
+    return (*only_owner_of(session, actor.user_id), *only_organiser_of(session, actor.user_id))
 
 
 def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:

@@ -22,6 +22,8 @@ from leaderboard.models import (
     Evaluation,
     Event,
     Generation,
+    Identity,
+    JoinRequest,
     Mail,
     MailLink,
     PersonalUse,
@@ -35,12 +37,29 @@ from leaderboard.services.guarded import GUARDED
 __all__ = ["UNSEEN", "campaign_of", "is_shown", "raise_generations"]
 
 # Tables that no kept page shows, and those whose new rows belong to something that has an event.
-NOWHERE = (ApiToken, Arrival, Attempt, BrowserSession, Chain, Event, Generation, Mail, MailLink, PersonalUse, StagedRun)
+NOWHERE = (
+    ApiToken,
+    Arrival,
+    Attempt,
+    BrowserSession,
+    Chain,
+    Event,
+    Generation,
+    Identity,
+    JoinRequest,
+    Mail,
+    MailLink,
+    PersonalUse,
+    StagedRun,
+)
 WITH_AN_EVENT = (Board, Score, Scoring)
 LEFT_OUT = {one.table: one.left_out.keys() for one in GUARDED.values()}  # columns that no page shows either
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.
-UNSEEN = frozenset({"register", "create", "set password", "end sessions"})
+UNSEEN = frozenset(
+    {"register", "create", "set password", "end sessions", "give address", "confirm address", "set address"}
+    | {"remove address", "choose mail", "link identity", "unlink identity"}
+)
 
 RAISE = sa.text(
     "INSERT INTO generation (campaign_id, number) VALUES (:campaign, 1)"

@@ -54,6 +54,7 @@ class Guarded:
     by        the columns that say which thing a row belongs to
     row       the column that says which row of the thing it is; None where a thing is one row
     left_out  columns that may change without an event, each with the reason
+    unnamed   columns of which the trail has the digest only, however short they are: it keeps what it has for ever
     """
 
     name: str
@@ -61,6 +62,7 @@ class Guarded:
     by: tuple[str, ...]
     row: str | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    unnamed: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> list[Any]:
@@ -111,6 +113,7 @@ GUARDED = {
                 "email_key": PERSONAL,
                 "unconfirmed_email": PERSONAL,
             },
+            unnamed=frozenset({"name", "name_key"}),
         ),
     )
 }
@@ -218,7 +221,10 @@ def _state(guarded: Guarded, rows: Sequence[sa.Row[Any]]) -> Any:
 
 def _values(guarded: Guarded, row: sa.Row[Any]) -> dict[str, Any]:
     values = row[len(guarded.by) :]
-    return {column.name: _shown(value) for column, value in zip(guarded.columns, values, strict=True)}
+    return {
+        column.name: f"sha256 {digest(value)}" if column.name in guarded.unnamed else _shown(value)
+        for column, value in zip(guarded.columns, values, strict=True)
+    }
 
 
 def _shown(value: Any) -> str:

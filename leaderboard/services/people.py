@@ -23,7 +23,6 @@ from leaderboard.services.passwords import PasswordHash
 __all__ = [
     "NewAccount",
     "authenticate",
-    "close_account",
     "create_user",
     "end_sessions",
     "find_user",
@@ -86,7 +85,7 @@ def create_user(session: Session, actor: Actor, new: NewAccount, *, is_admin: bo
     """
     require(actor.all_powerful, "Only an admin makes accounts for others.")
     user = _add(session, new, is_admin)
-    record(session, actor, "create", user, name=user.name, is_admin=is_admin)
+    record(session, actor, "create", user, is_admin=is_admin)
     return user
 
 
@@ -105,7 +104,7 @@ def register(session: Session, new: NewAccount) -> User:
     if new.email is not None:
         user.unconfirmed_email = new.email
         outbox.put(session, MailKind.CONFIRMATION, user.id, new.email)
-    record(session, actor_of(session, user.id), "register", user, name=user.name)
+    record(session, actor_of(session, user.id), "register", user)
     return user
 
 
@@ -177,15 +176,6 @@ def end_sessions(session: Session, actor: Actor, user: User) -> None:
     require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
     sessions.end_all(session, user.id, present())
     record(session, actor, "end sessions", user)
-
-
-def close_account(session: Session, actor: Actor, user: User) -> None:
-    """Nobody can sign in with it any more; its runs stay."""
-    require(actor.all_powerful or actor.user_id == user.id, "You can only close your own account.")
-    user.is_active = False
-    sessions.end_all(session, user.id, present())
-    tokens.revoke_all(session, user.id, present())
-    record(session, actor, "close", user)
 
 
 def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> None:

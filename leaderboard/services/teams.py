@@ -20,6 +20,7 @@ from leaderboard.services.texts import checked_text
 __all__ = [
     "accept_invitation",
     "add_member",
+    "change_role",
     "change_team",
     "create_team",
     "find_invitation",
@@ -84,6 +85,22 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
     membership.role = role
     record(session, actor, "add member", team, user=user.id, role=role.value)
     return membership
+
+
+def change_role(session: Session, actor: Actor, team: Team, user: User, role: str) -> None:
+    """Makes a member an owner, or an owner a member. Raises Conflict when no owner would be left."""
+    _require_owner(session, actor, team)
+    if role not in set(Role):
+        raise InvalidFields({"role": [f"expected {' or '.join(Role)}"]})
+    locked(session, Team, team.id)
+    membership = session.get(Membership, (team.id, user.id), populate_existing=True)
+    if membership is None:
+        raise NotFound(f"This account is not in {team.name}.")
+    owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
+    if role != Role.OWNER and list(session.scalars(owners)) == [user.id]:
+        raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
+    membership.role = Role(role)
+    record(session, actor, "change role", team, user=user.id, role=role)
 
 
 def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
@@ -182,7 +199,7 @@ def _take_out(session: Session, team: Team, user_id: int) -> None:
         raise NotFound(f"This account is not in {team.name}.")
     owners = [member for member in members if member.role is Role.OWNER]
     if owners == [leaving] and len(members) > 1:
-        raise Conflict(f"{team.name} would be left without an owner: ask an admin to make another member its owner.")
+        raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
     session.delete(leaving)
 
 

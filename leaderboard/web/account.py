@@ -5,15 +5,15 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import PasswordField
 
-from leaderboard.errors import BadInput, TooManyAttempts
+from leaderboard.errors import BadInput, Conflict, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.reads import accounts
 from leaderboard.reads.tokens import tokens_of
-from leaderboard.services import passwords, people
+from leaderboard.services import closing, passwords, people
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page
 from leaderboard.web.proofs import ProofForm
-from leaderboard.web.sessions import sign_in, signed_in
+from leaderboard.web.sessions import sign_in, sign_out, signed_in
 
 blueprint = Blueprint("account", __name__, url_prefix="/account")
 
@@ -59,6 +59,25 @@ def password() -> ResponseReturnValue:
     sign_in(user)
     flash("Your password is changed.")
     return redirect(url_for("account.show"))
+
+
+@blueprint.route("/close", methods=["GET", "POST"])
+@signed_in
+def close() -> ResponseReturnValue:
+    form = ProofForm()
+    with reading() as session:
+        needed = accounts.needed_by(session, actor())
+    if not form.validate_on_submit():
+        return form_page("account/close.html", form, needed=needed)
+    try:
+        form.prove()
+        with writing() as session:
+            closing.close_account(session, actor(), session.get_one(User, current_user.id))
+    except (BadInput, TooManyAttempts, Conflict) as error:
+        return form_page("account/close.html", form, error, needed=needed)
+    sign_out()
+    flash("Your account is closed.")
+    return redirect(url_for("campaigns.front"))
 
 
 @blueprint.post("/sessions/end")

@@ -1,6 +1,6 @@
 """Teams: making one, its page, inviting by a link, joining, leaving."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField, TextAreaField
 
@@ -9,6 +9,7 @@ from leaderboard.lookup import find_team
 from leaderboard.models import Invitation, User
 from leaderboard.reads import accounts
 from leaderboard.reads import teams as pages
+from leaderboard.rules.roles import Role
 from leaderboard.services import teams
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
@@ -91,6 +92,19 @@ def remove(team: str, member: int) -> ResponseReturnValue:
             raise NotFound
         teams.remove_member(session, actor(), find_team(session, team), user)
     flash(f"{user.name} is no longer in the team.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/members/<int:member>/role")
+@signed_in
+def change_role(team: str, member: int) -> ResponseReturnValue:
+    role = request.form.get("role", "")
+    with writing() as session:
+        user = session.get(User, member)
+        if user is None:
+            raise NotFound
+        teams.change_role(session, actor(), find_team(session, team), user, role)
+    flash(f"{user.name} is {'an' if role == Role.OWNER else 'a'} {role} now.")
     return redirect(url_for("teams.show", team=team))
 
 

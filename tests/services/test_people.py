@@ -15,7 +15,7 @@ from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed, To
 from leaderboard.models import Attempt, BrowserSession, Event, User
 from leaderboard.reads.accounts import open_session
 from leaderboard.seeding.accounts import load_accounts, new_accounts, read_accounts
-from leaderboard.services import addresses, attempts, passwords, people, sessions
+from leaderboard.services import addresses, attempts, closing, passwords, people, sessions
 from leaderboard.services.attempts import KnownBrowser
 
 pytestmark = pytest.mark.usefixtures("quick_hashes")
@@ -269,7 +269,7 @@ def test_only_the_hash_of_a_sessions_token_is_kept(database: Database, ada: int)
 def test_a_closed_account_can_not_sign_in(database: Database, ada: int) -> None:
     with database.write() as session:
         token = sessions.start(session, ada, NOW)
-        people.close_account(session, CONSOLE, session.get_one(User, ada))
+        closing.close_account(session, CONSOLE, session.get_one(User, ada))
     with pytest.raises(BadInput):
         people.authenticate(database, "Ada", PASSWORD, HOME, NOW)
     with database.read() as session:
@@ -286,7 +286,7 @@ def test_nobody_makes_accounts_for_others_or_changes_theirs(database: Database, 
             lambda: people.create_user(session, actor, new),
             lambda: people.set_password(session, actor, beth, new.password_hash),
             lambda: people.end_sessions(session, actor, beth),
-            lambda: people.close_account(session, actor, beth),
+            lambda: closing.close_account(session, actor, beth),
             lambda: people.end_sessions(session, VISITOR, beth),
         ):
             with pytest.raises(NotAllowed):

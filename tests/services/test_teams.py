@@ -10,7 +10,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
 from leaderboard.models import Invitation, Membership, Team, User
 from leaderboard.reads.accounts import open_invitations
 from leaderboard.rules.roles import Role
-from leaderboard.services import people, teams
+from leaderboard.services import closing, people, teams
 from leaderboard.services.events import present
 from tests.support.refused import refused
 from tests.support.world import World, new_account
@@ -85,7 +85,7 @@ def test_an_invitation_ends_with_its_makers_rights(world: World, end: str) -> No
             case "no longer owner":
                 teams.add_member(session, CONSOLE, team, grace, Role.MEMBER)
             case "account closed":
-                people.close_account(session, CONSOLE, grace)
+                closing.close_account(session, CONSOLE, grace)
             case "left":
                 teams.leave_team(session, actor_of(session, grace.id), team)
     with (

@@ -77,3 +77,19 @@ def test_it_lists_where_one_is_logged_in(participant: Reader, visitor: Reader) -
     assert page.count("this browser") == page.count("another browser") == 1
     participant.post("/account/sessions/end")
     assert "another browser" not in participant.get("/account/")
+
+
+def test_an_account_is_closed_with_its_password_once_somebody_else_owns_its_team(
+    world: World, participant: Reader
+) -> None:
+    assert "Alpha" in participant.get("/account/close")
+    blocked = participant.post("/account/close", current=PASSWORD)
+    assert (blocked.status_code, "own or organise first" in blocked.text) == (409, True)
+    role = f"/teams/alpha/members/{world.users['ben'].id}/role"
+    assert role in participant.get("/teams/alpha")
+    assert participant.post(role, role="owner").location == "/teams/alpha"
+    assert participant.post("/account/close", current="not the password").status_code == 400
+    participant.get("/account/")
+    assert participant.post("/account/close", current=PASSWORD).location == "/"
+    assert participant.client.get("/account/").status_code == 302
+    assert participant.post("/login", name="ada", password=PASSWORD).status_code == 400

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from leaderboard.access import CONSOLE
 from leaderboard.models import ApiToken, Attempt, Event, User
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import people, tokens
+from leaderboard.services import closing, people, tokens
 from leaderboard.services.events import present
 from tests.web.conftest import Reader, World
 
@@ -94,7 +94,7 @@ def test_a_token_opens_nothing_once_it_is_revoked_over_or_its_account_closed(
     with world.database.write() as session:
         own = session.scalars(sa.select(ApiToken.id).where(ApiToken.user_id == world.users["ada"].id)).one()
         tokens.revoke_token(session, CONSOLE, own, present())
-        people.close_account(session, CONSOLE, session.get_one(User, world.users["ben"].id))
+        closing.close_account(session, CONSOLE, session.get_one(User, world.users["ben"].id))
         kept = session.scalars(sa.select(ApiToken).where(ApiToken.user_id == world.users["eve"].id)).one()
         kept.expires_at = present()
         people.set_password(

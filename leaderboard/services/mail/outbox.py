@@ -115,6 +115,8 @@ def claim(session: Session) -> int | None:
 def note_sent(session: Session, mail_id: int) -> None:
     mail = find_mail(session, mail_id)
     mail.sent_at, mail.failure = present(), ""
+    if mail.kind is MailKind.CLOSED:
+        session.delete(mail)  # nothing is kept of the address
 
 
 def note_failure(session: Session, mail_id: int, reason: str) -> None:
@@ -128,12 +130,13 @@ def note_failure(session: Session, mail_id: int, reason: str) -> None:
 def give_up(session: Session, mail_id: int, reason: str) -> None:
     """Nobody tries to send it again. Raises Conflict when it was sent.
 
-    Of an address for which a new password was asked nothing is kept: it may be nobody's here.
+    Nothing is kept of an address for which a new password was asked, since it may be nobody's here, nor of that of a
+    closed account.
     """
     mail = find_mail(session, mail_id)
     if mail.sent_at is not None:
         raise Conflict("This mail was sent.")
-    if mail.user_id is None:
+    if mail.user_id is None or mail.kind is MailKind.CLOSED:
         session.delete(mail)
     else:
         mail.failure, mail.given_up_at = reason, present()

@@ -1,0 +1,69 @@
+"""Closing an account: who it was is removed, and what was submitted with it stays under the names of its teams."""
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, require
+from leaderboard.errors import Conflict
+from leaderboard.lookup import only_organiser_of, only_owner_of
+from leaderboard.models import (
+    ApiToken,
+    BrowserSession,
+    Campaign,
+    CampaignOrganiser,
+    Identity,
+    JoinRequest,
+    Mail,
+    MailLink,
+    Membership,
+    Team,
+    User,
+)
+from leaderboard.rules.mail import MailKind
+from leaderboard.services.events import record
+from leaderboard.services.locking import locked
+from leaderboard.services.mail import outbox
+
+__all__ = ["close_account"]
+
+# What belongs to the account alone, and goes with it.
+ITS_OWN = (ApiToken, BrowserSession, Identity, JoinRequest, Mail, MailLink)
+
+
+def close_account(session: Session, actor: Actor, user: User) -> None:
+    """Nobody can sign in with it any more. Its name, address, sessions, tokens and identities are removed.
+
+    It leaves its teams and campaigns. Runs stay under the team's name, and the audit trail as it is, which knows an
+    account by its number. Raises Conflict that names the teams and campaigns which somebody else has to take over.
+    """
+    require(actor.all_powerful or actor.user_id == user.id, "You can only close your own account.")
+    teams = sa.select(Membership.team_id).where(Membership.user_id == user.id)
+    organised = sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id)
+    # Locked in one order: two owners who close their accounts at the same moment would leave the team without one.
+    left = [locked(session, Team, team_id) for team_id in session.scalars(teams.order_by(Membership.team_id)).all()]
+    handed = [
+        locked(session, Campaign, campaign_id)
+        for campaign_id in session.scalars(organised.order_by(CampaignOrganiser.campaign_id)).all()
+    ]
+    user = locked(session, User, user.id)
+    needed = [*only_owner_of(session, user.id), *only_organiser_of(session, user.id)]
+    if needed:
+        raise Conflict(f"Somebody else has to own or organise first: {', '.join(needed)}.")
+    for team in left:
+        session.execute(sa.delete(Membership).where(Membership.team_id == team.id, Membership.user_id == user.id))
+        record(session, actor, "leave", team, user=user.id)
+    for campaign in handed:
+        of_campaign = CampaignOrganiser.campaign_id == campaign.id
+        session.execute(sa.delete(CampaignOrganiser).where(of_campaign, CampaignOrganiser.user_id == user.id))
+        record(session, actor, "remove organiser", campaign, user=user.id)
+    address = user.email
+    for table in ITS_OWN:
+        session.execute(sa.delete(table).where(table.user_id == user.id))
+    session.refresh(user)
+    user.name = f"closed account {user.id}"
+    user.name_key = f"closed account {user.id}"  # with blanks, so that it is no name's key
+    user.email = user.email_key = user.unconfirmed_email = user.password_hash = user.last_login_at = None
+    user.is_active = user.is_admin = user.may_found = False
+    if address is not None:
+        outbox.put(session, MailKind.CLOSED, user.id, address)
+    record(session, actor, "close", user)
