@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from leaderboard.statistics import NO_LIMITS
-from trials.populations import POLICIES, Population, detection, real, real_runs
+from leaderboard.metrics import Setting, parse
+from leaderboard.statistics import Least, least_queries
+from trials.populations import POLICIES, Population, detection, false_alarms, real, real_runs
 
 RESAMPLES = 1_000  # a board draws 10,000
 ALPHA = 0.05
@@ -53,9 +54,10 @@ def data() -> Path:
     return folder
 
 
-def limits(measure: str) -> tuple[float, float]:
-    """Of AQWV's values, which are what rules depend on; moved values of other measures go beyond theirs."""
-    return (-float(measure.split()[1]), 1.0) if measure.startswith("AQWV") else NO_LIMITS
+def least(measure: str) -> Least:
+    """How many queries a board would need."""
+    name, *beta = measure.removeprefix("difference of ").split()
+    return least_queries(parse(name), Setting(beta=float(beta[0]) if beta else None))
 
 
 @cache
@@ -63,6 +65,8 @@ def populations(measure: str) -> tuple[Population, ...]:
     if measure.startswith("AQWV"):
         _, beta, policy = measure.split()
         return tuple(detection(data(), float(beta), next(each for each in POLICIES if each == policy)))
+    if measure.startswith("Pfa"):
+        return tuple(false_alarms(data(), float(measure.split()[1])))
     return tuple(real(data(), measure))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from leaderboard.metrics import parse
 from leaderboard.statistics import difference_interval, intervals, threshold_intervals
-from trials.campaigns import RESAMPLES, Cell, Chunk, Counts, data, limits, markdown, populations
+from trials.campaigns import RESAMPLES, Cell, Chunk, Counts, data, least, markdown, populations
 from trials.populations import COLLECTIONS, decided, on_queries
 
 QUERIES = (5, 10, 25, 50, 200)
@@ -35,7 +35,7 @@ def coverage(chunk: Chunk) -> Counts:
             own = [difference_interval(one, other, population.aggregation, **options) for one, other in pairwise(runs)]
             truth = truth - np.roll(truth, -1)
         else:  # all campaigns at once, as if they were systems of one board: the figures are the same
-            own = list(intervals(runs, population.aggregation, limits=limits(chunk.cell.measure), **options))
+            own = list(intervals(runs, population.aggregation, least=least(chunk.cell.measure).for_interval, **options))
         for number, interval in enumerate(own):
             run = number % population.systems
             if difference and run == population.systems - 1:

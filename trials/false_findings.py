@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 from leaderboard.metrics import Bools, Floats
-from leaderboard.statistics import contributions, holm, least_queries, rank_sets, tukey_hsd
-from trials.campaigns import ALPHA, RESAMPLES, Cell, Chunk, Counts, limits, markdown, populations
+from leaderboard.statistics import contributions, holm, rank_sets, tukey_hsd
+from trials.campaigns import ALPHA, RESAMPLES, Cell, Chunk, Counts, least, markdown, populations
 from trials.populations import Population, clones, crossed, recentred
 
 # A procedure takes the values, float64[Q, S], and says of every pair whether the first is significantly better.
@@ -105,7 +105,7 @@ def board(chunk: Chunk) -> Counts:
     """For each procedure: campaigns that it judged, those with a false finding, and the true differences found."""
     cell, generator = chunk.cell, chunk.generator
     found: Counts = defaultdict(int)
-    every, least = populations(cell.measure), least_queries(limits(cell.measure)[0]).for_ranks
+    every, needed = populations(cell.measure), least(cell.measure).for_ranks
     for number in range(chunk.campaigns):
         population = every[number % len(every)]
         values, truth = campaign(cell, population, generator)
@@ -114,7 +114,7 @@ def board(chunk: Chunk) -> Counts:
         found["pairs"] += int(np.count_nonzero(is_better))
         seed = int(generator.integers(2**31))
         for name, procedure in PROCEDURES.items():
-            if procedure is by_rank_sets and cell.queries < least:  # a board says nothing of ranks there
+            if procedure is by_rank_sets and cell.queries < needed:  # a board says nothing of ranks there
                 continue
             if procedure is by_holm_and_sign_flips and cell.systems > MOST_FOR_SIGN_FLIPS:
                 continue

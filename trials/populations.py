@@ -18,13 +18,13 @@ import numpy as np
 
 from leaderboard.formats import read_judgments, read_run
 from leaderboard.metrics import Columns, Floats, Ints, NoRelevant, Ranking, Setting, parse, sweep
-from leaderboard.metrics.aggregation import GEOMETRIC_FLOOR, GEOMETRIC_MEAN, VALUE_OF_MEANS, Aggregation
+from leaderboard.metrics.aggregation import GEOMETRIC_FLOOR, GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS, Aggregation
 from leaderboard.scoring import join, prepare
 from tests.support.shared import SHARED_VARIABLE, shared_data
 
 __all__ = [
-    "BETAS", "COLLECTIONS", "POLICIES", "Population", "clones", "crossed", "decided", "detection", "on_queries",
-    "parser", "rankings", "real", "real_runs", "recentred",
+    "BETAS", "COLLECTIONS", "POLICIES", "Population", "clones", "crossed", "decided", "detection", "false_alarms",
+    "on_queries", "parser", "rankings", "real", "real_runs", "recentred",
 ]  # fmt: skip
 
 
@@ -160,6 +160,12 @@ def detection(data: Path, beta: float, policy: NoRelevant) -> Iterator[Populatio
         if policy == "exclude":
             p_miss, weighted_p_fa = p_miss[~without], weighted_p_fa[~without]
         yield Population(f"{name}, AQWV β {beta:g} {policy}", (p_miss, weighted_p_fa), VALUE_OF_MEANS)
+
+
+def false_alarms(data: Path, beta: float) -> Iterator[Population]:
+    """What false alarms cost the runs of `detection`: β · P_fa, of which everything is said as of P_fa."""
+    for population in detection(data, beta, "exclude"):
+        yield Population(population.name.replace("AQWV", "P_fa"), population.columns[1:], MEAN)
 
 
 def _at_best_threshold(ranking: Ranking, rel: int) -> Columns:

@@ -37,13 +37,16 @@ def detection_names() -> list[str]:
 
 
 def cells(wanted: Sequence[str]) -> list[Cell]:
-    figures = [*RANKED, "GMAP", *detection_names(), "difference of AP", "difference of GMAP"]
+    alarms = [f"Pfa {beta:g}" for beta in BETAS]
+    figures = [*RANKED, "GMAP", *detection_names(), *alarms, "difference of AP", "difference of GMAP"]
     found = [Cell("coverage", measure, queries, headline=queries >= 10) for measure in figures for queries in QUERIES]
     found += [Cell("coverage", f"MQWV {beta:g}", queries) for beta in BETAS for queries in (10, 25, 50)]
     for kind in ("equal", "exchangeable"):
         found += [Cell(kind, measure, queries, 10, queries in (25, 50)) for measure in RANKED for queries in QUERIES]
         found += [Cell(kind, measure, 50, systems) for measure in ("AP", "RR") for systems in (2, 30, 140)]
-        found += [Cell(kind, name, queries, 10) for name in ("GMAP", *detection_names()) for queries in (25, 50, 100)]
+        found += [
+            Cell(kind, name, queries, 10) for name in ("GMAP", *detection_names(), *alarms) for queries in (25, 50, 200)
+        ]
     for kind in ("clones 1", "clones 2"):
         found += [Cell(kind, measure, queries, 30, True) for measure in ("AP", "RR") for queries in (25, 50)]
     for kind in ("one disastrous run", "partial null"):

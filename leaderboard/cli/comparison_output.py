@@ -10,7 +10,17 @@ from leaderboard.cli.tables import UNDEFINED, aligned, defined
 from leaderboard.metrics import Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.numbers import counted
-from leaderboard.statistics import CONFIDENCE, POWER, RESAMPLES, SEED, Comparison, ComparisonTable, Interval, compare
+from leaderboard.statistics import (
+    CONFIDENCE,
+    POWER,
+    RESAMPLES,
+    SEED,
+    Comparison,
+    ComparisonTable,
+    Interval,
+    compare,
+    least_queries,
+)
 
 __all__ = ["FORMATS"]
 
@@ -55,8 +65,8 @@ def compared(runs: Sequence[ScoredRun], measures: Sequence[Measure], baseline: s
             continue
         columns = {run.name: run.scored.results[measure].columns for run in runs}
         aggregation = measure.family.aggregation
-        limits = measure.range(runs[0].scored.ranking.setting)
-        tables[measure] = compare(columns, baseline, aggregation, direction=measure.direction, limits=limits, seed=seed)
+        least = least_queries(measure, runs[0].scored.ranking.setting).for_interval
+        tables[measure] = compare(columns, baseline, aggregation, direction=measure.direction, least=least, seed=seed)
     return tables
 
 

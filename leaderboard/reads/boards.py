@@ -32,7 +32,7 @@ from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
 from leaderboard.rules.states import UNFINISHED, SetState, State
-from leaderboard.statistics import Least, least_queries
+from leaderboard.statistics import LEAST, Least, least_queries
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
@@ -177,9 +177,8 @@ class BoardPage:
     def least(self) -> Least:
         """How many queries are needed under the measure that ranks."""
         if self.ranked_by is None or self.terms is None:
-            return least_queries(0.0)
-        lowest, _ = parse(self.ranked_by.name).range(self.terms.settings.metric)
-        return least_queries(lowest)
+            return LEAST
+        return least_queries(parse(self.ranked_by.name), self.terms.settings.metric)
 
     @property
     def beaten(self) -> int:

@@ -95,6 +95,7 @@ class _Work:
     queries        ids of the queries, in the order of the values
     columns        scoring -> the measure's columns, for every run of the lineup that has values
     limits         the lowest and the highest figure possible
+    least          how many queries the measure needs
     ends           scoring -> the ends of the interval that is kept now
     resamples      to draw, at least LEAST_RESAMPLES
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
@@ -106,6 +107,7 @@ class _Work:
     queries: list[str]
     columns: dict[int, Columns]
     limits: tuple[float, float]
+    least: statistics.Least
     ends: dict[int, KeptEnds]
     resamples: int
     compare_pairs: bool
@@ -310,6 +312,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 queries=order,
                 columns={run: own for run, own in columns.items() if own is not None},
                 limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
+                least=statistics.least_queries(measure, settings.metric),
                 ends=ends,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
@@ -353,12 +356,17 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         direction=work.measure.direction,
         baselines=set(map(str, work.lineup.baselines)),
         limits=work.limits,
+        least=work.least,
         resamples=work.resamples,
         compare_pairs=work.compare_pairs,
     )
     unpaired = [run for run in work.lineup.others if run in work.columns]
     own = statistics.intervals(
-        [work.columns[run] for run in unpaired], aggregation, limits=work.limits, resamples=work.resamples
+        [work.columns[run] for run in unpaired],
+        aggregation,
+        limits=work.limits,
+        least=work.least.for_interval,
+        resamples=work.resamples,
     )
     intervals = {int(run): each.interval for run, each in found.systems.items()} | dict(zip(unpaired, own, strict=True))
     ends = {
@@ -366,7 +374,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         for run, interval in intervals.items()
         if interval.low is not None and interval.high is not None
     }
-    ranks, needed = found.ranks, statistics.least_queries(work.limits[0]).for_ranks
+    ranks = found.ranks
     return ends, {
         "over": work.lineup.digest,
         "confidence": found.confidence,
@@ -379,7 +387,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         },
         "rank_resamples": ranks.resamples if ranks else 0,
         "rank_queries": ranks.queries if ranks else 0,
-        "needed_queries": None if ranks is None or ranks.reason is None else needed,
+        "needed_queries": None if ranks is None or ranks.reason is None else work.least.for_ranks,
         "above_baselines": [int(run) for run in found.above],
         "queries": _told_by_the_queries(work),
     }

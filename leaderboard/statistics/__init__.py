@@ -18,9 +18,10 @@ from leaderboard.statistics.comparison import (
     holm,
 )
 from leaderboard.statistics.contributions import contributions
-from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, Least, least_queries
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED
 from leaderboard.statistics.fragility import Fragility, fragility
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval, intervals
+from leaderboard.statistics.least import LEAST, Least, least_queries
 from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, change, linked_parts
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
@@ -32,6 +33,7 @@ from leaderboard.statistics.tukey import Tukey, tukey_hsd
 
 __all__ = [
     "CONFIDENCE",
+    "LEAST",
     "LEAST_QUERIES",
     "NO_LIMITS",
     "POWER",

@@ -8,8 +8,9 @@ import numpy as np
 from leaderboard.metrics.aggregation import MEAN, VALUE_OF_MEANS, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics.contributions import contributions, has_value
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, least_queries
+from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
 from leaderboard.statistics.intervals import NO_LIMITS, Interval, intervals
+from leaderboard.statistics.least import LEAST, Least
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
 
 __all__ = ["BoardStatistics", "SystemStatistics", "board_statistics"]
@@ -49,6 +50,7 @@ def board_statistics(
     direction: Direction = "higher",
     baselines: Collection[str] = (),
     limits: tuple[float, float] = NO_LIMITS,
+    least: Least = LEAST,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -57,10 +59,10 @@ def board_statistics(
     """Interval and rank set of every system, and which of them may be the best at `confidence`.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
-    value; aggregation and direction are the measure's own, limits as `intervals` takes them. baselines: those of the
-    names that are compared with the others and not ranked. Without `compare_pairs` the rank sets, by far the longest
-    part on a large board, are left out. A measure of the whole run has no rank sets, because it is not made of queries.
-    Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    value; aggregation and direction are the measure's own, limits as `intervals` takes them, least as `least_queries`
+    has it. baselines: those of the names that are compared with the others and not ranked. Without `compare_pairs` the
+    rank sets, by far the longest part on a large board, are left out. A measure of the whole run has no rank sets,
+    because it is not made of queries. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
 
     >>> import numpy as np
     >>> column = np.linspace(0.2, 0.6, 20)
@@ -71,7 +73,15 @@ def board_statistics(
     ('a', 'c')
     """
     columns = list(systems.values())
-    own = intervals(columns, aggregation, limits=limits, confidence=confidence, resamples=resamples, seed=seed)
+    own = intervals(
+        columns,
+        aggregation,
+        limits=limits,
+        least=least.for_interval,
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
     if direction == "none" or not compare_pairs or not systems or not aggregation.has_interval:
         unranked = {name: SystemStatistics(each, None) for name, each in zip(systems, own, strict=True)}
         return BoardStatistics(unranked, (), (), None, confidence, resamples, seed)
@@ -82,7 +92,7 @@ def board_statistics(
         means=np.array([aggregation.combine(each, None) for each in columns]),
         ranked=ranked,
         width=_width(columns, aggregation, limits),
-        least=least_queries(limits[0]).for_ranks,
+        least=least.for_ranks,
         confidence=confidence,
         resamples=resamples,
         seed=seed,

@@ -13,8 +13,8 @@ from leaderboard.errors import BadInput
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, Aggregation, Columns
 from leaderboard.metrics.measure import Direction
 from leaderboard.statistics.contributions import common, contributions
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED
-from leaderboard.statistics.intervals import NO_LIMITS, Interval, difference_interval
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED
+from leaderboard.statistics.intervals import Interval, difference_interval
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import Detectable, detectable, detectable_by_pairs, queries_needed
 from leaderboard.statistics.swaps import SwapRate, swap_rates
@@ -78,7 +78,7 @@ def compare(
     aggregation: Aggregation = MEAN,
     *,
     direction: Direction = "higher",
-    limits: tuple[float, float] = NO_LIMITS,
+    least: int = LEAST_QUERIES,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -86,8 +86,8 @@ def compare(
     """Compares every other system with `baseline`, two-sided.
 
     systems: name -> columns, float64[Q] each and all over the same queries in the same order, NaN where a query has no
-    value; aggregation and direction are the measure's own (without a direction, better means more), limits as
-    `intervals` takes them. Tests and effect sizes are on what each query adds to the mean (`contributions`). Holm and
+    value; aggregation and direction are the measure's own (without a direction, better means more), least as
+    `intervals` takes it. Tests and effect sizes are on what each query adds to the mean (`contributions`). Holm and
     Benjamini–Hochberg correct each test for the number of rows. Raises BadInput when the baseline is not among the
     systems, for a confidence outside (0, 1) or for resamples below 1.
 
@@ -111,9 +111,7 @@ def compare(
         pair = common(systems[name], systems[baseline])
         own, other = (contributions(columns, aggregation) for columns in pair)
         differences.append(
-            difference_interval(
-                *pair, aggregation, limits=limits, confidence=confidence, resamples=resamples, seed=seed
-            )
+            difference_interval(*pair, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
         )
         drawn = randomisation_test(own, other, resamples=resamples, seed=seed)
         tests.append((drawn, paired_t(own, other), wilcoxon(own, other)))

@@ -38,7 +38,7 @@ from leaderboard.metrics.aggregation import (
 )
 from leaderboard.metrics.ranking import Bools, Floats
 from leaderboard.statistics.contributions import common, has_value
-from leaderboard.statistics.defaults import CONFIDENCE, RESAMPLES, SEED, check_resamples, least_queries, significance
+from leaderboard.statistics.defaults import CONFIDENCE, LEAST_QUERIES, RESAMPLES, SEED, check_resamples, significance
 from leaderboard.statistics.draws import draws
 from leaderboard.statistics.paired import NO_PAIRS
 
@@ -78,6 +78,7 @@ def intervals(
     aggregation: Aggregation = MEAN,
     *,
     limits: tuple[float, float] = NO_LIMITS,
+    least: int = LEAST_QUERIES,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -86,9 +87,9 @@ def intervals(
 
     systems: each one's columns, float64[Q] with NaN where undefined, as `Evaluated.columns` has them, all over the same
     queries in the same order; aggregation: the measure's own (`measure.family.aggregation`); limits: the lowest and the
-    highest mean possible, beyond which no interval reaches. There is none for a measure of the whole run, for fewer
-    than `least_queries` in any of the means that make up the figure, and where all queries have the same value.
-    Raises BadInput for a confidence outside (0, 1) or resamples below 1.
+    highest mean possible, beyond which no interval reaches; least: how many queries there must be (`least_queries`).
+    There is none for a measure of the whole run, for fewer queries in any of the means that make up the figure, and
+    where all queries have the same value. Raises BadInput for a confidence outside (0, 1) or resamples below 1.
 
     >>> import numpy as np
     >>> ours, bm25 = np.array([0.0, 0.25, 0.5, 0.5, 1.0]), np.array([0.5, 0.25, 0.5, np.nan, np.nan])
@@ -107,7 +108,6 @@ def intervals(
         return ()
     estimates = [float(aggregation.combine(columns, None)) for columns in systems]
     terms = _stacked([_terms(columns, aggregation) for columns in systems])
-    least = least_queries(limits[0]).for_interval
     halves = _half_widths(terms, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
     ends = _in_proportion if aggregation is GEOMETRIC_MEAN else _on_either_side
     return tuple(
@@ -121,7 +121,7 @@ def difference_interval(
     second: Columns,
     aggregation: Aggregation = MEAN,
     *,
-    limits: tuple[float, float] = NO_LIMITS,
+    least: int = LEAST_QUERIES,
     confidence: float = CONFIDENCE,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -129,8 +129,7 @@ def difference_interval(
     """The confidence interval of first − second over their common queries: of the mean difference, where means differ
     by that. For geometric means the delta method gives what each query adds to the difference.
 
-    first, second, limits: as `intervals` takes them; the limits are those of each system's mean. Raises as it does, and
-    has no interval where it has none.
+    first, second: columns as `intervals` takes them. Raises as it does, and has no interval where it has none.
 
     >>> import numpy as np
     >>> ours, bm25 = (np.array([0.5, 0.75, 1.0, 0.5, 0.75, 0.5]),), (np.array([0.25, 0.5, 0.5, 0.5, 0.5, np.nan]),)
@@ -146,7 +145,6 @@ def difference_interval(
     if aggregation is GEOMETRIC_MEAN:  # the difference moves with each mean logarithm as the mean itself is large
         terms = [(mine * terms[0][0],), (theirs * terms[1][0],)]
     differences = tuple(own - other for own, other in zip(*terms, strict=True))
-    least = least_queries(limits[0]).for_interval
     stacked = _stacked([differences])
     (half,) = _half_widths(stacked, aggregation, least=least, confidence=confidence, resamples=resamples, seed=seed)
     if half.reason == EQUAL:

@@ -26,7 +26,6 @@ from leaderboard.statistics.defaults import (
     RESAMPLES,
     SEED,
     check_resamples,
-    least_queries,
     significance,
 )
 from leaderboard.statistics.draws import draws
@@ -43,6 +42,7 @@ from leaderboard.statistics.intervals import (
     students_t,
     too_few,
 )
+from leaderboard.statistics.least import least_queries
 
 __all__ = ["ThresholdIntervals", "threshold_intervals"]
 
@@ -93,7 +93,7 @@ def threshold_intervals(
     work = max(1, len(thetas) * queries)
     resamples = min(resamples, max(LEAST_RESAMPLES, WORK // work))
     fewest = min(int(np.count_nonzero(~np.isnan(column))) for column in actual)
-    least = least_queries(-(ranking.setting.beta or 0.0)).for_interval
+    least = least_queries(AQWV(rel=rel), ranking.setting).for_interval
     if fewest < least:
         reason = too_few(fewest, least) if fewest else NO_VALUE
         none = Interval(None, None, None, confidence, queries, resamples, seed, reason)

@@ -241,8 +241,8 @@ def _too_few(queries: int) -> str:
 def _costly(page: BoardPage, needed: int) -> str:
     """Why rank sets need more queries under this measure than under others."""
     return (
-        f"Which {_noun(page)}s may be the best is said from {needed} queries on under a measure by which one query can "
-        f"cost more than all others together; here are {_queries(page)}."
+        f"Which {_noun(page)}s may be the best is said from {needed} queries on where one query can cost more than all "
+        f"others together, as by this measure; there are {_queries(page)} here."
     )
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from leaderboard.errors import BadInput
-from leaderboard.metrics import parse
+from leaderboard.metrics import Setting, parse
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN, MEAN, VALUE_OF_MEANS
-from leaderboard.statistics import board_statistics, intervals
+from leaderboard.statistics import board_statistics, intervals, least_queries
 
 NAN = np.nan
 SOME = {"resamples": 499}
@@ -154,14 +154,14 @@ def test_impossible_settings_are_refused():
         board_statistics(field(), resamples=0)
 
 
-@pytest.mark.parametrize(("queries", "beta", "said"), [(99, 999.9, False), (100, 999.9, True), (99, 20.0, True)])
-def test_where_one_query_can_cost_more_than_all_others_ranks_need_a_hundred_queries(queries, beta, said):
-    steady = np.tile([0.5, 0.52, 0.54], 40)[:queries]
+@pytest.mark.parametrize(("queries", "beta", "said"), [(149, 999.9, False), (150, 999.9, True), (149, 20.0, True)])
+def test_where_one_query_can_cost_more_than_all_others_ranks_need_150_queries(queries, beta, said):
+    steady = np.tile([0.5, 0.52, 0.54], 50)[:queries]
     systems = {"a": (steady,), "b": (steady[::-1] - 0.3,)}
-    board = board_statistics(systems, limits=(-beta, 1.0), **SOME)
+    board = board_statistics(systems, least=least_queries(parse("AQWV"), Setting(beta=beta)), **SOME)
     assert board.ranks is not None
     assert (board.systems["a"].rank_set is not None) is said
     assert (board.ranks.reason is None) is said
     assert board.may_be_best == (("a",) if said else ())
     if not said:
-        assert board.ranks.reason == "99 queries are too few: ranks of other queries like these are said from 100 on"
+        assert board.ranks.reason == "149 queries are too few: ranks of other queries like these are said from 150 on"

@@ -121,7 +121,7 @@ def test_a_board_over_one_query_claims_nothing_beyond_it(app: Flask, database: D
     assert "Thin line" not in page
 
 
-def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_100_queries(
+def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_queries(
     app: Flask, database: Database
 ) -> None:
     field = Field(database, measures=("AQWV",))
@@ -134,17 +134,17 @@ def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_100_q
             field.run(name, {"AQWV": own, "Pmiss": [1 - one for one in own], "Pfa": [0.0] * queries}, evaluation=slug)
     field.refresh()
     says = (
-        "Which systems may be the best is said from 100 queries on under a measure by which one query can cost more "
-        "than all others together; here are "
+        "Which systems may be the best is said from 150 queries on where one query can cost more than all others "
+        "together, as by this measure; there are "
     )
     page = seen(app, BOARD)
-    assert f"{says}20." in page
+    assert f"{says}20 here." in page
     assert (
         "No confidence intervals: fewer than 25 queries say next to nothing of how others vary where one can cost more "
         "than all others together." in page
     )
     page = seen(app, "/campaigns/news/2027")
-    assert f"{says}30." in page
+    assert f"{says}30 here." in page
     assert "Thin line: 95 % confidence interval of AQWV" in page
     assert "Shaded" not in page
 
