@@ -151,7 +151,9 @@ def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_a
 def actor_through(session: Session, user_id: int, scopes: Collection[Scope]) -> Actor:
     """The actor behind an API token: its account, as no more than a participant unless the token may organise."""
     actor = actor_of(session, user_id)
-    return actor if Scope.ORGANISE in scopes else replace(actor, all_powerful=False, organises=frozenset())
+    if Scope.ORGANISE in scopes:
+        return actor
+    return replace(actor, all_powerful=False, organises=frozenset(), may_found=False)
 
 
 def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime, team_id: int | None = None) -> bool:

@@ -41,7 +41,7 @@ LOOK_SECONDS = 0.2
 
 @click.command()
 @PLACE
-@click.argument("file", type=FILE)
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=FILE)
 @click.option("--team", required=True, help="The team's slug.")
 @click.option("--system", help="The slug of one of the team's systems.")
 @click.option("--new-system", help="The name of a system to make.")
@@ -58,10 +58,12 @@ LOOK_SECONDS = 0.2
 @click.option("--version", default="", help="The system's version (default: the evaluation's period).")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
+@click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Submit to this site, through its API.")
+@click.option("--token-file", type=FILE, help="The file with your API token there (else LEADERBOARD_TOKEN).")
 @WAIT
 def submit(
     evaluation: Place,
-    file: Path,
+    runs: tuple[Path, ...],
     team: str,
     system: str | None,
     new_system: str | None,
@@ -72,32 +74,64 @@ def submit(
     notes: str,
     version: str,
     user: str | None,
+    server: str | None,
+    token_file: Path | None,
     wait: float,
 ) -> int:
-    """Submit a run, as the form on the site does, and print its means or what is wrong with it.
+    """Submit runs, as the form on the site does, and print their means or what is wrong with them.
 
     \b
     leaderboard submit harbour/2026-text run.gz --team team-alder --system heron --threshold 0.5
+    leaderboard submit harbour/2026-text *.gz --team team-alder --system heron \\
+        --server https://leaderboard.example --token-file token.txt
+
+    With --server nothing but the token is needed here. A run that was sent before, with the same options, is not sent
+    twice: the command may be repeated after a broken connection.
 
     A worker scores it. The exit status is 0 when the run is scored, or still queued when the wait ends; 1 when it is
     rejected or its scoring fails; 2 when it is refused.
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
-    return _send(
-        evaluation,
-        file,
-        team,
-        lambda session, _: NewSystem(new_system) if new_system else find_system(session, team, system or ""),
-        user=user,
-        wait=wait,
-        designation=designation,
-        stand=stand,
-        threshold=threshold,
-        label=label,
-        notes=notes,
-        version=version,
-    )
+    if server is not None:
+        from leaderboard.cli.remote import send_to_server
+
+        given = {
+            "designation": designation.value, "stand": "yes" if stand else "", "label": label, "notes": notes,
+            "version": version, "threshold": "" if threshold is None else repr(threshold),
+        }  # fmt: skip
+        return send_to_server(
+            server, token_file, str(evaluation), runs, wait=wait, team=team, system=system, new_system=new_system,
+            fields=given,
+        )  # fmt: skip
+    if token_file is not None:
+        raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
+
+    def chosen(session: Session, owner: Team) -> System | NewSystem:
+        if new_system is None:
+            return find_system(session, team, system or "")
+        own = System.team_id == owner.id, System.name_key == name_key(new_system)
+        made = session.scalar(sa.select(System).where(*own)) if done else None  # with the first of several runs
+        return made or NewSystem(new_system)
+
+    done: list[int] = []
+    for file in runs:
+        status = _send(
+            evaluation,
+            file,
+            team,
+            chosen,
+            user=user,
+            wait=wait,
+            designation=designation,
+            stand=stand,
+            threshold=threshold,
+            label=label,
+            notes=notes,
+            version=version,
+        )
+        done.append(status)
+    return max(done)
 
 
 def send_baseline(

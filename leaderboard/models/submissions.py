@@ -84,6 +84,7 @@ class Submission(Base):
     run_at       when the run was made, where somebody said so
     imported_at  when it was brought in from the past; NULL where its team sent it here
     answers      to the evaluation's form fields, by key
+    sending_key  what its sender called the sending, so that a second try is no second run; NULL: nothing
     said         what the YAML file beside it said, flat; what its own header says is in the scoring's facts
     """
 
@@ -101,6 +102,7 @@ class Submission(Base):
     notes: Mapped[str] = mapped_column(default="")
     version: Mapped[str]
     answers: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    sending_key: Mapped[str | None]
     said: Mapped[dict[str, Any]] = mapped_column(default=dict)
     filename: Mapped[str]
     sha256: Mapped[str]
@@ -127,6 +129,8 @@ class Submission(Base):
     ruled_at: Mapped[dt.datetime | None]
     ruled_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     ruled_because: Mapped[str] = mapped_column(default="")
+
+    __table_args__ = (sa.UniqueConstraint("submitter_id", "sending_key"),)
 
     evaluation: Mapped[Evaluation] = relationship()
     system: Mapped[System] = relationship()

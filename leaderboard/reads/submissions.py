@@ -17,7 +17,7 @@ from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, standing_run, title_of_run
 from leaderboard.rules.states import UNFINISHED, Ruling, State, shown_state
 
-__all__ = ["SubmissionStatus", "find_submission", "label_of", "status"]
+__all__ = ["SubmissionStatus", "find_submission", "label_of", "sent_under", "status"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,12 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         said=tuple(said_of(run, scoring).items()) if named else (),
         said_problem=scoring.facts.get("said_problem", "") if scoring and inside else "",
     )
+
+
+def sent_under(session: Session, user_id: int, key: str) -> int | None:
+    """The submission that an account sent under an idempotency key; None where it sent none."""
+    own = Submission.submitter_id == user_id, Submission.sending_key == key
+    return session.scalar(sa.select(Submission.id).where(*own))
 
 
 def find_submission(

@@ -29,7 +29,7 @@ from leaderboard.rules.standings import Designation, RunChoice, primary_run
 from leaderboard.rules.states import Ruling, SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
-from leaderboard.services.locking import locked
+from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.submission_forms import accept_agreements
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
@@ -118,6 +118,7 @@ def submit(
     received_at: dt.datetime | None = None,
     decided_at: dt.datetime | None = None,
     place: int | None = None,
+    key: str | None = None,
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
 
@@ -131,9 +132,10 @@ def submit(
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
     decided_at   when the sender said yes, where the run waited for that: dates count from it in place of `received_at`
     place        what `hold_place` gave, which ends here
+    key          what the sender calls this sending: no second run of theirs is taken under it
 
-    Raises Conflict outside the dates, QuotaSpent, and InvalidFields (system_name, stand, threshold, label, version, the
-    names of `form_name` and `agreement_name` …).
+    Raises Conflict outside the dates and for a key that was taken, QuotaSpent, and InvalidFields (system_name, stand,
+    threshold, label, version, the names of `form_name` and `agreement_name` …).
     """
     _require_right(actor, evaluation, team)
     received_at = received_at or present()
@@ -172,6 +174,7 @@ def submit(
         filename=upload.filename,
         sha256=upload.sha256,
         md5=upload.md5,
+        sending_key=key,
         text_sha256=upload.text_sha256,
         size=upload.size,
         text_size=upload.text_size,
@@ -181,8 +184,7 @@ def submit(
         chosen_at=received_at if stand else None,
         **words | {"version": words["version"] or evaluation.period},
     )
-    session.add(submission)
-    session.flush()
+    add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
     for scoring_set in live_sets(session, evaluation.id):
         enqueue(session, submission, scoring_set)
     record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)

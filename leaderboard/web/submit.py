@@ -189,7 +189,7 @@ class Place:
         """Raises unless the team that the fields before the file name may send one."""
         longest = config().upload_seconds or ANY_UPLOAD_SECONDS
         with writing() as session:
-            team = _team(session, fields.get("system", ""))
+            team = self.team(session, fields)
             self.id = submissions.hold_place(
                 session,
                 actor(),
@@ -199,6 +199,10 @@ class Place:
                 now=clock(),
                 expires_at=clock() + dt.timedelta(seconds=longest + COUNTING_SECONDS),
             )
+
+    def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
+        """The team that the fields name."""
+        return _team(session, fields.get("system", ""))
 
     def give_up(self) -> None:
         """Ends it, where one is held."""
@@ -218,13 +222,13 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
     if beside.problem:
         form.refuse({"beside": [beside.problem]})
     if upload is None or not good:
-        _count_unused(page.evaluation.id, posted, place)
+        count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, page=page, upload=upload)
     try:
         with writing() as session:
             run = _submit(session, page, form, upload, beside, posted.received_at, place)
     except LeaderboardError as error:
-        _count_unused(page.evaluation.id, posted, place)
+        count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, error, page=page, upload=upload)
     return redirect(url_for("submissions.show", submission=run.id))
 
@@ -240,7 +244,7 @@ def _refusal(page: Submitting) -> LeaderboardError | None:
     return None
 
 
-def _count_unused(evaluation_id: int, posted: uploads.Posted, place: Place) -> None:
+def count_unused(evaluation_id: int, posted: uploads.Posted, place: Place) -> None:
     """A file that was stored and submitted by no form counts: else such forms would fill the store."""
     user_id = actor().user_id
     if posted.upload is None or user_id is None:

@@ -56,13 +56,17 @@ class Posted:
 
 
 def receive(
-    file_field: str, admit: Callable[[MultiDict[str, str]], None], small: Mapping[str, int] | None = None
+    file_field: str,
+    admit: Callable[[MultiDict[str, str]], None],
+    small: Mapping[str, int] | None = None,
+    check: Callable[[MultiDict[str, str]], None] | None = None,
 ) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
     admit  is given the fields that come before the first file and raises a LeaderboardError where no file is to be
            taken in; the server then discards what is still being sent
     small  other fields with files, and how many bytes of each are read, into memory; one more says that there are more
+    check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
@@ -75,7 +79,7 @@ def receive(
         raise BadInput("expected a form with a file (multipart/form-data)")
     with ExitStack() as until_read:
         events = _events(request.stream, boundary.encode())
-        return _read(events, file_field, admit, until_read, small or {})
+        return _read(events, file_field, admit, check or _require_own_form, until_read, small or {})
 
 
 def keep(upload: Received | None) -> str:
@@ -102,6 +106,7 @@ def _read(
     events: Iterator[Event],
     file_field: str,
     admit: Callable[[MultiDict[str, str]], None],
+    check: Callable[[MultiDict[str, str]], None],
     until_read: ExitStack,
     small: Mapping[str, int],
 ) -> Posted:
@@ -116,7 +121,8 @@ def _read(
             fields.add(event.name or "", _text(events))
         elif isinstance(event, File):
             if not checked:
-                checked = _check_fields(fields)
+                check(fields)
+                checked = True
                 try:
                     admit(fields)
                 except LeaderboardError as refusal:
@@ -130,7 +136,7 @@ def _read(
             elif event.filename and event.name in small and event.name not in beside:
                 beside[event.name] = io.BufferedReader(file).read(small[event.name] + 1)
             file.drain()
-    _check_fields(fields)  # those behind the file too
+    check(fields)  # those behind the file too
     return Posted(fields, upload, refused, clock(), beside=beside)
 
 
@@ -191,11 +197,10 @@ def _text(events: Iterator[Event]) -> str:
     return text.decode("utf-8", "replace")
 
 
-def _check_fields(fields: MultiDict[str, str]) -> bool:
+def _require_own_form(fields: MultiDict[str, str]) -> None:
     """That they are the site's own form's, and text."""
     try:
         validate_csrf(fields.get("csrf_token"))
     except ValidationError as error:
         raise CSRFError(str(error)) from error
     require_text(fields)
-    return True

@@ -626,6 +626,7 @@ def upgrade() -> None:
         sa.Column("notes", sa.Text(), nullable=False),
         sa.Column("version", sa.Text(), nullable=False),
         sa.Column("answers", JSON, nullable=False),
+        sa.Column("sending_key", sa.Text(), nullable=True),
         sa.Column("said", JSON, nullable=False),
         sa.Column("filename", sa.Text(), nullable=False),
         sa.Column("sha256", sa.Text(), nullable=False),
@@ -666,6 +667,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_submission_team_id_team")),
         sa.ForeignKeyConstraint(["withdrawn_by_id"], ["user.id"], name=op.f("fk_submission_withdrawn_by_id_user")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submission")),
+        sa.UniqueConstraint("submitter_id", "sending_key", name=op.f("uq_submission_submitter_id_sending_key")),
     )
     with op.batch_alter_table("submission", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_submission_evaluation_id"), ["evaluation_id"], unique=False)

@@ -117,6 +117,7 @@ class Places:
         self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])
         self._add(("team", "member"), [*members, (teams[0][0], 9999)])
         self._add(("team", "invitation"), [*invitations, (teams[0][0], 9999)])
+        self._add(("key",), [("no-such-key",)])
         self._add(("api_token",), [*tokens, (9999,)])
         self._add(("token",), [("no-such-token",)])
         self._add(("provider",), [("nobody",)])

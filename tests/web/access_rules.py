@@ -297,6 +297,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     "api.list_measures": (Page(f"{API}/measures", PUBLIC),),
     "api.measure": (Page(f"{API}/measures/AP", PUBLIC), Page(f"{API}/measures/nothing", NOBODY)),
+    "api.sending": (Page(f"{API}/sendings/none", (401, 404, 404, 404)),),
     "api.account": (Page(f"{API}/account", TOKENS),),
     "static": (Page("/static/leaderboard.css", PUBLIC),),
     "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),
@@ -318,7 +319,9 @@ class Form:
     def refusals(self, phase: str) -> dict[str, int]:
         """Kind of person -> the status that refuses them."""
         absent = {kind: 404 for kind in KINDS if kind != "visitor" and is_absent(self.address, phase, kind)}
-        return {**self.phases.get(phase, self.refused), **absent}
+        refused = {**self.phases.get(phase, self.refused), **absent}
+        # A program without a token is told to get one; there is no page to send it to.
+        return refused | {"visitor": 401} if self.address.startswith(API) else refused
 
 
 def _refused(status: int, *but: str) -> dict[str, int]:
@@ -348,6 +351,16 @@ FORMS: dict[str, Form] = {
     "identities.remove": Form("/account/identities/999999/remove", _refused(400)),
     "resets.forgotten": Form("/password/forgotten", {}),
     "resets.reset": Form("/password/reset/not-a-token", dict.fromkeys(KINDS, 409)),
+    "api.submit_run": Form(f"{API}/campaigns/news/evaluations/2026/submissions", LOG_IN_FIRST),
+    "api.withdraw_run": Form(f"{API}/submissions/{{run}}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "api.let_run_stand": Form(f"{API}/submissions/{{run}}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "api.make_run_primary": Form(f"{API}/submissions/{{run}}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "api.describe_run": Form(
+        f"{API}/submissions/{{run}}/describe",
+        _refused(403, *INSIDE),
+        NOT_ON_A_BOARD,
+        fields={"label": "another", "notes": ""},
+    ),
     "tokens.new": Form("/account/tokens/new", LOG_IN_FIRST),
     "tokens.revoke": Form("/account/tokens/{api_token}/revoke", _refused(404, "owner of the team", "admin")),
     "teams.new": Form("/account/teams/new", LOG_IN_FIRST),

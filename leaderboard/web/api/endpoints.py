@@ -28,11 +28,12 @@ from leaderboard.web.api.answers import plain
 from leaderboard.web.api.bearer import require_scope
 from leaderboard.web.intake import require_plain
 
-__all__ = ["ENDPOINTS", "PREFIX", "Endpoint", "get", "post", "register"]
+__all__ = ["ENDPOINTS", "PREFIX", "Endpoint", "answered", "get", "post", "register"]
 
 PREFIX = "/api/v1"
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,17 @@ def _answer(endpoint: Endpoint, **places: Any) -> Response:
     if endpoint.body is not None:
         given["body"] = _body(endpoint.body)
     found = endpoint.function(**given)
-    if isinstance(found, Response):
-        return found
+    return found if isinstance(found, Response) else _written(found, endpoint.status)
+
+
+def answered(found: Answer) -> Answer:
+    """The answer, with status 200 where the endpoint's usual one says that something was made."""
+    return typing.cast(Answer, _written(found, HTTPStatus.OK))
+
+
+def _written(found: Any, status: HTTPStatus) -> Response:
     content = msgspec.json.format(msgspec.json.encode(plain(found)), indent=1) + b"\n"
-    return Response(content, endpoint.status, content_type="application/json")
+    return Response(content, status, content_type="application/json")
 
 
 def _arguments(endpoint: Endpoint) -> dict[str, Any]:

@@ -1,0 +1,229 @@
+"""A small client of the API, in the standard library only: it submits runs, waits for them and reads their figures.
+
+    client = Client("https://leaderboard.example", token)
+    sent = client.submit("harbour/2026-text", Path("run.gz"), team="team-alder", system="heron")
+    done = client.wait(sent["id"], seconds=600)
+    print(client.results(done["id"])["figures"])
+
+A run goes over in pieces, so that its size costs no memory. Every sending has a key, by which a second try after a
+broken connection finds the first one: no run is submitted twice.
+"""
+
+import hashlib
+import json
+import ssl
+import time
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from leaderboard.errors import BadInput, LeaderboardError, Unavailable
+
+__all__ = ["Client", "NoServer", "Refused"]
+
+PIECE = 2**16  # bytes
+TRIES = 4  # at a server that does not answer
+PAUSE = 1.0  # seconds before the second try; twice as long before each further one
+LOOK_SECONDS = 1.0  # between two questions whether a run is scored
+UNFINISHED = ("queued", "scoring")
+HERE = ("localhost", "127.0.0.1", "::1")
+
+Tell = Callable[[int], None]
+
+
+class Refused(LeaderboardError):
+    """The server refused this. status: HTTP's; fields: messages by field."""
+
+    def __init__(self, status: int, message: str, fields: Mapping[str, list[str]] | None = None) -> None:
+        super().__init__(message)
+        self.http_status = status
+        self.fields = dict(fields or {})
+
+    @classmethod
+    def of(cls, status: int, content: bytes) -> "Refused":
+        """What an answer says; of one that is no problem of the API (a proxy's, another site's) its status."""
+        try:
+            said = json.loads(content)
+            fields = said["fields"]
+            words = [f"{name}: {text}" for name, texts in fields.items() for text in texts]
+            return cls(status, "\n".join(words) or str(said["detail"]), fields)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return cls(status, f"The server answered {status} and not as this API does; look at its address.")
+
+
+class NoServer(Unavailable):
+    """The server does not answer."""
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A token goes to the server that it was given for and to no other."""
+
+    def redirect_request(self, *about: Any) -> None:
+        _, _, status, _, _, elsewhere = about
+        raise Refused(status, f"The server sends on to {elsewhere}: give that as its address, if you trust it.")
+
+
+class Client:
+    """An account's way to a server.
+
+    server    the site's address; HTTP without encryption only to this machine, because a token would go in clear text
+    token     from the account's page; "" reads what is public
+    seconds   how long one answer is waited for
+    """
+
+    def __init__(self, server: str, token: str = "", *, seconds: float = 60.0) -> None:
+        parts = urlsplit(server)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadInput(f"{server} is no server's address; give one such as https://leaderboard.example")
+        if token and parts.scheme == "http" and parts.hostname not in HERE:
+            raise BadInput("a token goes over https:// only: over http:// everybody on the way could read it")
+        if not token.isascii() or not token.isprintable():
+            raise BadInput("the token holds a character that no token has")
+        self._base = f"{server.rstrip('/')}/api/v1"
+        self._token = token
+        self._seconds = seconds
+        tls = urllib.request.HTTPSHandler(context=ssl.create_default_context())
+        self._opener = urllib.request.build_opener(_NoRedirects, tls)
+
+    def get(self, path: str, **arguments: str) -> Any:
+        """What is at a path such as `/campaigns`. Raises Refused or NoServer."""
+        asked = f"{path}?{urlencode(arguments)}" if arguments else path
+        return self._patiently(lambda: self._ask(urllib.request.Request(f"{self._base}{asked}")))  # noqa: S310  # the scheme is checked above
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What a path answers to this JSON. Raises Refused or NoServer; it is not tried again."""
+        content = json.dumps(body or {}).encode()
+        request = urllib.request.Request(f"{self._base}{path}", content, {"Content-Type": "application/json"})  # noqa: S310  # as above
+        return self._ask(request)
+
+    def submit(
+        self,
+        evaluation: str,
+        run: Path,
+        *,
+        team: str,
+        system: str = "",
+        new_system: str = "",
+        key: str | None = None,
+        tell: Tell | None = None,
+        **fields: str,
+    ) -> Any:
+        """Sends a run and gives its submission; where this run was sent before, that submission.
+
+        evaluation  CAMPAIGN/EVALUATION
+        system      the last part of its address; or new_system: the name of one to make
+        key         tells this sending from others; made of the file and the fields unless given
+        tell        is told of each piece how many bytes it has
+        fields      designation, threshold, label, notes, version, stand, and the evaluation's own
+
+        Raises Refused, or NoServer after several tries.
+        """
+        campaign, _, name = evaluation.partition("/")
+        given = {"team": team, "system": system, "new_system": new_system, **fields}
+        given = {field: value for field, value in given.items() if value}
+        key = key or _key(evaluation, run, given)
+        path = f"/campaigns/{quote(campaign, safe='')}/evaluations/{quote(name, safe='')}/submissions"
+
+        def send_once() -> Any:
+            try:
+                return self._ask(urllib.request.Request(f"{self._base}/sendings/{quote(key, safe='')}"))  # noqa: S310  # the scheme is checked above
+            except Refused as refused:
+                if refused.http_status != HTTPStatus.NOT_FOUND:
+                    raise
+            form = _Form(given, run, tell)
+            request = urllib.request.Request(  # noqa: S310  # the scheme is checked above
+                f"{self._base}{path}",
+                form.pieces(),
+                {"Content-Type": form.type, "Content-Length": str(form.size), "Idempotency-Key": key},
+                method="POST",
+            )
+            return self._ask(request)
+
+        return self._patiently(send_once)
+
+    def wait(self, submission: int, seconds: float) -> Any:
+        """The submission once it is scored or rejected, or as it is after so many seconds."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = self.get(f"/submissions/{submission}")
+            if found["state"] not in UNFINISHED or found["waiting"] or time.monotonic() >= deadline:
+                return found
+            time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
+
+    def results(self, submission: int) -> Any:
+        """Means, intervals and, where they are open, values on single queries of a scored submission."""
+        return self.get(f"/submissions/{submission}/results")
+
+    def _patiently(self, ask: Callable[[], Any]) -> Any:
+        """Asks again while nobody answers, or while the server says that it can't at the moment."""
+        pause = PAUSE
+        for _ in range(TRIES - 1):
+            try:
+                return ask()
+            except NoServer:
+                time.sleep(pause)
+                pause *= 2
+        return ask()
+
+    def _ask(self, request: urllib.request.Request) -> Any:
+        request.add_header("Accept", "application/json")
+        if self._token:
+            request.add_unredirected_header("Authorization", f"Bearer {self._token}")
+        try:
+            with self._opener.open(request, timeout=self._seconds) as answer:
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            refused = Refused.of(error.code, error.read())
+            if error.code in (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT):
+                raise NoServer(refused.message) from None
+            raise refused from None
+        except (urllib.error.URLError, HTTPException, OSError) as error:
+            reason = getattr(error, "reason", error)
+            raise NoServer(f"{self._base} does not answer: {reason}") from None
+        except ValueError:
+            raise Refused(HTTPStatus.OK, f"{self._base} answers, but not as this API does.") from None
+
+
+class _Form:
+    """A form with a file, whose bytes are read while they are sent."""
+
+    def __init__(self, fields: Mapping[str, str], run: Path, tell: Tell | None) -> None:
+        boundary = uuid.uuid4().hex
+        self.type = f"multipart/form-data; boundary={boundary}"
+        texts = [
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+            for name, value in fields.items()
+        ]
+        name = run.name.replace("\\", "_").replace('"', "_").replace("\r", "_").replace("\n", "_")
+        texts.append(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="run"; filename="{name}"\r\n'
+            "Content-Type: application/octet-stream\r\n\r\n"
+        )
+        self._head = "".join(texts).encode("utf-8", "replace")
+        self._tail = f"\r\n--{boundary}--\r\n".encode()
+        self._run, self._tell = run, tell
+        self.size = len(self._head) + run.stat().st_size + len(self._tail)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The whole form, piece by piece."""
+        yield self._head
+        with self._run.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+                if self._tell:
+                    self._tell(len(piece))
+        yield self._tail
+
+
+def _key(evaluation: str, run: Path, fields: Mapping[str, str]) -> str:
+    """The same for the same file with the same fields, whenever it is sent."""
+    digest = hashlib.sha256(json.dumps([evaluation, sorted(fields.items())]).encode())
+    with run.open("rb") as file:
+        digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

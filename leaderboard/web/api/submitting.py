@@ -1,0 +1,271 @@
+"""Submitting a run, following it, and what its team may still do with it."""
+
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import msgspec
+from flask import request
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import MultiDict
+
+from leaderboard.errors import Conflict, InvalidFields, NotFound, TooLarge
+from leaderboard.formats import HEADER_BYTES, Metadata, side_metadata
+from leaderboard.lookup import find_system, find_team, standing_agreements
+from leaderboard.models import Evaluation, Submission, System, Team
+from leaderboard.numbers import read_number
+from leaderboard.reads import submissions as reads
+from leaderboard.reads.submissions import SubmissionStatus
+from leaderboard.reads.submitting import submitting
+from leaderboard.rules.scopes import Scope
+from leaderboard.rules.standings import Designation
+from leaderboard.services import submissions
+from leaderboard.services.submission_forms import agreement_name
+from leaderboard.services.systems import NewSystem
+from leaderboard.store import Received
+from leaderboard.web import uploads
+from leaderboard.web.api.endpoints import answered, get, post
+from leaderboard.web.context import actor, clock, now, read, reading, writing
+from leaderboard.web.intake import require_text
+from leaderboard.web.submit import Place, count_unused
+
+KEY = re.compile(r"[\x21-\x7e]{1,200}")
+ANSWER, AGREEMENT = "answer-", "agreement-"
+YES = ("yes", "true", "1")
+
+
+class Run(msgspec.Struct):
+    """A run as it is sent: the fields first, then the file.
+
+    Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
+    `agreement-…` = yes. beside: a YAML file with metadata of the run.
+    """
+
+    team: str
+    run: bytes
+    system: str = ""
+    new_system: str = ""
+    designation: Designation = Designation.CONTRASTIVE
+    stand: str = "no"
+    threshold: str = ""
+    label: str = ""
+    notes: str = ""
+    version: str = ""
+    beside: bytes = b""
+
+
+KNOWN = frozenset(Run.__struct_fields__) - {"run", "beside"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why, which whoever sees the run reads."""
+
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A run's label, and its notes for the team and the organisers."""
+
+    label: str
+    notes: str
+
+
+@post("/campaigns/<campaign>/evaluations/<evaluation>/submissions", Scope.SUBMIT, form=Run, status=HTTPStatus.CREATED)
+def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
+    """Submits a run. Name the team, and one of its systems (system) or one to make (new_system); the file, `run`, comes
+    last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run.
+    """
+    page = read(submitting, campaign, evaluation)
+    key = _key()
+    earlier = _sent(key, page.evaluation.id)
+    if earlier is not None:
+        return answered(earlier)
+    place = _Place(page.evaluation.id)
+    with ExitStack() as without_file:
+        without_file.callback(place.give_up)
+        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES}, require_text)
+        if posted.upload is not None:
+            without_file.pop_all()  # what counts the file ends its place
+    if posted.refusal is not None:
+        raise posted.refusal
+    if posted.refused is not None:
+        raise TooLarge(posted.refused)
+    if posted.upload is None:
+        raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
+    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    if beside.problem:
+        count_unused(page.evaluation.id, posted, place)
+        raise InvalidFields({"beside": [beside.problem]})
+    try:
+        with writing() as session:
+            run = _submit(session, page.evaluation.id, posted, posted.upload, beside, place, key)
+    except Conflict:
+        count_unused(page.evaluation.id, posted, place)
+        if (earlier := _sent(key, page.evaluation.id)) is not None:  # two tries came at the same moment
+            return answered(earlier)
+        raise
+    except Exception:
+        count_unused(page.evaluation.id, posted, place)
+        raise
+    return read(reads.status, run.id)
+
+
+@get("/sendings/<key>", Scope.READ)
+def sending(key: str) -> SubmissionStatus:
+    """The submission that you sent under an idempotency key; 404 where none was taken."""
+    found = _sent(key, None)
+    if found is None:
+        raise NotFound
+    return found
+
+
+@post("/submissions/<int:submission>/withdraw", Scope.SUBMIT)
+def withdraw_run(submission: int, body: Reason) -> SubmissionStatus:
+    """Takes a run off every board. It stays on record."""
+    read(reads.status, submission)  # what may not be seen can't be withdrawn either
+    with writing() as session:
+        run = session.get_one(Submission, submission)
+        submissions.withdraw(session, actor(), run, because=body.because, now=clock())
+    return read(reads.status, submission)
+
+
+@post("/submissions/<int:submission>/stand", Scope.SUBMIT)
+def let_run_stand(submission: int) -> SubmissionStatus:
+    """Lets a contrastive run stand for its system on the board, in place of another one."""
+    read(reads.status, submission)
+    with writing() as session:
+        submissions.let_stand(session, actor(), session.get_one(Submission, submission), now=clock())
+    return read(reads.status, submission)
+
+
+@post("/submissions/<int:submission>/primary", Scope.SUBMIT)
+def make_run_primary(submission: int) -> SubmissionStatus:
+    """Makes a scored run its team's primary one in the evaluation."""
+    read(reads.status, submission)
+    with writing() as session:
+        submissions.make_primary(session, actor(), session.get_one(Submission, submission), now=clock())
+    return read(reads.status, submission)
+
+
+@post("/submissions/<int:submission>/describe", Scope.SUBMIT)
+def describe_run(submission: int, body: Words) -> SubmissionStatus:
+    """Gives a run another label and other notes; the trail keeps what they were."""
+    read(reads.status, submission)
+    with writing() as session:
+        run = session.get_one(Submission, submission)
+        submissions.describe(session, actor(), run, label=body.label, notes=body.notes)
+    return read(reads.status, submission)
+
+
+class _Place(Place):
+    """The place of a file that a program sends: its form names team and system by their parts of an address."""
+
+    def hold(self, fields: MultiDict[str, str]) -> None:
+        super().hold(fields)
+        with reading() as session:  # only now: whose team it is not must not learn of its systems
+            _system(session, _team(session, fields), fields)
+
+    def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
+        return _team(session, fields)
+
+
+def _team(session: Session, fields: MultiDict[str, str]) -> Team:
+    unknown = [name for name in fields if name not in KNOWN and not name.startswith((ANSWER, AGREEMENT))]
+    if unknown:
+        raise InvalidFields({name: [f"is not known here; known are: {', '.join(sorted(KNOWN))}"] for name in unknown})
+    if not fields.get("team"):
+        raise InvalidFields({"team": ["name the team, before the file"]})
+    try:
+        team = find_team(session, fields["team"])
+    except NotFound as error:
+        raise InvalidFields({"team": [error.message]}) from None
+    if bool(fields.get("system")) == bool(fields.get("new_system")):
+        raise InvalidFields({"system": ["give either system, or new_system to make one, before the file"]})
+    return team
+
+
+def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System | NewSystem:
+    if new := fields.get("new_system"):
+        return NewSystem(new)
+    try:
+        return find_system(session, team.slug, fields["system"])
+    except NotFound as error:
+        raise InvalidFields({"system": [error.message]}) from None
+
+
+def _submit(
+    session: Session,
+    evaluation_id: int,
+    posted: uploads.Posted,
+    upload: Received,
+    beside: Metadata,
+    place: Place,
+    key: str | None,
+) -> Submission:
+    fields = posted.fields
+    team = _team(session, fields)
+    accepted = [
+        one.id for one in standing_agreements(session, evaluation_id) if fields.get(agreement_name(one.key)) in YES
+    ]
+    return submissions.submit(
+        session,
+        actor(),
+        session.get_one(Evaluation, evaluation_id),
+        team,
+        system=_system(session, team, fields),
+        upload=upload,
+        designation=_designation(fields),
+        stand=fields.get("stand") in YES,
+        threshold=_threshold(fields),
+        label=fields.get("label", ""),
+        notes=fields.get("notes", ""),
+        version=fields.get("version", ""),
+        answers={name.removeprefix(ANSWER): fields[name] for name in fields if name.startswith(ANSWER)},
+        accepted=accepted,
+        said=beside.entries,
+        begun_at=now(),
+        received_at=posted.received_at,
+        place=place.id,
+        key=key,
+    )
+
+
+def _designation(fields: MultiDict[str, str]) -> Designation:
+    try:
+        return Designation(fields.get("designation") or Designation.CONTRASTIVE)
+    except ValueError:
+        raise InvalidFields({"designation": [f"give one of: {', '.join(Designation)}"]}) from None
+
+
+def _threshold(fields: MultiDict[str, str]) -> float | None:
+    text = fields.get("threshold", "").strip()
+    try:
+        return read_number(text) if text else None
+    except ValueError:
+        raise InvalidFields({"threshold": ["give a number such as 0.5, or leave it out"]}) from None
+
+
+def _key() -> str | None:
+    """The idempotency key of this request. Raises InvalidFields for one that can't be kept."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not KEY.fullmatch(key):
+        raise InvalidFields({"Idempotency-Key": ["give up to 200 characters of ASCII, without blanks"]})
+    return key
+
+
+def _sent(key: str | None, evaluation_id: int | None) -> SubmissionStatus | None:
+    """What the token's account sent under this key. Raises Conflict where that was to another evaluation."""
+    user_id = actor().user_id
+    if key is None or user_id is None:
+        return None
+    with reading() as session:
+        found = reads.sent_under(session, user_id, key)
+    if found is None:
+        return None
+    status = read(reads.status, found)
+    if evaluation_id is not None and status.evaluation.id != evaluation_id:
+        raise Conflict(f"This key was used for submission {found}, to another evaluation. Take another key.")
+    return status

@@ -1,0 +1,196 @@
+"""`leaderboard submit --server` against a real site with a worker: many runs, second tries, broken connections."""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.client import Client, NoServer, Refused
+from leaderboard.db import Database
+from leaderboard.errors import BadInput
+from leaderboard.models import Submission
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import people, teams, tokens
+from leaderboard.services.events import present
+from tests.support.site import Site, running_site
+from tests.support.world import QRELS, RUN, new_account
+
+PLACE = "papers/2026"
+
+
+@dataclass
+class Remote:
+    site: Site
+    database: Database
+    token: str
+    folder: Path
+
+    def submit(self, *runs: Path, more: tuple[str, ...] = ("--system", "searcher")) -> subprocess.CompletedProcess[str]:
+        """`leaderboard submit --server`, as a participant's own machine runs it: with a token and nothing else."""
+        token = self.folder / "token.txt"
+        token.write_text(f"{self.token}\n")
+        arguments = ("submit", PLACE, *map(str, runs), "--team", "alpha", *more)
+        where = ("--server", self.site.url, "--token-file", str(token))
+        return subprocess.run(
+            [sys.executable, "-m", "leaderboard", *arguments, *where],
+            capture_output=True, text=True, timeout=120, cwd=self.folder,
+        )  # fmt: skip
+
+    def count(self) -> int:
+        with self.database.read() as session:
+            return session.scalar(sa.select(sa.func.count()).select_from(Submission)) or 0
+
+
+@pytest.fixture(scope="module")
+def remote(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remote]:
+    folder = tmp_path_factory.mktemp("remote")
+    url = f"sqlite:///{shutil.copyfile(migrated_sqlite, folder / 'remote.sqlite')}"
+    (folder / "queries.tsv").write_text("q1\nq2\nq3\n")
+    (folder / "qrels.txt").write_text(QRELS)
+    with running_site(url, folder) as site, closing(Database.connect(url)) as database:
+        site.command("campaign", "add", "papers", "--title", "Papers", "--measures", "AP P@1", "--primary", "AP")
+        site.command("evaluation", "add", PLACE, "--title", "Papers 2026", "--period", "2026", "--details", "always")
+        site.command("queries", "import", PLACE, folder / "queries.tsv")
+        site.command("judgments", "import", PLACE, folder / "qrels.txt")
+        with database.write() as session:
+            ada = people.create_user(session, CONSOLE, new_account("ada"))
+            teams.add_member(session, CONSOLE, teams.create_team(session, CONSOLE, "Alpha"), ada)
+            token = tokens.make_token(session, CONSOLE, ada, "test", [Scope.SUBMIT], days=1, now=present())
+        yield Remote(site, database, token, folder)
+
+
+def test_many_runs_are_sent_scored_and_printed_and_a_second_time_none_is_sent(remote: Remote) -> None:
+    runs = [remote.folder / "a.run", remote.folder / "b.run"]
+    runs[0].write_text(RUN)
+    runs[1].write_text("q1 Q0 d1 1 2.0 b\nq2 Q0 d3 1 1.0 b\n")
+    done = remote.submit(*runs, more=("--new-system", "Searcher"))
+    assert (done.returncode, done.stderr) == (0, ""), done
+    # q1's only relevant document is second in a.run and first in b.run, q2's is first in both, and q3 has none.
+    lines = [line.split() for line in done.stdout.splitlines()[2:]]
+    assert lines == [["run", "AP", "P@1"], [str(runs[0]), "0.5000", "0.3333"], [str(runs[1]), "0.6667", "0.6667"]]
+    before = remote.count()
+    again = remote.submit(*runs, more=("--new-system", "Searcher"))
+    assert again.stdout == done.stdout
+    assert remote.count() == before
+
+
+def test_a_rejected_run_leaves_status_1_and_its_lines(remote: Remote) -> None:
+    broken = remote.folder / "broken.run"
+    broken.write_text("q1 Q0 d1 1 x c\n")
+    done = remote.submit(broken)
+    assert done.returncode == 1
+    assert re.search(r"broken.run: line 1: .*x", done.stderr), done
+
+
+def test_what_the_server_refuses_leaves_status_2_and_names_what_was_not_sent(remote: Remote) -> None:
+    run = remote.folder / "c.run"
+    run.write_text("q1 Q0 d1 1 2.0 c\n")
+    before = remote.count()
+    done = remote.submit(run, run, more=("--system", "nothing"))
+    assert done.returncode == 2
+    assert "not taken: system: " in done.stderr
+    assert remote.count() == before
+
+
+def test_a_connection_that_breaks_after_the_server_took_the_run_submits_it_once(remote: Remote) -> None:
+    run = remote.folder / "d.run"
+    run.write_text("q2 Q0 d3 1 1.0 d\n")
+    before = remote.count()
+    with breaking(remote.site.url, "POST") as (server, broken):
+        sent = Client(server, remote.token).submit(PLACE, run, team="alpha", system="searcher")
+        assert broken == ["POST"]
+    assert remote.count() == before + 1
+    with remote.database.read() as session:
+        assert session.scalars(sa.select(Submission.id).order_by(Submission.id.desc())).first() == sent["id"]
+
+
+@contextmanager
+def breaking(url: str, method: str) -> Iterator[tuple[str, list[str]]]:
+    """A way to the server that loses the first answer to a request of this method, after the server gave it."""
+    host, _, port = url.removeprefix("http://").rstrip("/").partition(":")
+    listener = socket.create_server(("127.0.0.1", 0))
+    broken: list[str] = []
+
+    def serve() -> None:
+        while True:
+            try:
+                near, _ = listener.accept()
+            except OSError:
+                return
+            with near, socket.create_connection((host, int(port))) as far:
+                request = b""
+                while not _is_whole(request):
+                    request += near.recv(65536)
+                far.sendall(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+                answer = b""
+                while piece := far.recv(65536):
+                    answer += piece
+                if request.startswith(method.encode()) and not broken:
+                    broken.append(method)
+                    continue
+                near.sendall(answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with closing(listener):
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", broken
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join(10)
+
+
+def _is_whole(request: bytes) -> bool:
+    head, end, body = request.partition(b"\r\n\r\n")
+    size = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+    return bool(end) and len(body) >= (int(size[1]) if size else 0)
+
+
+def test_a_token_goes_over_encrypted_connections_only() -> None:
+    with pytest.raises(BadInput, match="https:// only"):
+        Client("http://leaderboard.example", "lb_x")
+    with pytest.raises(BadInput, match="no server's address"):
+        Client("leaderboard.example", "lb_x")
+
+
+def test_a_redirect_is_not_followed_and_a_server_of_another_kind_is_told_apart() -> None:
+    elsewhere = b"HTTP/1.1 302 Found\r\nLocation: http://elsewhere.example/\r\nContent-Length: 0\r\n\r\n"
+    with answering(elsewhere) as server, pytest.raises(Refused, match=r"sends on to http://elsewhere\.example/"):
+        Client(server, "lb_x").get("/account")
+    page = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>"
+    with answering(page) as server, pytest.raises(Refused, match="not as this API does"):
+        Client(server, "lb_x").get("/account")
+
+
+def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaderboard.client.PAUSE", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(NoServer, match=f"127.0.0.1:{port}/api/v1 does not answer"):
+        Client(f"http://127.0.0.1:{port}").get("/campaigns")
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """A server that answers every request so."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        near, _ = listener.accept()
+        with near:
+            near.recv(65536)
+            near.sendall(answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    with closing(listener):
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    thread.join(10)

@@ -1,0 +1,181 @@
+"""Submitting through the API: the form's own way in, told by names instead of choices, and never taken twice."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from werkzeug.test import TestResponse
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Submission
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import evaluations
+from tests.web.conftest import RUN, World
+from tests.web.test_api import API, Program, program
+
+__all__ = ["program"]  # the fixture
+
+SUBMISSIONS = f"{API}/campaigns/harbour/evaluations/2025/submissions"
+FIELDS = {"team": "alpha", "system": "searcher"}
+
+
+def send(
+    program: Program, run: str | None = RUN, path: str = SUBMISSIONS, key: str = "", **fields: str
+) -> TestResponse:
+    data: dict[str, Any] = {**(fields or FIELDS)}
+    if run is not None:
+        data["run"] = (io.BytesIO(run.encode()), "alpha.run")
+    headers = {"Idempotency-Key": key} if key else {}
+    return program.send(path, "POST", data=data, content_type="multipart/form-data", headers=headers)
+
+
+def count(world: World) -> int:
+    with world.database.read() as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(Submission)) or 0
+
+
+@pytest.fixture
+def ada(program: Callable[..., Program]) -> Program:
+    return program("ada", Scope.SUBMIT)
+
+
+def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
+    answer = send(ada, team="alpha", system="searcher", threshold="0.5", label="first", designation="primary")
+    assert answer.status_code == 201
+    taken = answer.json
+    assert taken is not None
+    assert (taken["state"], taken["title"], taken["threshold"]) == ("queued", "first", 0.5)
+    assert taken["submitter"] == "ada"
+    followed = ada.ask(f"{API}/submissions/{taken['id']}")
+    assert followed["receipt"] == taken["receipt"]
+    assert len(followed["receipt"]) == 64
+
+
+def test_a_new_system_is_made_with_its_first_run(ada: Program) -> None:
+    taken = send(ada, team="alpha", new_system="Finder").json
+    assert taken is not None
+    assert taken["system"]["slug"] == "finder"
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong", "said"),
+    [
+        ({"system": "searcher"}, "team", "name the team, before the file"),
+        ({"team": "none", "system": "searcher"}, "team", "none"),
+        ({"team": "alpha"}, "system", "give either system, or new_system"),
+        ({"team": "alpha", "system": "searcher", "new_system": "x"}, "system", "give either"),
+        ({"team": "alpha", "system": "nothing"}, "system", "nothing"),
+        ({**FIELDS, "threshold": "half"}, "threshold", "give a number"),
+        ({**FIELDS, "designation": "best"}, "designation", "give one of: primary, contrastive"),
+        ({**FIELDS, "labels": "x"}, "labels", "is not known here"),
+        ({**FIELDS, "label": "x" * 99}, "label", "80"),
+        ({**FIELDS, "answer-gpu": "1"}, "answer-gpu", "there is no such field"),
+    ],
+)
+def test_what_is_wrong_with_a_field_is_said_by_its_name(
+    ada: Program, world: World, fields: dict[str, str], wrong: str, said: str
+) -> None:
+    answer = send(ada, **fields)
+    assert answer.status_code == 400
+    assert answer.json is not None
+    assert said in " ".join(answer.json["fields"][wrong])
+    assert count(world) == 0
+
+
+def test_a_form_without_a_file_and_what_is_no_form_are_refused(ada: Program, world: World) -> None:
+    refused = send(ada, None)
+    assert (refused.status_code, refused.content_type) == (400, "application/problem+json")
+    assert ada.send(SUBMISSIONS, "POST", json={"team": "alpha"}).status_code == 400
+    assert count(world) == 0
+
+
+def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[..., Program], world: World) -> None:
+    eve = program("eve", Scope.SUBMIT)
+    for system in ("searcher", "nothing"):
+        answer = send(eve, team="alpha", system=system)
+        assert answer.status_code == 403
+        assert answer.json is not None
+        assert answer.json["detail"] == "Only members of Alpha submit for it."
+    assert count(world) == 0
+
+
+def test_a_token_that_may_only_read_submits_and_withdraws_nothing(
+    program: Callable[..., Program], ada: Program, world: World
+) -> None:
+    taken = send(ada).json
+    assert taken is not None
+    reader = program("ada", Scope.ORGANISE)
+    assert send(reader).status_code == 403
+    assert reader.send(f"{API}/submissions/{taken['id']}/withdraw", "POST", json={}).status_code == 403
+    assert send(program()).status_code == 401
+    assert count(world) == 1
+    assert ada.ask(f"{API}/submissions/{taken['id']}")["withdrawn_at"] is None
+
+
+def test_a_second_try_under_the_same_key_takes_no_second_run(
+    ada: Program, program: Callable[..., Program], world: World
+) -> None:
+    first, second = send(ada, key="k1"), send(ada, key="k1")
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json is not None
+    assert second.json is not None
+    assert first.json["id"] == second.json["id"]
+    assert ada.ask(f"{API}/sendings/k1")["id"] == first.json["id"]
+    assert ada.send(f"{API}/sendings/k2").status_code == 404
+    ben = program("ben", Scope.SUBMIT)  # keys are each account's own
+    assert ben.send(f"{API}/sendings/k1").status_code == 404
+    assert send(ben, key="k1").status_code == 201
+    assert count(world) == 2
+
+
+def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> None:
+    with world.database.write() as session:
+        evaluations.create_evaluation(session, CONSOLE, world.campaign, "2026", "Harbour 2026", "2026")
+    assert send(ada, key="k1").status_code == 201
+    other = send(ada, path=SUBMISSIONS.replace("2025", "2026"), key="k1")
+    assert other.status_code == 409
+    assert count(world) == 1
+
+
+@pytest.mark.parametrize("key", ["two words", "x" * 201, "ü"])
+def test_a_key_that_can_not_be_kept_is_refused(ada: Program, world: World, key: str) -> None:
+    assert send(ada, key=key).status_code == 400
+    assert count(world) == 0
+
+
+def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., Program]) -> None:
+    taken = send(ada).json
+    assert taken is not None
+    path = f"{API}/submissions/{taken['id']}"
+    assert ada.ask(f"{path}/describe", "POST", json={"label": "other", "notes": "n"})["title"] == "other"
+    assert program("eve", Scope.SUBMIT).send(f"{path}/withdraw", "POST", json={}).status_code == 404
+    gone = ada.ask(f"{path}/withdraw", "POST", json={"because": "a mistake"})
+    assert (gone["state"], gone["withdrawn_because"]) == ("withdrawn", "a mistake")
+    assert ada.ask(f"{path}/withdraw", "POST", status=409, json={})["title"] == "This no longer fits"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"because": 1}, "because"),
+        ({"becaus": "x"}, "becaus"),
+        ([], ""),
+        ({"because": "x" * 9999}, "because"),
+    ],
+)
+def test_a_body_of_another_type_is_refused_by_its_field(ada: Program, body: Any, field: str) -> None:
+    taken = send(ada).json
+    assert taken is not None
+    said = ada.ask(f"{API}/submissions/{taken['id']}/withdraw", "POST", status=400, json=body)
+    assert field in said["fields"]
+    assert ada.ask(f"{API}/submissions/{taken['id']}")["withdrawn_at"] is None
+
+
+def test_broken_json_and_control_characters_are_refused(ada: Program) -> None:
+    taken = send(ada).json
+    assert taken is not None
+    path = f"{API}/submissions/{taken['id']}/withdraw"
+    for body in (b"{", b'{"because": "\x00"}', b'{"because": "\\u0000"}', b'{"because": "\\ud800"}', b"\xff", b"1e999"):
+        assert ada.send(path, "POST", data=body, content_type="application/json").status_code == 400
