@@ -59,6 +59,10 @@ class Actor:
     def may_organise(self, campaign_id: int) -> bool:
         return self.all_powerful or campaign_id in self.organises
 
+    def organises_all(self, campaigns: Collection[int]) -> bool:
+        """Whether what is part of all of these campaigns is theirs to change; what is of none is an admin's only."""
+        return self.all_powerful or (bool(campaigns) and self.organises.issuperset(campaigns))
+
     def is_in(self, team_id: int) -> bool:
         return team_id in self.teams
 

@@ -44,6 +44,7 @@ from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
     "StoredEvent",
+    "campaigns_entered",
     "collection_list",
     "current_set",
     "current_sets",
@@ -150,6 +151,12 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
         team = session.get(Team, team.merged_into_id) if team.merged_into_id is not None else None
     found = find_team(session, team_slug)
     return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+
+
+def campaigns_entered(session: Session, *which: sa.ColumnElement[bool]) -> set[int]:
+    """The campaigns that submissions were made to. which: conditions on Submission."""
+    entered = sa.select(Evaluation.campaign_id).join(Submission, Submission.evaluation_id == Evaluation.id)
+    return set(session.scalars(entered.where(*which).distinct()))
 
 
 def merged_team(session: Session, team: Team) -> Team:

@@ -103,9 +103,10 @@ def list_evaluations(session: Session, campaign: Campaign | None = None) -> list
 
 
 def list_teams(session: Session) -> list[tuple[Team, list[str]]]:
-    """Each with the names of its members, its owners marked as such; by name."""
+    """Each with the names of its members, its owners marked as such; by name. Not those merged into others."""
     members: dict[int, list[str]] = {}
     pairs = sa.select(Membership.team_id, User.name, Membership.role).join(User, User.id == Membership.user_id)
     for team_id, name, role in session.execute(pairs.order_by(User.name)):
         members.setdefault(team_id, []).append(f"{name} (owner)" if role is Role.OWNER else name)
-    return [(team, members.get(team.id, [])) for team in session.scalars(sa.select(Team).order_by(Team.name))]
+    own = sa.select(Team).where(Team.merged_into_id.is_(None)).order_by(Team.name)
+    return [(team, members.get(team.id, [])) for team in session.scalars(own)]

@@ -1,6 +1,7 @@
 """The audit trail, and the present moment."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,12 @@ class _Waiting:
     things: list[Thing]
 
 
-def record(session: Session, actor: Actor, action: str, subject: Base, **facts: Any) -> None:
+def record(
+    session: Session, actor: Actor, action: str, subject: Base, *, about: Sequence[Base] = (), **facts: Any
+) -> None:
     """Adds to the audit trail that `actor` did `action` to `subject`, whose id must be known by now.
+
+    about  other rows that it changes, which the event carries the state of too
 
     Facts are what a reader of the trail would ask for; never a password, a token or a judgment. The event is written
     when the transaction is committed: it hangs on the one before it, so events are added one at a time, and a
@@ -53,7 +58,7 @@ def record(session: Session, actor: Actor, action: str, subject: Base, **facts: 
             subject=subject.__tablename__,
             subject_id=subject.id,  # type: ignore[attr-defined]  # every table that is a subject has one
             facts=facts,
-            things=things_of(subject),
+            things=[thing for row in (subject, *about) for thing in things_of(row)],
         )
     )
 

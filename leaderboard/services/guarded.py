@@ -126,6 +126,7 @@ OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
     "scoring_set": {"scoring sets": ("evaluation_id",)},
     "team": {"team": ("id",), "members": ("id",)},
     "system": {"system": ("id",)},
+    "participation": {"participation": ("team_id", "evaluation_id")},
     "submission": {"submission": ("id",), "participation": ("team_id", "evaluation_id")},
     "user": {"account": ("id",)},
 }

@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import InvalidFields
-from leaderboard.models import Evaluation, Submission, System
+from leaderboard.lookup import merged_system
+from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.rules.standings import Designation
 from leaderboard.services import quotas
 from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
@@ -57,6 +58,9 @@ def import_run(
     Raises NotAllowed for whoever does not organise the campaign, and InvalidFields with everything that is wrong.
     """
     require_organiser(actor, evaluation.campaign_id)
+    # Shared: who merges the team with another waits for this run, or this run goes to the other team.
+    locked(session, Team, system.team_id, shared=True)
+    system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     values = _checked(RUN_SETTINGS | settings)

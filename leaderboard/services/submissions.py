@@ -304,7 +304,7 @@ def describe(session: Session, actor: Actor, submission: Submission, *, label: s
     before = {"label": submission.label, "notes": submission.notes}
     submission.label, submission.notes = label, notes
     after = {"label": label, "notes": notes}
-    changed = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
+    changed: dict[str, Any] = {field: [before[field], after[field]] for field in after if before[field] != after[field]}
     if changed:
         record(session, actor, "describe", submission, **changed)
 

@@ -8,14 +8,15 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
 from leaderboard.errors import InvalidFields
+from leaderboard.lookup import campaigns_entered
 from leaderboard.models import Submission, System, Team
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
-from leaderboard.services.locking import add_or_refuse
+from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, name_key, slug_of
 from leaderboard.services.texts import text_problem
 
-__all__ = ["NewSystem", "change_system", "create_system", "unused_system"]
+__all__ = ["NewSystem", "change_system", "create_system", "free_slug", "may_change_kind", "unused_system"]
 
 LONGEST_DESCRIPTION = 4000  # characters
 LONGEST_URL = 500
@@ -51,7 +52,7 @@ def create_system(session: Session, actor: Actor, team: Team, new: NewSystem, sl
         raise InvalidFields(fields)
     system = System(
         team_id=team.id,
-        slug=_free_slug(session, team.id, slug or shown),
+        slug=free_slug(session, team.id, slug or shown),
         name=shown,
         name_key=key,
         description=new.description.strip(),
@@ -66,15 +67,31 @@ def create_system(session: Session, actor: Actor, team: Team, new: NewSystem, sl
 
 
 def change_system(session: Session, actor: Actor, system: System, new: NewSystem) -> None:
-    """Takes over what the team says about a system. Its name and kind stay: boards of past years show them."""
-    _require_right(actor, system.team_id, system.kind)
+    """Takes over what is said about a system. Its name stays: boards of past years show it.
+
+    Its team changes the description and the links. Its kind is changed by whoever organises all campaigns that it has
+    runs in: as a baseline it is ranked on none of their boards.
+    """
+    organiser = may_change_kind(session, actor, system)
+    require(actor.is_in(system.team_id) or organiser, "Only members of the team and organisers describe a system.")
+    require(
+        new.kind is system.kind or organiser,
+        "Only whoever organises every campaign that a system has runs in changes its kind.",
+    )
     fields = _problems(new)
     if fields:
         raise InvalidFields(fields)
+    system = locked(session, System, system.id)
+    system.kind = new.kind
     system.description = new.description.strip()
     system.code_url = new.code_url.strip()
     system.paper_url = new.paper_url.strip()
     record(session, actor, "change", system)
+
+
+def may_change_kind(session: Session, actor: Actor, system: System) -> bool:
+    """Whether `actor` organises every campaign that the system has runs in."""
+    return actor.organises_all(campaigns_entered(session, Submission.system_id == system.id))
 
 
 def unused_system(session: Session, team: Team, name: str, kind: SystemKind) -> System | None:
@@ -112,7 +129,8 @@ def _is_web_address(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and len(url) <= LONGEST_URL and url.isprintable()
 
 
-def _free_slug(session: Session, team_id: int, name: str) -> str:
+def free_slug(session: Session, team_id: int, name: str) -> str:
+    """A slug that no system of the team has, made from the name."""
     stem = slug_of(name) or "system"
     taken = set(session.scalars(sa.select(System.slug).where(System.team_id == team_id)))
     number = 1

@@ -8,12 +8,13 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite, require
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.lookup import campaigns_entered
+from leaderboard.models import CampaignTeam, FormerAddress, Invitation, Membership, Submission, Team, User
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
-from leaderboard.services.locking import add_or_refuse, locked
+from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked
 from leaderboard.services.names import checked_name, checked_slug, slug_of
 from leaderboard.services.texts import checked_text
 
@@ -27,7 +28,9 @@ __all__ = [
     "invite",
     "joined_by",
     "leave_team",
+    "may_rename",
     "remove_member",
+    "rename_team",
     "revoke_invitation",
 ]
 
@@ -52,7 +55,7 @@ def create_team(
         raise InvalidFields({"name": [taken if other == shown else f"{taken}, which is too close to {shown!r}"]})
     if slug:
         slug = checked_slug(slug)
-        if session.scalar(sa.select(Team.id).where(Team.slug == slug)) is not None:
+        if _is_taken(session, slug):
             raise InvalidFields({"slug": [f"{slug!r} is taken"]})
     team = Team(
         slug=slug or _free_slug(session, shown),
@@ -69,10 +72,58 @@ def create_team(
 
 
 def change_team(session: Session, actor: Actor, team: Team, description: str) -> None:
-    """What the team says about itself. Its name stays: boards of past years show it."""
+    """What the team says about itself. Its name is for organisers to change (`rename_team`): boards show it."""
     _require_owner(session, actor, team)
     team.description = checked_text(description, LONGEST_DESCRIPTION, "description")
     record(session, actor, "change", team)
+
+
+def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str | None = None) -> None:
+    """Gives a team another name; what it was called stays in the trail, and its old address leads to the new one.
+
+    Admins do so, and whoever organises every campaign that the team took part in: boards of all years show the name.
+
+    slug  its part of an address, made from the name when not given
+    """
+    _require_name_right(session, actor, team)
+    team = locked(session, Team, team.id)
+    if team.merged_into_id is not None:
+        raise Conflict(f"{team.name} was merged into another team.")
+    shown, key = checked_name(name)
+    other = session.scalar(sa.select(Team.name).where(Team.name_key == key, Team.id != team.id))
+    if other is not None:
+        raise InvalidFields({"name": [f"there is a team {other!r}; merge the two if they are one"]})
+    before = {"name": team.name, "slug": team.slug}
+    if slug:
+        slug = checked_slug(slug)
+        if slug != team.slug and _is_taken(session, slug, team.id):
+            raise InvalidFields({"slug": [f"{slug!r} is taken"]})
+    elif shown != team.name:
+        slug = _free_slug(session, shown, team.id)
+    slug = slug or team.slug
+    if slug != team.slug:
+        session.execute(
+            sa.delete(FormerAddress).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
+        )
+        insert_unless_there(session, FormerAddress, team_slug=team.slug, system_slug="", team_id=team.id)
+    team.name, team.name_key, team.slug = shown, key, slug
+    record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
+
+
+def may_rename(session: Session, actor: Actor, team: Team) -> bool:
+    """Whether `actor` may rename the team or make it one with another: see `rename_team`."""
+    entered = campaigns_entered(session, Submission.team_id == team.id)
+    let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
+    # A private campaign that let the team in is one of those: its members know of it. That alone gives no say.
+
+    return actor.organises_all(entered) and actor.organises_all(entered.union(let_in))
+
+
+def _require_name_right(session: Session, actor: Actor, team: Team) -> None:
+    require(
+        may_rename(session, actor, team),
+        f"{team.name} is renamed by admins and by whoever organises every campaign that it took part in.",
+    )
 
 
 def add_member(session: Session, actor: Actor, team: Team, user: User, role: Role = Role.MEMBER) -> Membership:
@@ -209,13 +260,19 @@ def _require_owner(session: Session, actor: Actor, team: Team) -> None:
     require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
 
 
-def _free_slug(session: Session, name: str) -> str:
-    """A slug that no team has, made from the name."""
+def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:
+    """Whether another team has this part of an address, or had it."""
+    has = sa.select(Team.id).where(Team.slug == slug)
+    had = sa.select(FormerAddress.team_id).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
+    return any(team != of_team for team in session.scalars(has.union_all(had)))
+
+
+def _free_slug(session: Session, name: str, of_team: int | None = None) -> str:
+    """A slug that no other team has or had, made from the name."""
     stem = slug_of(name) or "team"
-    taken = set(session.scalars(sa.select(Team.slug).where(Team.slug.startswith(stem, autoescape=True))))
     number = 1
     slug = stem
-    while slug in taken:
+    while _is_taken(session, slug, of_team):
         number += 1
         slug = f"{stem[:50]}-{number}"
     return slug
