@@ -9,12 +9,22 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Evaluation, Invitation, Membership, User
+from leaderboard.models import (
+    Campaign,
+    CampaignOrganiser,
+    CampaignTeam,
+    Evaluation,
+    Invitation,
+    Membership,
+    ScoringSet,
+    User,
+)
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import is_public, refusal, teams_may_change
 from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import ScoringSettings, Subset
+from leaderboard.rules.states import SetState
 from leaderboard.rules.visibility import Visibility
 
 __all__ = [
@@ -24,6 +34,7 @@ __all__ = [
     "Sight",
     "actor_of",
     "actor_through",
+    "as_of",
     "known_campaigns",
     "known_evaluations",
     "knows",
@@ -181,6 +192,22 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
         case Sight.TEXTS:
             return is_public(evaluation.texts, evaluation, now)
+
+
+def as_of(actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime) -> dt.datetime | None:
+    """The moment by whose rules `actor` sees the figures of a set, any of the evaluation's; None: not at all.
+
+    The current one is seen by the rules of now, as boards show it. So are all that ever stood by whoever may see single
+    queries, those of other sources of judgments too. Whoever may not is told of an old set what boards told of it the
+    moment before it was replaced, and of other sources nothing: figures by two revisions, or by two sources, would
+    answer what one's figures don't (docs/disclosure.md).
+    """
+    if actor.may_organise(evaluation.campaign_id) or scoring_set.state is SetState.CURRENT:
+        return now
+    stood = scoring_set.switched_at is not None and scoring_set.state is not SetState.BUILDING
+    if stood and may_see(actor, evaluation, Sight.DETAILS, now):
+        return now
+    return scoring_set.shown_until
 
 
 def subset_seen(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Subset:

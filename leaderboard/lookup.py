@@ -43,6 +43,7 @@ from leaderboard.rules.standings import ScoredRun, SystemKind
 from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
+    "IS_CURRENT",
     "StoredEvent",
     "campaigns_entered",
     "collection_list",
@@ -52,6 +53,7 @@ __all__ = [
     "find_campaign",
     "find_evaluation",
     "find_query",
+    "find_set",
     "find_system",
     "find_team",
     "form_fields",
@@ -228,6 +230,19 @@ def standing_set(session: Session, evaluation_id: int, source: str) -> ScoringSe
             ScoringSet.evaluation_id == evaluation_id, ScoringSet.source == source, ScoringSet.state.in_(STANDING)
         )
     )
+
+
+def find_set(session: Session, evaluation: Evaluation, set_id: int) -> ScoringSet:
+    """One of the evaluation's sets, with its judgment revision. Raises NotFound, and tells of no other one."""
+    found = session.scalar(
+        sa.select(ScoringSet)
+        .join(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .where(ScoringSet.id == set_id, ScoringSet.evaluation_id == evaluation.id)
+    )
+    if found is None:
+        raise NotFound
+    return found
 
 
 def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:

@@ -27,7 +27,7 @@ class ScoringSet(Base):
 
     source         of its revision
     switched_at    when it last began to stand
-    superseded_at  when it last ended to stand
+    shown_until    when boards last ceased to show it; NULL while they do, and where they never did
     """
 
     __tablename__ = "scoring_set"
@@ -42,7 +42,7 @@ class ScoringSet(Base):
     state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
     created_at: Mapped[dt.datetime]
     switched_at: Mapped[dt.datetime | None]
-    superseded_at: Mapped[dt.datetime | None]
+    shown_until: Mapped[dt.datetime | None]
 
     __table_args__ = (
         sa.UniqueConstraint(

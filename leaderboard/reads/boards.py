@@ -27,6 +27,7 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
+from leaderboard.reads.stood import StoodSet, seen_set, stood_set
 from leaderboard.reads.told import ToldByQueries, told_by_queries
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
@@ -111,6 +112,7 @@ class BoardPage:
     organised  whether this reader organises the campaign
     parked   what organisers have to look at; empty for everybody else
     verified  for organisers only
+    old       which set it is of, where that is not the current one, or was asked for by its number
     """
 
     evaluation: EvaluationHeading
@@ -133,6 +135,7 @@ class BoardPage:
     organised: bool
     parked: tuple[ParkedRun, ...]
     verified: Verifications | None
+    old: StoodSet | None
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -215,17 +218,25 @@ def board(
     show: str | None = None,
     sort: str | None = None,
     answer: str | None = None,
+    set_id: int | None = None,
 ) -> BoardPage:
-    """Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
+    """The board by the current scoring set, or by another one, as it stood: as long as boards showed it.
+
+    Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
 
     Over a tag only where single queries may be seen, NotAllowed otherwise: a tag of one query, or of all but one, would
     give that query's values away.
     """
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     scoring_set = current_set(session, evaluation.id)
+    old: StoodSet | None = None
+    moment, organised = now, actor.may_organise(evaluation.campaign_id)
+    if set_id is not None:
+        scoring_set, moment = seen_set(session, actor, evaluation, set_id, now)
+        old = stood_set(evaluation, scoring_set)
     shown = show_of(show, evaluation.campaign.run_choice)
-    results_open = may_see(actor, evaluation, Sight.RESULTS, now)
-    details_open = may_see(actor, evaluation, Sight.DETAILS, now)
+    results_open = may_see(actor, evaluation, Sight.RESULTS, moment)
+    details_open = may_see(actor, evaluation, Sight.DETAILS, moment)
     held: Terms | None = None
     ranked_by: Column | None = None
     statistics: BoardStatistics | None = None
@@ -237,12 +248,15 @@ def board(
         columns = tuple(column(name) for name in campaign_measures(evaluation.campaign))
         waiting, rescoring = _received(session, evaluation), 0
     else:
-        subset = subset_seen(actor, evaluation, now)
-        held = terms(session, actor, evaluation, scoring_set, now)
+        subset = subset_seen(actor, evaluation, moment)
+        held = terms(session, actor, evaluation, scoring_set, moment)
         columns, ranked_by = held.columns, pick(held.columns, measure)
         texts_open = may_see(actor, evaluation, Sight.TEXTS, now)
         positions = _positions_by_tag(session, scoring_set, subset) if details_open and texts_open else {}
-        entries_seen = load_entries(session, actor, [evaluation], now, [one.name for one in columns])
+        names = [one.name for one in columns]
+        entries_seen = load_entries(
+            session, actor, [evaluation], moment, names, scoring_set=scoring_set if old else None
+        )
         entries = choose(entries_seen, shown, ranked_by)
         if tag:
             if tag not in positions:
@@ -260,7 +274,7 @@ def board(
             statistics = _as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
         rows = [_row(entry, columns, ranked_by, places, statistics) for entry in ordered]
-        unfinished = _unfinished(session, evaluation)
+        unfinished = Counter[SetState]() if old else _unfinished(session, evaluation)
         waiting, rescoring = unfinished[SetState.CURRENT], unfinished[SetState.BUILDING]
     return BoardPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -280,9 +294,10 @@ def board(
         statistics=statistics,
         waiting=waiting,
         rescoring=rescoring,
-        organised=actor.may_organise(evaluation.campaign_id),
-        parked=_parked(session, evaluation) if actor.may_organise(evaluation.campaign_id) else (),
-        verified=verifications(session) if actor.may_organise(evaluation.campaign_id) else None,
+        organised=organised,
+        parked=_parked(session, evaluation) if organised and not old else (),
+        verified=verifications(session) if organised and not old else None,
+        old=old,
     )
 
 

@@ -13,13 +13,12 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
-from leaderboard.lookup import current_sets, select_scored_runs
+from leaderboard.lookup import IS_CURRENT, current_sets, select_scored_runs
 from leaderboard.metrics.measure import Family
 from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
-from leaderboard.rules.states import SetState
 from leaderboard.statistics import LEAST_QUERIES
 
 __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "rounded", "system_label"]
@@ -103,28 +102,32 @@ def load_entries(
     evaluations: Sequence[Evaluation],
     now: dt.datetime,
     measures: Iterable[str] | None = None,
+    *,
+    scoring_set: ScoringSet | None = None,
 ) -> list[Entry]:
     """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
 
     Those whose place stays empty are among them, for `reads.standings.choose` to leave their places empty.
 
-    `measures`: canonical names whose figures are wanted; None for all.
+    measures     canonical names whose figures are wanted; None for all
+    scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it. `now` is then
+                 what `access.as_of` says
     """
     if not evaluations:
         return []
     by_id = {evaluation.id: evaluation for evaluation in evaluations}
     rows = session.execute(
-        select_scored_runs(Submission, System, Team, Scoring.id, Scoring.missing)
+        select_scored_runs(Submission, System, Team, Scoring.id, Scoring.missing, of_sets=_of_set(scoring_set))
         .join(Team, Team.id == Submission.team_id)
         .where(Submission.evaluation_id.in_(by_id))
         .order_by(Submission.received_at, Submission.id)
     ).all()
-    figures = _figures(session, actor, evaluations, now, measures)
+    figures = _figures(session, actor, evaluations, now, measures, scoring_set)
     subsets = {one.id: subset_seen(actor, one, now) for one in evaluations}
     partly = [
         one.id for one in evaluations if subsets[one.id] is Subset.SHOWN or not may_see(actor, one, Sight.DETAILS, now)
     ]
-    sets = current_sets(session, partly) if partly else {}
+    sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
     entries = []
     first_runs: dict[tuple[int, int], str] = {}
     families = {name: metrics.parse(name).family for own in figures.values() for name in own}
@@ -147,6 +150,15 @@ def load_entries(
     return entries
 
 
+def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
+    """A condition on ScoringSet and Scoring: of that set, as long as boards showed it; else of the current one."""
+    if scoring_set is None:
+        return IS_CURRENT
+    own = ScoringSet.id == scoring_set.id
+    until = scoring_set.shown_until
+    return own if until is None else sa.and_(own, Scoring.finished_at <= until)
+
+
 def system_label(system: System, team: Team) -> SystemLabel:
     """The system under its own name, with its team."""
     return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
@@ -167,6 +179,7 @@ def _figures(
     evaluations: Sequence[Evaluation],
     now: dt.datetime,
     measures: Iterable[str] | None,
+    scoring_set: ScoringSet | None,
 ) -> dict[int, dict[str, Figure]]:
     """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
     seen: dict[Subset, list[int]] = {}
@@ -177,7 +190,7 @@ def _figures(
         .join(Scoring, Scoring.id == Score.scoring_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .where(
-            ScoringSet.state == SetState.CURRENT,
+            _of_set(scoring_set),
             sa.or_(
                 *(sa.and_(ScoringSet.evaluation_id.in_(ids), Score.subset == subset) for subset, ids in seen.items())
             ),

@@ -173,7 +173,8 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     official = scoring_set.source == evaluation.official_source
     scoring_set.state = SetState.CURRENT if official else SetState.BESIDE
     scoring_set.switched_at = present()
-    scoring_set.superseded_at = None
+    if official:
+        scoring_set.shown_until = None
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
     if official and standing is not None and standing.revision_id != scoring_set.revision_id:
         revision = session.get_one(JudgmentRevision, scoring_set.revision_id)
@@ -202,10 +203,11 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     former, own = standing_set(session, evaluation.id, before), standing_set(session, evaluation.id, source)
     if former is not None:
         former.state = SetState.BESIDE
+        former.shown_until = present()
         session.flush()  # there is never more than one current set
     if own is not None:
         own.state = SetState.CURRENT
-        own.switched_at = present()
+        own.switched_at, own.shown_until = present(), None
         record(session, actor, "switch", own, evaluation=evaluation.id)
     record(session, actor, "make official", evaluation, source=source, before=before)
     make_set(session, actor, evaluation)  # a shown measure that these judgments lack something for is refused now
@@ -305,8 +307,8 @@ def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
 
 def _supersede(session: Session, scoring_set: ScoringSet) -> None:
     """Sets a set aside. What still waits in it is never claimed, so it leaves the queue."""
-    if scoring_set.state in STANDING:
-        scoring_set.superseded_at = present()
+    if scoring_set.state is SetState.CURRENT:
+        scoring_set.shown_until = present()
     scoring_set.state = SetState.SUPERSEDED
     session.execute(
         sa.delete(Scoring).where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED),

@@ -47,8 +47,11 @@ def board(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @exported(blueprint, ADDRESS)
 def board_file(campaign: str, evaluation: str) -> Table:
+    return board_table(read(boards.board, campaign, evaluation, asked=ASKED))
+
+
+def board_table(page: BoardPage) -> Table:
     """Baselines first, then the rows as they stand; every measure with its interval where there is one."""
-    page = read(boards.board, campaign, evaluation, asked=ASKED)
     columns = dict(COLUMNS)
     for place, column in enumerate(page.columns):
         columns |= _figure_columns(column.name, place)
@@ -74,6 +77,9 @@ def board_file(campaign: str, evaluation: str) -> Table:
         "measures": [column_facts(column) for column in page.columns],
     }
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}"
+    if page.old:
+        facts["as_it_stood"] = {"since": page.old.since, "until": page.old.until, "source": page.old.source}
+        name = f"{name}-board-{page.old.id}"
     return table(name, columns, (*page.baselines, *page.listed), facts)
 
 

@@ -12,7 +12,18 @@ from functools import partial
 import sqlalchemy as sa
 from werkzeug.routing import AnyConverter, Rule
 
-from leaderboard.models import ApiToken, Campaign, Evaluation, Invitation, Membership, Query, Submission, System, Team
+from leaderboard.models import (
+    ApiToken,
+    Campaign,
+    Evaluation,
+    Invitation,
+    Membership,
+    Query,
+    ScoringSet,
+    Submission,
+    System,
+    Team,
+)
 from tests.experiment.answers import Difference, differences
 from tests.experiment.installation import Installation
 
@@ -85,6 +96,12 @@ class Places:
                 .join(Campaign, Campaign.id == Evaluation.campaign_id)
                 .order_by(Evaluation.id, Query.position)
             ).all()
+            sets = session.execute(
+                sa.select(Campaign.slug, Evaluation.slug, ScoringSet.id)
+                .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+                .join(Campaign, Campaign.id == Evaluation.campaign_id)
+                .order_by(ScoringSet.id)
+            ).all()
             runs = session.execute(sa.select(Submission.id).order_by(Submission.id)).all()
             of_runs = session.execute(
                 sa.select(Submission.id, Query.external_id)
@@ -109,6 +126,9 @@ class Places:
         self._add(("campaign",), [*campaigns, ("nowhere",)])
         self._add(("campaign", "evaluation"), [*evaluations, (campaigns[0][0], "nowhere")])
         self._add(("campaign", "evaluation", "query"), [*queries, (*evaluations[0], "nowhere")])
+        self._add(("campaign", "evaluation", "scoring_set"), [*sets, (*evaluations[0], 9999)])
+        following = [(*one, other[2]) for one in sets for other in sets if one[:2] == other[:2] and one[2] < other[2]]
+        self._add(("campaign", "evaluation", "before", "after"), [*following, (*evaluations[0], 1, 9999)])
         self._add(("submission",), [*runs, (9999,)])
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
         self._add(("campaign", "member"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])

@@ -28,7 +28,7 @@ MESSAGE = {
     "chain": "only ever added to",
     "scoring_set": "a scoring set never changes",
 }
-MAY_CHANGE = {"scoring_set": {"state", "switched_at", "superseded_at"}}
+MAY_CHANGE = {"scoring_set": {"state", "switched_at", "shown_until"}}
 
 
 class Raw:

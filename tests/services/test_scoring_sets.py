@@ -154,7 +154,7 @@ def test_a_revision_of_one_source_replaces_that_of_its_source_only(world: World)
     world.drain()
     states = [(one.source, one.state) for one in _sets(world)]
     assert states == [("assessors", SetState.CURRENT), ("llm", SetState.SUPERSEDED), ("llm", SetState.BESIDE)]
-    assert [one.superseded_at is not None for one in _sets(world)] == [False, True, False]
+    assert [one.shown_until for one in _sets(world)] == [None] * 3  # no board of the evaluation itself showed them
 
 
 def test_another_source_becomes_the_official_one_when_all_is_scored_by_it(world: World) -> None:
@@ -176,6 +176,8 @@ def test_another_source_becomes_the_official_one_when_all_is_scored_by_it(world:
         scoring_sets.make_official(session, CONSOLE, evaluation, "llm")
     former, official = _sets(world)
     assert (former.state, official.state) == (SetState.BESIDE, SetState.CURRENT)
+    assert former.shown_until is not None
+    assert official.shown_until is None
     assert world.scoring(run).scoring_set_id == official.id
     # Judgments without a name are now the new official source's.
     world.judge("q1 0 d2 1\nq2 0 d3 0\n")

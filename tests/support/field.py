@@ -24,8 +24,18 @@ from leaderboard.lookup import current_set
 from leaderboard.models import Campaign, Evaluation, Participation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, SystemKind
-from leaderboard.rules.states import State
-from leaderboard.services import boards, campaigns, evaluations, judgments, queries, submissions, systems, teams
+from leaderboard.rules.states import SetState, State
+from leaderboard.services import (
+    boards,
+    campaigns,
+    evaluations,
+    judgments,
+    queries,
+    scoring_sets,
+    submissions,
+    systems,
+    teams,
+)
 from leaderboard.store import Received
 
 __all__ = ["NOW", "Field", "about"]
@@ -111,6 +121,7 @@ class Field:
             run = submissions.submit(session, CONSOLE, into, owner, system=of, upload=upload, received_at=when, **given)
             scoring = session.scalars(sa.select(Scoring).where(Scoring.submission_id == run.id)).one()
             scoring.state = state
+            scoring.finished_at = when
             if state is State.SCORED:
                 run.scored_at = when
                 self._record(session, scoring, values or {}, Subset.SHOWN, means or {}, intervals or {})
@@ -119,6 +130,36 @@ class Field:
                     held = session.get_one(Participation, (owner.id, into.id))
                     held.primary_submission_id = run.id
             return run.id
+
+    def judge_again(
+        self,
+        qrels: str,
+        figures: Mapping[int, Mapping[str, Sequence[float]]],
+        *,
+        source: str | None = None,
+        at: dt.datetime = NOW - 10 * DAY,
+        note: str = "",
+    ) -> int:
+        """New judgments of the first evaluation, by which its runs have these values; the set that stands `at` then."""
+        with self.database.write() as session:
+            into = session.get_one(Evaluation, next(iter(self.evaluations.values())))
+            judged = read_judgments(io.BytesIO(qrels.encode()))
+            revision = judgments.import_judgments(session, CONSOLE, into, judged, note, source=source)
+            made = session.scalars(sa.select(ScoringSet).where(ScoringSet.revision_id == revision.id)).one()
+            former = session.scalar(
+                sa.select(ScoringSet).where(ScoringSet.state == SetState.CURRENT, ScoringSet.id != made.id)
+            )
+            for scoring in session.scalars(sa.select(Scoring).where(Scoring.scoring_set_id == made.id)):
+                scoring.state, scoring.finished_at = State.SCORED, at
+                for subset in Subset:
+                    self._record(session, scoring, figures.get(scoring.submission_id, {}), subset, {}, {})
+            if made.state is SetState.BUILDING:
+                scoring_sets.switch(session, CONSOLE, made)
+            made.switched_at = at
+            if former is not None:
+                former.switched_at = at - DAY
+                former.shown_until = at if former.state is SetState.SUPERSEDED else None
+            return made.id
 
     def change(self, evaluation: str = "", **columns: Any) -> None:
         with self.database.write() as session:

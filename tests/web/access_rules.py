@@ -108,6 +108,7 @@ NOBODY = (404, 404, 404, 404)
 ASKED = (302, 403, 200, 200)  # what only its team and organisers may do to a run that all see
 ROOM_OF_RUN = (302, 404, 200, 200)  # of one that others don't see
 TO_ORGANISERS = (404, 404, 404, 200)
+BESIDE = (404, 404, 404, 200)  # by another source of judgments: not there for whoever may not see single queries
 ROOMS = (302, 404, 404, 200)  # a visitor logs in first; for other accounts it is as if it were not there
 NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one that was used
 # A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
@@ -129,6 +130,24 @@ PAGES: dict[str, tuple[Page, ...]] = {
             ORGANISERS,
             {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (400, 400, 400, 200)},
         ),
+    ),
+    "stood.index": (Page("/campaigns/news/2026/boards", PUBLIC),),
+    "stood.board": (
+        Page("/campaigns/news/2026/boards/{current_set}", PUBLIC, files=AS_THE_PAGE),
+        Page("/campaigns/news/2026/boards/{beside_set}", BESIDE, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
+        Page("/campaigns/news/2025/boards/{current_set}", NOBODY, files=AS_THE_PAGE),
+    ),
+    "stood.what_moved": (
+        Page(
+            "/campaigns/news/2026/boards/{current_set}/to/{beside_set}",
+            BESIDE,
+            dict.fromkeys(DETAILS_OPEN, PUBLIC),
+            AS_THE_PAGE,
+        ),
+        Page("/campaigns/news/2026/boards/{current_set}/to/{current_set}", PUBLIC, files=AS_THE_PAGE),
+    ),
+    "stood.sources": (
+        Page("/campaigns/news/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
     ),
     "queries.query_list": (Page("/campaigns/news/2026/queries", PUBLIC, files=AS_THE_PAGE),),
     "queries.query": (
@@ -429,6 +448,8 @@ SECRETS: dict[str, Secret] = {
     "grade of a document": Secret(r"(?<![\w.-])777(?![\w-])", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "grade on a hidden query": Secret(r"(?<![\w.-])888(?![\w-])", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "relevant document that the run lacks": Secret("sekretmissed", STAFF),
+    "source of other judgments": Secret("sekretsource", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
+    "mean by other judgments": Secret(r"0\.136\b|0\.1358\b|0\.13579", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a hidden query": Secret(r"0\.021\b|0\.0213", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
     "mean with its digits": Secret(r"0\.618\b|0\.6179", frozenset(), {"hidden queries": EVERYONE - STAFF}),

@@ -23,10 +23,24 @@ from werkzeug.test import TestResponse
 from leaderboard.access import CONSOLE
 from leaderboard.config import Config
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.models import ApiToken, Campaign, CampaignTeam, Event, Invitation, Submission, Team, User
+from leaderboard.lookup import current_set
+from leaderboard.models import (
+    ApiToken,
+    Campaign,
+    CampaignTeam,
+    Evaluation,
+    Event,
+    Invitation,
+    Score,
+    Scoring,
+    ScoringSet,
+    Submission,
+    Team,
+    User,
+)
 from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
-from leaderboard.rules.settings import Split
+from leaderboard.rules.settings import Split, Subset
 from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import (
@@ -183,6 +197,24 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
     }  # fmt: skip
 
 
+def _other_judgments(field: Field) -> dict[str, object]:
+    """Judgments of 2026 by another source, by which every run has a mean that shows nowhere else."""
+    with field.database.write() as session:
+        into = session.get_one(Evaluation, field.evaluations["2026"])
+        current = current_set(session, into.id)
+        judged = read_judgments(io.BytesIO(b"q1 0 d3 1\nq2 0 d3 1\n"))
+        revision = judgments.import_judgments(session, CONSOLE, into, judged, source="sekretsource")
+        beside = session.scalars(sa.select(ScoringSet).where(ScoringSet.revision_id == revision.id)).one()
+        for scoring in session.scalars(sa.select(Scoring).where(Scoring.scoring_set_id == beside.id)):
+            scoring.state, scoring.finished_at = State.SCORED, NOW - DAY
+            for subset in Subset:
+                values = np.array([0.13579] * 4)
+                session.add(
+                    Score(scoring_id=scoring.id, measure="AP", subset=subset, mean=0.13579, count=4, values=values)
+                )
+        return {"current_set": current.id if current else None, "beside_set": beside.id}
+
+
 @pytest.fixture(scope="module")
 def on_sqlite(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
     folder: Path = tmp_path_factory.mktemp("matrix")
@@ -222,6 +254,7 @@ def _played(engine: str, url: str, folder: Path) -> Iterator[Played]:
             world.api_tokens[kind] = tokens.make_token(session, CONSOLE, user, kind, Scope, days=None, now=NOW)
         own = sa.select(ApiToken.id).where(ApiToken.user_id == accounts["owner of the team"])
         world.names["api_token"] = session.scalars(own).one()
+    world.names |= _other_judgments(made)
     for kind in KINDS:
         world.clients[kind] = client = app.test_client()
         if kind in accounts:

@@ -1,0 +1,300 @@
+"""What moved between two boards of one evaluation: by two revisions, two settings, or two sources of judgments.
+
+Everything here is worked out from the figures and ranks of the two boards as their reader sees them, rounded where
+these are: so it tells nothing that the two boards don't.
+"""
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, may_see, require
+from leaderboard.lookup import current_set, find_evaluation
+from leaderboard.metrics.families.agreement import kendall_tau, pairs, tau_ap, tied_pairs
+from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
+from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.reads.standings import choose, ranks, show_of
+from leaderboard.reads.stood import StoodSet, differences, seen_set, stood_set
+from leaderboard.rules.states import STANDING
+
+__all__ = ["Agreement", "MovedPage", "MovedSystem", "Orders", "SourceRow", "SourcesPage", "moved", "sources"]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How two boards order the systems that both rank, by one measure.
+
+    systems   that both rank
+    swapped   pairs of them in one order before and in the other after: Kendall's distance, in pairs
+    parted    pairs that tie on one of the two boards only
+    tau       Kendall's τ-b, which takes ties into account; None where it is undefined
+    tau_ap    with the first board as the reference, those that tie in it in the order of their names; None likewise
+    leaders   the names of the first ones, before and after
+    largest   the most places that a system went up or down
+    """
+
+    column: Column
+    systems: int
+    swapped: int
+    parted: int
+    tau: float | None
+    tau_ap: float | None
+    leaders: tuple[tuple[str, ...], tuple[str, ...]]
+    largest: int
+
+    @property
+    def pairs(self) -> int:
+        return math.comb(self.systems, 2)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.swapped or self.parted)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedSystem:
+    """A system on two boards; None and NO_FIGURE where it is on one of them only, or has no rank there."""
+
+    system: SystemLabel
+    submission_id: int
+    rank_before: int | None
+    rank: int | None
+    before: Figure
+    after: Figure
+
+    @property
+    def places(self) -> int | None:
+        """How many places it went up; below 0 down."""
+        return None if self.rank is None or self.rank_before is None else self.rank_before - self.rank
+
+    @property
+    def difference(self) -> float | None:
+        """Of the means as they are shown."""
+        if self.before.mean is None or self.after.mean is None:
+            return None
+        return float(self.after.mean) - float(self.before.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedPage:
+    """rows: the order after, systems without a rank last. rounded: whether means of one of the boards are."""
+
+    evaluation: EvaluationHeading
+    before: StoodSet
+    after: StoodSet
+    changes: tuple[str, ...]
+    results_open: bool
+    columns: tuple[Column, ...]
+    column: Column
+    rows: tuple[MovedSystem, ...]
+    orders: tuple[Orders, ...]
+    rounded: bool
+
+    @property
+    def order(self) -> Orders:
+        """By the measure of the table."""
+        return next(one for one in self.orders if one.column == self.column)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A system's rank by each source, in the order of the page; None where it has none."""
+
+    system: SystemLabel
+    submission_id: int
+    ranks: tuple[int | None, ...]
+    figures: tuple[Figure, ...]
+
+    @property
+    def spread(self) -> int | None:
+        """The most places between two sources."""
+        known = [rank for rank in self.ranks if rank is not None]
+        return max(known) - min(known) if len(known) > 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How a source's boards agree with the official one's, by each measure that both have."""
+
+    source: StoodSet
+    orders: tuple[Orders, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesPage:
+    """sources: the official one first."""
+
+    evaluation: EvaluationHeading
+    sources: tuple[StoodSet, ...]
+    columns: tuple[Column, ...]
+    column: Column | None
+    agreements: tuple[Agreement, ...]
+    rows: tuple[SourceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Board:
+    """The entries of a set, as one reader sees them."""
+
+    entries: list[Entry]
+    results_open: bool
+    evaluation: Evaluation
+
+    def standing(self, by: Column) -> list[Entry]:
+        return choose(self.entries, show_of(None, self.evaluation.campaign.run_choice), by)
+
+    def ranks(self, by: Column) -> dict[int, int]:
+        """System -> rank; none where the results are not open."""
+        standing = self.standing(by)
+        found = ranks(standing, by) if self.results_open else {}
+        return {entry.system_id: found[entry.submission_id] for entry in standing if entry.submission_id in found}
+
+
+def moved(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    before: int,
+    after: int,
+    now: dt.datetime,
+    *,
+    measure: str | None = None,
+) -> MovedPage:
+    """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    (one, moment), (other, later) = (seen_set(session, actor, evaluation, each, now) for each in (before, after))
+    shared = [name for name in other.settings.measures if name in one.settings.measures]
+    columns = tuple(column(name) for name in shared or other.settings.measures)
+    by = pick(columns, measure)
+    boards = _board(session, actor, evaluation, one, moment), _board(session, actor, evaluation, other, later)
+    return MovedPage(
+        evaluation=evaluation_heading(evaluation, now),
+        before=stood_set(evaluation, one),
+        after=stood_set(evaluation, other),
+        changes=differences(actor, evaluation, one, other, now),
+        results_open=all(board.results_open for board in boards),
+        columns=columns,
+        column=by,
+        rows=_rows(boards, by),
+        orders=tuple(_orders(boards, each) for each in columns),
+        rounded=not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later)),
+    )
+
+
+def sources(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, measure: str | None = None
+) -> SourcesPage:
+    """The boards by every source of judgments side by side. Raises NotAllowed while single queries are closed."""
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
+    current = current_set(session, evaluation.id)
+    standing = session.scalars(
+        sa.select(ScoringSet)
+        .join(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.state.in_(STANDING))
+        .order_by(ScoringSet.source)
+    )
+    sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
+    columns = tuple(column(name) for name in sets[0].settings.measures) if sets else ()
+    by = pick(columns, measure) if columns else None
+    boards = [_board(session, actor, evaluation, one, now) for one in sets]
+    agreements = tuple(
+        Agreement(
+            stood_set(evaluation, one),
+            tuple(_orders((boards[0], board), each) for each in columns if each.name in one.settings.measures),
+        )
+        for one, board in zip(sets[1:], boards[1:], strict=True)
+    )
+    return SourcesPage(
+        evaluation=evaluation_heading(evaluation, now),
+        sources=tuple(stood_set(evaluation, one) for one in sets),
+        columns=columns,
+        column=by,
+        agreements=agreements,
+        rows=_side_by_side(boards, by) if by else (),
+    )
+
+
+def _board(
+    session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime
+) -> _Board:
+    names = scoring_set.settings.measures
+    entries = load_entries(session, actor, [evaluation], moment, names, scoring_set=scoring_set)
+    return _Board(entries, may_see(actor, evaluation, Sight.RESULTS, moment), evaluation)
+
+
+def _orders(boards: tuple[_Board, _Board], by: Column) -> Orders:
+    """Of the systems that both boards rank."""
+    before, after = (board.ranks(by) for board in boards)
+    names = {entry.system_id: entry.system.name for board in boards for entry in board.entries}
+    both = sorted(before.keys() & after.keys(), key=lambda system: (names[system].casefold(), system))
+    items = np.array([str(system) for system in both])
+    places = [np.array([float(order[system]) for system in both]) for order in (before, after)]
+    tied = [tied_pairs(place) for place in places]
+    tied_on_both = tied_pairs(places[0] * (1 + max(after.values(), default=0)) + places[1])
+    tau = kendall_tau(items, items, scores=(places[0], places[1])).value if len(both) > 1 else math.nan
+    lists = [items[np.argsort(place, kind="stable")] for place in places]
+    return Orders(
+        column=by,
+        systems=len(both),
+        swapped=pairs(*places)[1],
+        parted=sum(tied) - 2 * tied_on_both,
+        tau=_defined(tau),
+        tau_ap=_defined(tau_ap(lists[0], lists[1]).value) if len(both) > 1 else None,
+        leaders=(_leaders(before, names), _leaders(after, names)),
+        largest=max((abs(before[system] - after[system]) for system in both), default=0),
+    )
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _leaders(order: Mapping[int, int], names: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(sorted(names[system] for system, rank in order.items() if rank == 1))
+
+
+def _rows(boards: tuple[_Board, _Board], by: Column) -> tuple[MovedSystem, ...]:
+    before, after = ({entry.system_id: entry for entry in board.standing(by)} for board in boards)
+    rank_before, rank = (board.ranks(by) for board in boards)
+    rows = []
+    for system in {**after, **before}:
+        entry = after.get(system) or before[system]
+        rows.append(
+            MovedSystem(
+                system=entry.system,
+                submission_id=entry.submission_id,
+                rank_before=rank_before.get(system),
+                rank=rank.get(system),
+                before=before[system].figure(by.name) if system in before else NO_FIGURE,
+                after=after[system].figure(by.name) if system in after else NO_FIGURE,
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.system.name.casefold())))
+
+
+def _side_by_side(boards: Sequence[_Board], by: Column) -> tuple[SourceRow, ...]:
+    standing = [{entry.system_id: entry for entry in board.standing(by)} for board in boards]
+    found = [board.ranks(by) for board in boards]
+    systems: dict[int, Entry] = {}
+    for own in standing:
+        systems = {**own, **systems}
+    rows = [
+        SourceRow(
+            entry.system,
+            entry.submission_id,
+            tuple(own.get(system) for own in found),
+            tuple(own[system].figure(by.name) if system in own else NO_FIGURE for own in standing),
+        )
+        for system, entry in systems.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.ranks[0] is None, row.ranks[0] or 0, row.system.name.casefold())))

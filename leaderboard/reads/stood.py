@@ -1,0 +1,164 @@
+"""The scoring sets that an evaluation's boards have gone by, and what was different from one to the next."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, as_of, subset_seen
+from leaderboard.errors import NotFound
+from leaderboard.lookup import find_evaluation, find_set
+from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.numbers import counted
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
+from leaderboard.rules.states import SetState
+
+__all__ = ["StoodPage", "StoodSet", "differences", "seen_set", "stood_set", "stood_sets"]
+
+NAMED = 10  # queries that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class StoodSet:
+    """A scoring set whose board can be read.
+
+    current   whether the evaluation's board goes by it now
+    beside    whether it stands beside that, by another source of judgments
+    since     when it last began to stand
+    until     when boards ceased to show it; None while it stands, and where they never did
+    changes   what is different from the set of its source before it, in words; empty for the first
+    before    the id of that one
+    """
+
+    id: int
+    source: str
+    official: bool
+    revision: int
+    metric_version: str
+    current: bool
+    beside: bool
+    since: dt.datetime | None
+    until: dt.datetime | None
+    changes: tuple[str, ...] = ()
+    before: int | None = None
+
+    @property
+    def words(self) -> str:
+        """`revision 2 by llm`: the source where it is not the official one."""
+        return f"revision {self.revision}" if self.official else f"revision {self.revision} by {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoodPage:
+    """sets: those that this reader may see, the newest first."""
+
+    evaluation: EvaluationHeading
+    sets: tuple[StoodSet, ...]
+    several_sources: bool
+
+
+def seen_set(
+    session: Session, actor: Actor, evaluation: Evaluation, set_id: int, now: dt.datetime
+) -> tuple[ScoringSet, dt.datetime]:
+    """The set and the moment by whose rules its figures are seen. Raises NotFound where they are not seen at all."""
+    found = find_set(session, evaluation, set_id)
+    moment = as_of(actor, evaluation, found, now)
+    if moment is None:
+        raise NotFound
+    return found, moment
+
+
+def stood_set(
+    evaluation: Evaluation, found: ScoringSet, changes: tuple[str, ...] = (), before: ScoringSet | None = None
+) -> StoodSet:
+    """A set as pages name it."""
+    return StoodSet(
+        id=found.id,
+        source=found.source,
+        official=found.source == evaluation.official_source,
+        revision=found.revision.number,
+        metric_version=found.metric_version,
+        current=found.state is SetState.CURRENT,
+        beside=found.state is SetState.BESIDE,
+        since=found.switched_at,
+        until=found.shown_until,
+        changes=changes,
+        before=before.id if before else None,
+    )
+
+
+def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> StoodPage:
+    """The sets that have stood and that `actor` may see the board of. Raises NotFound for no such evaluation."""
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    rows = session.scalars(
+        sa.select(ScoringSet)
+        .join(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None))
+        .order_by(ScoringSet.switched_at, ScoringSet.id)
+    )
+    seen = [one for one in rows if as_of(actor, evaluation, one, now) is not None]
+    found, last = [], dict[str, ScoringSet]()
+    for one in seen:
+        before = last.get(one.source)
+        changes = differences(actor, evaluation, before, one, now) if before else ()
+        found.append(stood_set(evaluation, one, changes, before))
+        last[one.source] = one
+    return StoodPage(
+        evaluation=evaluation_heading(evaluation, now),
+        sets=tuple(reversed(found)),
+        several_sources=len({one.source for one in found if one.current or one.beside}) > 1,
+    )
+
+
+def differences(
+    actor: Actor, evaluation: Evaluation, before: ScoringSet, after: ScoringSet, now: dt.datetime
+) -> tuple[str, ...]:
+    """What is different from one set to another, in words, as far as `actor` may know of it.
+
+    Only settings: what is different in the judgments themselves is told to whoever may see single queries.
+    """
+    told = []
+    if before.source != after.source:
+        told.append(f"judgments by {after.source} instead of {before.source}")
+    elif before.revision_id != after.revision_id:
+        told.append(f"judgments of revision {after.revision.number} instead of {before.revision.number}")
+    if before.metric_version != after.metric_version:
+        told.append(f"version {after.metric_version} of the measures instead of {before.metric_version}")
+    for name, words in (OF_CAMPAIGN | OF_EVALUATION).items():
+        was, changed = getattr(before.settings, name), getattr(after.settings, name)
+        if was != changed:
+            told.append(f"{words}: {_shown(changed)} instead of {_shown(was)}")
+    told += _of_queries(before.settings, after.settings, subset_seen(actor, evaluation, now))
+    shown = {*before.settings.measures} & {*after.settings.measures}
+    for word, measures in (("with", after.settings.measures), ("without", before.settings.measures)):
+        if others := [name for name in measures if name not in shown]:
+            told.append(f"{word} {', '.join(others)}")
+    return tuple(told)
+
+
+def _of_queries(before: ScoringSettings, after: ScoringSettings, subset: Subset) -> list[str]:
+    """Which queries count no more, count again, or are new; of hidden ones nothing to whoever may not know of them."""
+    hidden = {*before.hidden, *after.hidden} if subset is Subset.SHOWN else set()
+    excluded = sorted({*after.excluded} - {*before.excluded} - hidden)
+    included = sorted({*before.excluded} - {*after.excluded} - hidden)
+    told = [f"without {_queries(excluded)}"] if excluded else []
+    if included:
+        told.append(f"with {_queries(included)} again")
+    added = after.size(subset) - before.size(subset) + len(excluded) - len(included)
+    if added > 0:
+        told.append(counted(added, "more query", "more queries"))
+    if subset is Subset.ALL and before.hidden != after.hidden:
+        told.append("other hidden queries")
+    return told
+
+
+def _shown(value: object) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _queries(ids: list[str]) -> str:
+    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
+    return f"{'query' if len(ids) == 1 else 'queries'} {', '.join(ids[:NAMED])}{more}"

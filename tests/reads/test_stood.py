@@ -1,0 +1,165 @@
+"""Boards as they stood, what moved between two, and boards by several sources: who sees which, and what they say."""
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.errors import NotAllowed, NotFound
+from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.reads.boards import BoardPage, board
+from leaderboard.reads.moved import MovedPage, SourcesPage, moved, sources
+from leaderboard.reads.stood import StoodPage, stood_sets
+from leaderboard.rules.phases import Opening
+from leaderboard.services.queries import exclude_queries
+from leaderboard.services.scoring_sets import switch
+from tests.support.field import DAY, NOW, Field
+
+ORGANISER = CONSOLE
+QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"
+
+
+def old_board(field: Field, set_id: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> BoardPage:
+    with field.database.read() as session:
+        return board(session, actor, "news", "2026", now, set_id=set_id)
+
+
+def history(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> StoodPage:
+    with field.database.read() as session:
+        return stood_sets(session, actor, "news", "2026", now)
+
+
+def what_moved(field: Field, one: int, other: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> MovedPage:
+    with field.database.read() as session:
+        return moved(session, actor, "news", "2026", one, other, now)
+
+
+def side_by_side(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> SourcesPage:
+    with field.database.read() as session:
+        return sources(session, actor, "news", "2026", now)
+
+
+def means(page: BoardPage) -> dict[str, float | None]:
+    return {row.entry.system.name: row.ranked_by.mean for row in page.rows}
+
+
+@pytest.fixture
+def revised(field: Field) -> tuple[Field, int, int]:
+    """Alder, Birch and Cedar by revision 1; by revision 2 Birch comes before Alder, and Cedar ties with Alder."""
+    runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6), ("Cedar", 0.41))]
+    first = field.current_set().id
+    figures = dict(zip(runs, ({"AP": [mean] * 4} for mean in (0.5, 0.7, 0.5)), strict=True))
+    return field, first, field.judge_again(QRELS, figures)
+
+
+def test_an_old_board_keeps_the_figures_that_it_had(revised: tuple[Field, int, int]) -> None:
+    field, first, second = revised
+    field.run("Dogwood", {"AP": [0.9] * 4})  # came later: it is on the board of today only
+    assert means(old_board(field, first)) == {"Alder": 0.8, "Birch": 0.6, "Cedar": 0.41}
+    page = old_board(field, second)
+    assert means(page) == {"Dogwood": 0.9, "Birch": 0.7, "Alder": 0.5, "Cedar": 0.5}
+    assert page.old is not None
+    assert page.old.current
+    newest, oldest = history(field).sets
+    assert (newest.id, newest.current, newest.changes) == (second, True, ("judgments of revision 2 instead of 1",))
+    assert (oldest.id, oldest.until, newest.before) == (first, NOW - 10 * DAY, first)
+
+
+def test_what_moved_says_ranks_means_and_pairs_that_changed_places(revised: tuple[Field, int, int]) -> None:
+    field, first, second = revised
+    page = what_moved(field, first, second)
+    rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
+    assert rows == [("Birch", 2, 1, 1), ("Alder", 1, 2, -1), ("Cedar", 3, 2, 1)]
+    order = page.order
+    # Of three pairs Alder–Birch is reversed, Alder–Cedar ties now, Birch–Cedar stays.
+    assert (order.systems, order.pairs, order.swapped, order.parted) == (3, 3, 1, 1)
+    assert order.tau == pytest.approx((1 - 1) / (3 * 2) ** 0.5)
+    # τ_AP: below the first of the new order (Birch) stand Alder, above whom Birch was not, and Cedar, above whom both
+    # others were: 2 / 2 · (0 / 1 + 2 / 2) − 1.
+    assert order.tau_ap == pytest.approx(0.0)
+    assert order.leaders == (("Alder",), ("Birch",))
+    assert order.largest == 1
+    assert page.changes == ("judgments of revision 2 instead of 1",)
+    unmoved = what_moved(field, second, second)
+    assert (unmoved.order.swapped, unmoved.order.tau_ap, unmoved.changes) == (0, 1.0, ())
+
+
+def test_while_details_are_closed_what_moved_is_made_of_rounded_figures_only(revised: tuple[Field, int, int]) -> None:
+    field, first, second = revised
+    field.change(details=Opening.NEVER)
+    page = what_moved(field, first, second)
+    assert page.rounded
+    # Four queries give one decimal: 0.41 reads 0.4.
+    assert {one.system.name: one.before.mean for one in page.rows}["Cedar"] == 0.4
+    assert not what_moved(field, first, second, ORGANISER).rounded
+    # Two systems that read alike share a rank, and so no pair of them has moved.
+    with field.database.write() as session:
+        session.execute(sa.text("UPDATE score SET mean = 0.84 WHERE mean = 0.8"))
+        session.execute(sa.text("UPDATE score SET mean = 0.8 WHERE mean = 0.6"))
+    assert what_moved(field, first, second).order.parted == 2
+    assert what_moved(field, first, second, ORGANISER).order.swapped == 1
+
+
+def test_while_details_are_closed_an_old_board_tells_what_it_told_while_it_stood(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.8] * 4})
+    first = field.current_set().id
+    field.judge_again(QRELS, {run: {"AP": [0.5] * 4}})
+    # It was replaced before closing, while results were closed: nobody but the organisers saw it.
+    field.change(results=Opening.CLOSED, details=Opening.NEVER, own_results=False)
+    assert old_board(field, first).rows == ()
+    assert means(old_board(field, first, ORGANISER)) == {"Alder": 0.8}
+    # A team that saw its own figures then may see them still, and nobody else may.
+    field.change(own_results=True)
+    assert means(old_board(field, first, field.member("Team Alder"))) == {"Alder": 0.8}
+    assert old_board(field, first).rows == ()
+    # Once single queries are open there is nothing left to keep.
+    field.change(details=Opening.CLOSED)
+    assert means(old_board(field, first)) == {"Alder": 0.8}
+
+
+def test_a_board_that_nobody_was_shown_is_the_organisers_own(field: Field) -> None:
+    run = field.run("Alder", {"AP": [0.8] * 4})
+    beside = field.judge_again(QRELS, {run: {"AP": [0.5] * 4}}, source="llm")
+    field.change(details=Opening.NEVER)
+    with pytest.raises(NotFound):
+        old_board(field, beside)
+    with pytest.raises(NotFound):
+        what_moved(field, field.current_set().id, beside)
+    with pytest.raises(NotAllowed):
+        side_by_side(field)
+    assert [one.source for one in history(field).sets] == ["assessors"]
+    assert means(old_board(field, beside, ORGANISER)) == {"Alder": 0.5}
+
+
+def test_a_set_of_another_evaluation_is_not_found(revised: tuple[Field, int, int]) -> None:
+    field, first, _ = revised
+    field.evaluation("2027")
+    with field.database.read() as session, pytest.raises(NotFound):
+        board(session, ORGANISER, "news", "2027", NOW, set_id=first)
+
+
+def test_an_excluded_query_is_named_among_what_is_different(field: Field) -> None:
+    field.run("Alder", {"AP": [0.8] * 4})
+    with field.database.write() as session:
+        exclude_queries(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), ["q3", "q1"], "garbled")
+        switch(session, CONSOLE, session.scalars(sa.select(ScoringSet).order_by(ScoringSet.id.desc())).first())
+    newest = history(field).sets[0]
+    assert newest.changes == ("without queries q1, q3",)
+
+
+def test_sources_stand_side_by_side_with_how_they_agree(field: Field) -> None:
+    runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6), ("Cedar", 0.4))]
+    by_model = ({"AP": [mean] * 4} for mean in (0.7, 0.6, 0.9))
+    field.judge_again(QRELS, dict(zip(runs, by_model, strict=True)), source="llm")
+    page = side_by_side(field)
+    assert [(one.source, one.official) for one in page.sources] == [("assessors", True), ("llm", False)]
+    assert [(row.system.name, row.ranks, row.spread) for row in page.rows] == [
+        ("Alder", (1, 2), 1), ("Birch", (2, 3), 1), ("Cedar", (3, 1), 2),
+    ]  # fmt: skip
+    ((order, *_),) = [one.orders for one in page.agreements]
+    # Cedar went past both others: of three pairs two are reversed.
+    assert (order.swapped, order.tau) == (2, pytest.approx(-1 / 3))
+    # By the model's order Cedar, Alder, Birch: 2 / 2 · (0 / 1 + 1 / 2) − 1.
+    assert order.tau_ap == pytest.approx(-0.5)
+    assert order.largest == 2
