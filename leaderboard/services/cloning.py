@@ -11,13 +11,14 @@ from leaderboard.rules.time_zones import a_year_later
 from leaderboard.services import evaluations
 from leaderboard.services.events import record
 from leaderboard.services.queries import copy_queries
+from leaderboard.services.submission_forms import copy_form
 
 __all__ = ["COPIES", "clone_evaluation", "next_year"]
 
 DATES = ("opens_at", "closes_at", "anonymous_until")
 
 # What is copied besides the settings, each by its own subject's function: (session, actor, from, to).
-COPIES: tuple[Callable[[Session, Actor, Evaluation, Evaluation], None], ...] = ()
+COPIES: tuple[Callable[[Session, Actor, Evaluation, Evaluation], None], ...] = (copy_form,)
 
 
 def next_year(evaluation: Evaluation) -> dict[str, Any]:

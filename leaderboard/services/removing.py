@@ -10,6 +10,8 @@ from leaderboard.db import Base
 from leaderboard.errors import Conflict
 from leaderboard.lookup import removal_refusal
 from leaderboard.models import (
+    Acceptance,
+    Agreement,
     Arrival,
     Campaign,
     CampaignOrganiser,
@@ -25,7 +27,7 @@ from leaderboard.services.locking import locked
 __all__ = ["remove_campaign", "remove_evaluation"]
 
 # What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE.
-OF_EVALUATION: tuple[type[Base], ...] = (Arrival, PersonalUse, Participation, Query)
+OF_EVALUATION: tuple[type[Base], ...] = (Arrival, PersonalUse, Participation, Agreement, Query)
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
@@ -66,6 +68,11 @@ def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -
     for evaluation in evaluations:
         record(session, actor, "remove", evaluation, campaign=evaluation.campaign_id, slug=evaluation.slug)
     ids = [evaluation.id for evaluation in evaluations]
+    agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))
+    session.execute(
+        sa.delete(Acceptance).where(Acceptance.agreement_id.in_(agreements)),
+        execution_options={"synchronize_session": False},
+    )
     for table in OF_EVALUATION:
         own = sa.delete(table).where(sa.column("evaluation_id").in_(ids))
         session.execute(own, execution_options={"synchronize_session": False})

@@ -1,14 +1,26 @@
 """The rooms themselves: the campaigns that one organises, a campaign, an evaluation."""
 
-from flask import Blueprint, render_template
+from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads.organising import rooms
+from leaderboard.reads.organising.readiness import Mend, readiness
 from leaderboard.web.context import actor, read
 from leaderboard.web.organise import organised
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise", __name__, url_prefix="/organise")
+
+OF_EVALUATION = {Mend.QUERIES, Mend.JUDGMENTS, Mend.SETTINGS, Mend.SUBMISSIONS}
+# Where each point of the readiness list is mended.
+MENDS = {
+    Mend.QUERIES: "organise_queries.index",
+    Mend.JUDGMENTS: "organise_judgments.index",
+    Mend.SETTINGS: "organise_evaluations.settings",
+    Mend.CAMPAIGN: "organise_campaigns.settings",
+    Mend.ORGANISERS: "organise_people.show",
+    Mend.SUBMISSIONS: "organise_submissions.of_evaluation",
+}
 
 
 @blueprint.get("")
@@ -29,5 +41,10 @@ def campaign(campaign: str) -> ResponseReturnValue:
 
 @blueprint.get("/<campaign>/<evaluation>")
 @organised
-def evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:  # noqa: ARG001  # the decorator finds them
-    return render_template("organise/evaluation.html")
+def evaluation(campaign: str, evaluation: str) -> ResponseReturnValue:
+    points = read(readiness, campaign, evaluation)
+    mends = {
+        mend: url_for(endpoint, campaign=campaign, evaluation=evaluation if mend in OF_EVALUATION else None)
+        for mend, endpoint in MENDS.items()
+    }
+    return render_template("organise/evaluation.html", points=points, mends=mends)

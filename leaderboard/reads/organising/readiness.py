@@ -1,0 +1,256 @@
+"""What an evaluation still lacks before it can open, and before its runs can be scored and shown."""
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard import metrics
+from leaderboard.access import Actor
+from leaderboard.lookup import current_set, newest_revision
+from leaderboard.metrics.measure import NEEDED, Need
+from leaderboard.models import (
+    CampaignTeam,
+    Evaluation,
+    Judgment,
+    JudgmentRevision,
+    KnownDocument,
+    Query,
+    Submission,
+    SubtopicJudgment,
+    System,
+)
+from leaderboard.numbers import counted
+from leaderboard.reads.headings import campaign_measures
+from leaderboard.reads.organising.rooms import organised_evaluation
+from leaderboard.rules.moments import moment_in_words
+from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
+from leaderboard.rules.settings import Judging, Split, lacks
+from leaderboard.rules.standings import SystemKind
+from leaderboard.rules.visibility import Visibility
+
+__all__ = ["Mend", "Point", "Urgency", "readiness", "to_do"]
+
+
+class Urgency(StrEnum):
+    """How far a point stands in the way."""
+
+    TO_DO = "to do"  # without it the evaluation can't do what it is there for
+    LOOK = "worth a look"  # it may be meant so
+    DONE = "done"
+
+
+class Mend(StrEnum):
+    """Where a point is mended."""
+
+    QUERIES = "queries"
+    JUDGMENTS = "judgments"
+    SETTINGS = "settings of the evaluation"
+    CAMPAIGN = "settings of the campaign"
+    ORGANISERS = "teams let in"
+    SUBMISSIONS = "submissions"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    about: str
+    urgency: Urgency
+    words: str
+    mend: Mend
+
+
+# Where it is mended that a measure lacks something.
+MENDS: dict[Need, Mend] = {
+    "documents": Mend.SETTINGS,
+    "beta": Mend.CAMPAIGN,
+    "known": Mend.JUDGMENTS,
+    "subtopics": Mend.JUDGMENTS,
+}
+
+
+def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> tuple[Point, ...]:
+    """Every point, what is to do first. Raises NotFound."""
+    evaluation = organised_evaluation(session, actor, campaign_slug, slug)
+    order = list(Urgency)
+    return tuple(sorted(_points(session, evaluation, now), key=lambda point: order.index(point.urgency)))
+
+
+def to_do(session: Session, evaluation: Evaluation, now: dt.datetime) -> int:
+    """How many points are to do."""
+    return sum(point.urgency is Urgency.TO_DO for point in _points(session, evaluation, now))
+
+
+def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
+    yield _queries(session, evaluation)
+    yield from _judgments(session, evaluation)
+    yield from _measures(session, evaluation)
+    yield _dates(evaluation, now)
+    yield _knowledge(session, evaluation)
+    yield from _openings(evaluation, now)
+    yield _quotas(evaluation)
+    yield _baselines(session, evaluation)
+    words = [name for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
+    if words:
+        yield Point("Words", Urgency.LOOK, f"The campaign's page has no {' and no '.join(words)}.", Mend.CAMPAIGN)
+    else:
+        yield Point("Words", Urgency.DONE, "The campaign's page has guidelines and a contact.", Mend.CAMPAIGN)
+
+
+def _queries(session: Session, evaluation: Evaluation) -> Point:
+    rows = session.execute(
+        sa.select(Query.split, Query.excluded_at.is_not(None), Query.text == "").where(
+            Query.evaluation_id == evaluation.id
+        )
+    ).all()
+    counting = [row for row in rows if not row[1]]
+    if not counting:
+        words = "All queries are excluded." if rows else "There are no queries yet."
+        return Point("Queries", Urgency.TO_DO, words, Mend.QUERIES)
+    if all(split is Split.HIDDEN for split, _, _ in counting):
+        return Point("Queries", Urgency.TO_DO, "All queries are hidden: nobody can make a run.", Mend.QUERIES)
+    textless = sum(empty for _, _, empty in counting)
+    if textless:
+        words = (
+            f"{counted(textless, 'query', 'queries')} of {len(counting):,} without a text: participants see ids only."
+        )
+        return Point("Queries", Urgency.LOOK, words, Mend.QUERIES)
+    return Point("Queries", Urgency.DONE, f"{counted(len(counting), 'query', 'queries')}.", Mend.QUERIES)
+
+
+def _judgments(session: Session, evaluation: Evaluation) -> Iterator[Point]:
+    revision = newest_revision(session, evaluation, evaluation.official_source)
+    if revision is None:
+        words = "There are no judgments yet. Runs are taken, and scored once there are."
+        yield Point("Judgments", Urgency.TO_DO, words, Mend.JUDGMENTS)
+        return
+    queries = session.execute(
+        sa.select(Query.id, sa.func.max(Judgment.grade))
+        .outerjoin(Judgment, sa.and_(Judgment.query_id == Query.id, Judgment.revision_id == revision.id))
+        .where(Query.evaluation_id == evaluation.id, Query.excluded_at.is_(None))
+        .group_by(Query.id)
+    ).all()
+    unjudged = sum(grade is None for _, grade in queries)
+    if unjudged and evaluation.judging is Judging.POOLED:
+        words = f"{counted(unjudged, 'query', 'queries')} of {len(queries):,} without judgments: left out of all means."
+        yield Point("Judgments", Urgency.LOOK, words, Mend.JUDGMENTS)
+        return
+    barren = sum(grade is None or grade < evaluation.relevance_level for _, grade in queries)
+    if barren:
+        words = f"{counted(barren, 'query', 'queries')} of {len(queries):,} without a relevant document."
+        yield Point("Judgments", Urgency.LOOK, words, Mend.JUDGMENTS)
+        return
+    yield Point("Judgments", Urgency.DONE, f"{counted(revision.judgments, 'judgment')}.", Mend.JUDGMENTS)
+
+
+def _measures(session: Session, evaluation: Evaluation) -> Iterator[Point]:
+    revision = newest_revision(session, evaluation, evaluation.official_source)
+    missing: dict[Need, list[str]] = {}
+    for name in campaign_measures(evaluation.campaign):
+        for need in lacks(
+            metrics.parse(name),
+            documents=evaluation.documents,
+            beta=evaluation.campaign.beta,
+            known=_has(session, KnownDocument, revision),
+            subtopics=_has(session, SubtopicJudgment, revision),
+        ):
+            missing.setdefault(need, []).append(name)
+    for need, names in missing.items():
+        verb = "needs" if len(names) == 1 else "need"
+        yield Point("Measures", Urgency.TO_DO, f"{', '.join(names)} {verb} {NEEDED[need]}.", MENDS[need])
+    if revision is not None and current_set(session, evaluation.id) is None:
+        yield Point("Measures", Urgency.TO_DO, "No run can be scored with these settings.", Mend.JUDGMENTS)
+    elif not missing:
+        yield Point("Measures", Urgency.DONE, "Every measure has what it needs.", Mend.CAMPAIGN)
+
+
+def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision | None) -> bool:
+    """Whether the judgments come with rows of this table; before there are any, they may."""
+    return revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
+
+
+def _dates(evaluation: Evaluation, now: dt.datetime) -> Point:
+    phase, end = phase_of(evaluation, now), closed_from(evaluation)
+    if evaluation.closes_at is None or end is None:
+        waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
+        if waiting:
+            words = f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
+            return Point("Dates", Urgency.LOOK, words, Mend.SETTINGS)
+        return Point("Dates", Urgency.DONE, "It never closes.", Mend.SETTINGS)
+    if phase in (Phase.CLOSED, Phase.GRACE):
+        urgency = Urgency.TO_DO if evaluation.draft else Urgency.DONE
+        late = ", and takes late runs" if evaluation.late_allowed else ", and takes no runs any more"
+        words = f"It closed on {moment_in_words(evaluation.closes_at)}{late}."
+        return Point("Dates", urgency, words, Mend.SETTINGS)
+    closes = f"closes on {moment_in_words(evaluation.closes_at)}"
+    if evaluation.opens_at is not None and phase is Phase.UPCOMING:
+        return Point(
+            "Dates", Urgency.DONE, f"Opens on {moment_in_words(evaluation.opens_at)}, {closes}.", Mend.SETTINGS
+        )
+    return Point("Dates", Urgency.DONE, f"Is open, {closes}.", Mend.SETTINGS)
+
+
+def _knowledge(session: Session, evaluation: Evaluation) -> Point:
+    """Who knows of it."""
+    campaign = evaluation.campaign
+    if evaluation.draft:
+        words = "It is a draft: for everybody but organisers it is not there."
+        return Point("Who knows of it", Urgency.TO_DO, words, Mend.SETTINGS)
+    if campaign.visibility is Visibility.DRAFT:
+        words = "Its campaign is a draft: for everybody but organisers it is not there."
+        return Point("Who knows of it", Urgency.TO_DO, words, Mend.CAMPAIGN)
+    if campaign.visibility is Visibility.PRIVATE:
+        teams = session.scalar(sa.select(sa.func.count()).where(CampaignTeam.campaign_id == campaign.id)) or 0
+        words = f"The campaign is private: {counted(teams, 'team') if teams else 'no team'} let in."
+        return Point("Who knows of it", Urgency.DONE if teams else Urgency.TO_DO, words, Mend.ORGANISERS)
+    return Point("Who knows of it", Urgency.DONE, "Everybody.", Mend.SETTINGS)
+
+
+def _openings(evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
+    about = "What is public"
+    found = []
+    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
+        found.append("Results by query are public while runs are taken: they reveal the judgments.")
+    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.judgments_published:
+        found.append("The judgments are public while runs are taken.")
+    if evaluation.texts is Opening.NEVER:
+        found.append("Texts of queries are never public: give them to participants in another way.")
+    until = evaluation.anonymous_until
+    if until is not None and evaluation.closes_at is not None and until < evaluation.closes_at:
+        found.append(f"Names of teams are shown from {moment_in_words(until)} on, before it closes.")
+    for words in found:
+        yield Point(about, Urgency.LOOK, words, Mend.SETTINGS)
+    if not found:
+        board = {Opening.NEVER: "to organisers only", Opening.CLOSED: "to all once it has closed"}
+        words = f"The board is shown {board.get(evaluation.results, 'to all')}."
+        yield Point(about, Urgency.DONE, words, Mend.SETTINGS)
+
+
+def _quotas(evaluation: Evaluation) -> Point:
+    if evaluation.daily_quota is None and evaluation.total_quota is None:
+        words = "No limit of submissions: the figures of many runs tell something of the judgments."
+        return Point("Quotas", Urgency.LOOK, words, Mend.SETTINGS)
+    bounds = [
+        f"{bound:,} {when}"
+        for bound, when in ((evaluation.daily_quota, "a day"), (evaluation.total_quota, "in all"))
+        if bound is not None
+    ]
+    return Point("Quotas", Urgency.DONE, f"A team submits {' and '.join(bounds)} at most.", Mend.SETTINGS)
+
+
+def _baselines(session: Session, evaluation: Evaluation) -> Point:
+    count = session.scalar(
+        sa.select(sa.func.count(sa.distinct(Submission.system_id)))
+        .join(System, System.id == Submission.system_id)
+        .where(
+            Submission.evaluation_id == evaluation.id,
+            Submission.withdrawn_at.is_(None),
+            System.kind == SystemKind.BASELINE,
+        )
+    )
+    if not count:
+        words = "No baseline yet: participants see better where they stand beside one."
+        return Point("Baselines", Urgency.LOOK, words, Mend.SUBMISSIONS)
+    return Point("Baselines", Urgency.DONE, f"{counted(count, 'baseline')}.", Mend.SUBMISSIONS)
