@@ -22,15 +22,18 @@ from leaderboard.cli.options import (
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation, removal_refusal
 from leaderboard.reads import listings
+from leaderboard.reads.organising.readiness import Urgency, readiness
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import Judging
 from leaderboard.services import cloning, evaluations, removing
+from leaderboard.services.events import present
 
 __all__ = ["evaluation"]
 
 DATE = OrNone(MOMENT)
 COUNT = OrNone(ANY_WHOLE)
+UNREADY = 1  # exit status
 WHEN = "always, once it has closed, or never (to organisers only)"
 SETTINGS = together(  # what `add` and `change` have in common
     click.option("--period-key", type=ANY_WHOLE, help="A number to sort periods by (default: the year in --period)."),
@@ -193,6 +196,21 @@ def remove(evaluation: Place, yes: bool) -> None:
     with writing() as session:
         removing.remove_evaluation(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation))
     click.echo(f"removed the evaluation {evaluation}")
+
+
+@evaluation.command()
+@PLACE
+def ready(evaluation: Place) -> int:
+    """List what an evaluation still lacks; exit status 1 while something is left to do.
+
+    \b
+    leaderboard evaluation ready harbour/2026-text
+    """
+    with reading() as session:
+        points = readiness(session, CONSOLE, *evaluation, present())
+    rows = [(one.urgency.value, one.about, one.words) for one in points]
+    print_table(("state", "about", "what"), rows, "")
+    return UNREADY if any(one.urgency is Urgency.TO_DO for one in points) else 0
 
 
 @evaluation.command("list")

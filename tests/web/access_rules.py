@@ -79,6 +79,7 @@ class Page:
     """An address that is read, how it answers in most phases, and in those that differ.
 
     files   how the same table answers as CSV and as JSON: {} as the page does, None where there is no such file
+    only_admins  organisers are answered as others are
     told    secrets that whoever has the address has been told: they are no find there
     """
 
@@ -87,9 +88,10 @@ class Page:
     phases: Mapping[str, Answers] = field(default_factory=dict)
     files: Mapping[str, Answers] | None = None
     told: frozenset[str] = frozenset()
+    only_admins: bool = False
 
     def status(self, phase: str, kind: str, *, file: bool = False) -> int:
-        if self.usual is ADMINS and kind == "organiser":
+        if self.only_admins and kind == "organiser":
             return 404
         if is_absent(self.address, phase, kind):
             return self.usual[0] if self.usual[0] in (302, 401) and kind == "visitor" else 404
@@ -114,7 +116,6 @@ NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one t
 # A hidden query answers as one that is not there, to all who may not know of it: in each phase alike.
 NO_SUCH_QUERY = (403, 403, 403, 404)
 HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
-ADMINS = (302, 404, 404, 200)  # of the last column to admins only
 AS_THE_PAGE: Mapping[str, Answers] = {}
 
 # Endpoint -> its addresses. {run}, {rejected} and {withdrawn} are runs of the team, {token} is an invitation of it.
@@ -232,10 +233,10 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
     "organise_queries.index": (Page("/organise/news/2026/queries", ROOMS),),
     "organise_judgments.index": (Page("/organise/news/2026/judgments", ROOMS),),
-    "organise_campaigns.new": (Page("/organise/campaigns/new", ADMINS),),
+    "organise_campaigns.new": (Page("/organise/campaigns/new", ROOMS, only_admins=True),),
     "organise_campaigns.settings": (Page("/organise/news/settings", ROOMS),),
     "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
-    "organise_people.founders": (Page("/organise/founders", ADMINS),),
+    "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "organise_evaluations.new": (Page("/organise/news/evaluations/new", ROOMS),),
     "organise_evaluations.settings": (Page("/organise/news/2026/settings", ROOMS),),
     "organise_evaluations.clone": (Page("/organise/news/2026/clone", ROOMS),),

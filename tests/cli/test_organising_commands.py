@@ -1,0 +1,76 @@
+"""What organisers do in the browser, by commands."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+Says = Callable[..., str]
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def place(ok: Says, tmp_path: Path) -> str:
+    """An evaluation of a private campaign with a page's worth of words."""
+    (tmp_path / "rules.md").write_text("# Rules")
+    ok(
+        "campaign", "add", "harbour", "--title", "Harbour", "--measures", "AP", "--visibility", "private",
+        "--contact", "orla", "--link", "The data=https://example.org/data", "--guidelines", tmp_path / "rules.md",
+    )  # fmt: skip
+    ok(
+        "evaluation", "add", "harbour/2026", "--title", "Harbour 2026", "--period", "2026",
+        "--closes", "2026-09-30T18:00", "--details", "never",
+    )  # fmt: skip
+    return "harbour/2026"
+
+
+def test_a_private_campaign_says_whom_it_lets_in(ok: Says, refused: Says, place: str) -> None:
+    ok("team", "add", "Alder")
+    assert ok("campaign", "team", "add", "harbour", "alder") == "Alder is let into Harbour\n"
+    shown = ok("campaign", "show", "harbour")
+    assert "visible to      private" in shown
+    assert "teams let in    Alder" in shown
+    assert ok("campaign", "team", "remove", "harbour", "alder") == "Alder is no longer let into Harbour\n"
+    assert "teams let in    –" in ok("campaign", "show", "harbour")
+    assert "address" in refused("campaign", "change", "harbour", "--link", "Code=javascript:alert(1)")
+    assert "Title=https" in refused("campaign", "change", "harbour", "--link", "nothing")
+
+
+def test_organisers_and_founders_come_and_go(ok: Says, place: str) -> None:
+    ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
+    ok("campaign", "organiser", "add", "harbour", "ada")
+    assert ok("campaign", "organiser", "remove", "harbour", "ada") == "ada no longer organises Harbour\n"
+    assert ok("user", "founder", "ada") == "ada may make campaigns\n"
+    assert "makes campaigns" in ok("user", "list")
+    assert ok("user", "founder", "ada", "--revoke") == "ada may no longer make campaigns\n"
+    assert "makes campaigns" not in ok("user", "list")
+
+
+def test_an_archived_campaign_takes_no_evaluations_until_it_is_taken_out(ok: Says, refused: Says, place: str) -> None:
+    assert ok("campaign", "archive", "harbour") == "Harbour is archived\n"
+    again = ("evaluation", "add", "harbour/2027", "--title", "2027", "--period", "2027")
+    assert "is archived" in refused(*again)
+    assert ok("campaign", "archive", "harbour", "--undo") == "Harbour is out of the archive\n"
+    ok(*again)
+
+
+def test_next_years_evaluation_is_cloned_and_what_was_a_mistake_is_removed(
+    ok: Says, refused: Says, command: Command, place: str
+) -> None:
+    assert ok("evaluation", "clone", place, "2027") == "made harbour/2027 as a draft copy of harbour/2026\n"
+    listed = ok("evaluation", "list", "harbour")
+    assert "Harbour 2027" in listed
+    assert "2027-09-30 18:00" in listed
+    lacking = command("evaluation", "ready", "harbour/2027")
+    assert lacking.status == 1
+    assert "There are no queries yet." in lacking.out
+    assert "It is a draft" in lacking.out
+        1,
+        True,
+        True,
+    )
+    assert "--yes" in refused("evaluation", "remove", "harbour/2027")
+    assert ok("evaluation", "remove", "harbour/2027", "--yes") == "removed the evaluation harbour/2027\n"
+    assert "harbour/2027" not in ok("evaluation", "list", "harbour")
