@@ -67,10 +67,6 @@ def test_next_years_evaluation_is_cloned_and_what_was_a_mistake_is_removed(
     assert lacking.status == 1
     assert "There are no queries yet." in lacking.out
     assert "It is a draft" in lacking.out
-        1,
-        True,
-        True,
-    )
     assert "--yes" in refused("evaluation", "remove", "harbour/2027")
     assert ok("evaluation", "remove", "harbour/2027", "--yes") == "removed the evaluation harbour/2027\n"
     assert "harbour/2027" not in ok("evaluation", "list", "harbour")
