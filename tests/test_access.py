@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, may_see, require, require_organiser, subset_seen
+from leaderboard.access import CONSOLE, VISITOR, Actor, Sight, knows, may_see, require, require_organiser, subset_seen
 from leaderboard.errors import NotAllowed
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.phases import Opening
@@ -101,3 +101,45 @@ def test_only_who_organises_this_campaign_and_admins_pass_as_organisers() -> Non
 
 def test_members_organisers_and_admins_answer_for_a_teams_runs() -> None:
     assert "".join(str(int(who.answers_for(7, 5))) for who in READERS) == "000111"
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts", "hidden"),
+    [
+        ({"opens_at": NOW + DAY, "texts": Opening.ALWAYS, "hidden_queries": Opening.CLOSED}, True, False),
+        ({"opens_at": NOW + DAY, "texts": Opening.OPENED, "hidden_queries": Opening.NEVER}, False, False),
+        ({"texts": Opening.OPENED, "hidden_queries": Opening.ALWAYS}, True, True),
+        ({"texts": Opening.CLOSED, "hidden_queries": Opening.CLOSED}, False, False),
+        ({"texts": Opening.CLOSED, "hidden_queries": Opening.CLOSED, **CLOSED}, True, True),
+        ({"texts": Opening.NEVER, "hidden_queries": Opening.NEVER, **CLOSED}, False, False),
+    ],
+)
+def test_texts_and_hidden_queries_open_when_the_organiser_says(
+    settings: dict[str, Any], texts: bool, hidden: bool
+) -> None:
+    found = evaluation(**settings)
+    assert may_see(VISITOR, found, Sight.TEXTS, NOW) is texts
+    assert (subset_seen(VISITOR, found, NOW) is Subset.ALL) is hidden
+    assert may_see(ORGANISER, found, Sight.TEXTS, NOW)
+    assert subset_seen(ORGANISER, found, NOW) is Subset.ALL
+
+
+@pytest.mark.parametrize(
+    ("visibility", "draft", "who"),
+    [
+        # a visitor, another campaign's organiser, a member of another team, of a team let in, the organiser, an admin
+        (Visibility.PUBLIC, False, "111111"),
+        (Visibility.PUBLIC, True, "000011"),
+        (Visibility.PRIVATE, False, "000111"),
+        (Visibility.PRIVATE, True, "000011"),
+        (Visibility.DRAFT, False, "000011"),
+    ],
+)
+def test_for_whoever_may_not_know_of_an_evaluation_nothing_of_it_is_there(
+    visibility: Visibility, draft: bool, who: str
+) -> None:
+    found = evaluation(campaign=Campaign(id=5, visibility=visibility), draft=draft)
+    let_in = Actor(user_id=1, teams=frozenset({7}), let_into=frozenset({5}))
+    readers = (VISITOR, ELSEWHERE, OTHER, let_in, ORGANISER, CONSOLE)
+    assert "".join(str(int(knows(reader, found))) for reader in readers) == who
+    assert "".join(str(int(may_see(reader, found, Sight.RESULTS, NOW, 7))) for reader in readers) == who

@@ -10,6 +10,7 @@ from leaderboard.access import Actor
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_campaign, find_evaluation, with_current_scoring
 from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Scoring, Submission, User
+from leaderboard.reads.headings import CampaignHeading, campaign_heading
 from leaderboard.rules.phases import Phase, phase_of
 from leaderboard.rules.states import UNFINISHED
 
@@ -55,6 +56,7 @@ class EvaluationRow:
     phase: Phase
     opens_at: dt.datetime | None
     closes_at: dt.datetime | None
+    draft: bool
     counts: Counts
 
 
@@ -62,8 +64,7 @@ class EvaluationRow:
 class OrganisedCampaign:
     """phases: of its evaluations, each once, the open ones first."""
 
-    slug: str
-    title: str
+    heading: CampaignHeading
     evaluations: int
     phases: tuple[Phase, ...]
     counts: Counts
@@ -73,9 +74,7 @@ class OrganisedCampaign:
 class CampaignRoom:
     """evaluations: the newest period first."""
 
-    slug: str
-    title: str
-    locked: bool
+    heading: CampaignHeading
     organisers: tuple[str, ...]
     evaluations: tuple[EvaluationRow, ...]
 
@@ -104,7 +103,7 @@ def room(session: Session, actor: Actor, campaign_slug: str, slug: str | None, _
 
 
 def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[OrganisedCampaign, ...]:
-    """The campaigns that `actor` organises (an admin: all), the newest first."""
+    """The campaigns that `actor` organises (an admin: all), the newest first and archived ones last."""
     own = sa.true() if actor.all_powerful else Campaign.id.in_(actor.organises)
     found = session.scalars(sa.select(Campaign).where(own).order_by(Campaign.created_at.desc(), Campaign.id.desc()))
     campaigns = list(found)
@@ -117,14 +116,13 @@ def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tup
         order = (Phase.OPEN, Phase.GRACE, Phase.UPCOMING, Phase.CLOSED)
         rows.append(
             OrganisedCampaign(
-                campaign.slug,
-                campaign.title,
+                campaign_heading(campaign),
                 len(within),
                 tuple(phase for phase in order if phase in phases),
                 _sum([counts[evaluation.id] for evaluation in within if evaluation.id in counts]),
             )
         )
-    return tuple(rows)
+    return tuple(sorted(rows, key=lambda row: row.heading.archived))
 
 
 def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -> CampaignRoom:
@@ -139,9 +137,7 @@ def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -
         .order_by(User.name)
     )
     return CampaignRoom(
-        campaign.slug,
-        campaign.title,
-        campaign.locked_at is not None,
+        campaign_heading(campaign),
         tuple(organisers),
         tuple(
             EvaluationRow(
@@ -152,6 +148,7 @@ def campaign_room(session: Session, actor: Actor, slug: str, now: dt.datetime) -
                 phase_of(one, now),
                 one.opens_at,
                 one.closes_at,
+                one.draft,
                 counts.get(one.id, Counts()),
             )
             for one in evaluations
