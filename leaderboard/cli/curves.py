@@ -55,6 +55,7 @@ def curves(
     level: int,
     depth: int | None,
     judging: "Judging",
+    excluded: tuple[str, ...],
     query_file: Path | None,
     output: str,
     **given: Any,
@@ -83,7 +84,7 @@ def curves(
     if depth is not None and curve != "rank":
         raise click.UsageError("--depth goes with --curve rank")
     setting = setting_of(**given)
-    judged = judged_queries(judgments, query_file, judging)
+    judged = judged_queries(judgments, query_file, judging, excluded=excluded)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
     ranking = join(read_run(run, name=str(run)), judged, setting).ranking

@@ -1,11 +1,13 @@
 """What the commands that score files without a database have in common: options, the setting, the judgments."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from leaderboard.cli.options import ANY_NUMBER, FILE, Whole, together
+from leaderboard.cli.tables import named
 from leaderboard.numbers import counted
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ QUERIES = together(
     click.option(
         "--queries", "query_file", metavar="FILE", type=FILE, help="The evaluation's queries: id, text, tags."
     ),
+    click.option(
+        "--exclude", "excluded", multiple=True, metavar="QUERY", help="A query that does not count; may be repeated."
+    ),
 )
 
 
@@ -85,12 +90,14 @@ def judged_queries(
     query_file: Path | None,
     judging: "Judging",
     *,
+    excluded: Collection[str] = (),
     subtopics: Path | None = None,
     **options: Any,
 ) -> "JudgedQueries":
     """The judgments of the queries that count.
 
     judgments  a file of them, or None where those of subtopics say what is relevant
+    excluded   external ids of queries that do not count
     subtopics  a file of judgments of subtopics
     options    those of `scoring.prepare`
 
@@ -114,6 +121,11 @@ def judged_queries(
         whole = of_any_subtopic(aspects)
     else:
         raise click.UsageError("--judgments is missing; name the file of judgments")
+    if excluded:
+        asked = list(whole.queries) if queries is None else queries
+        if unknown := sorted(set(excluded).difference(asked)):
+            click.echo(f"--exclude: not among the queries anyway: {named(unknown)}", err=True)
+        queries = [query for query in asked if query not in excluded]
     judged = prepare(whole, queries, judging=judging, subtopics=aspects, **options)
     if not judged.queries:
         raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")

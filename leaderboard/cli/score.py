@@ -54,6 +54,12 @@ USUAL_WITH_BETA = "AQWV Pmiss Pfa " + USUAL
 @click.option(
     "--threshold", type=ANY_NUMBER, metavar="θ", help="Documents with a score of at least θ count as returned."
 )
+@click.option(
+    "--highest-grade",
+    type=Whole(0, 1000),
+    metavar="G",
+    help="The highest grade of all judgments, where the file has not all (ERR).",
+)
 @QUERIES
 @click.option(
     "--known", metavar="FILE", type=FILE, help="Documents known to the user, as judgments (Coverage, Novelty)."
@@ -109,6 +115,7 @@ def _score(
     level: int,
     query_file: Path | None,
     judging: "Judging",
+    excluded: tuple[str, ...],
     known: Path | None,
     subtopics: Path | None,
     output: str,
@@ -137,6 +144,7 @@ def _score(
         judgments,
         query_file,
         judging,
+        excluded=excluded,
         subtopics=subtopics,
         known=None if known is None else formats.read_judgments(known, name=str(known)),
         zero_without_relevant=output == "trec_eval",

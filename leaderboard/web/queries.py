@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from flask import Blueprint, render_template
+from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import queries
@@ -57,6 +57,18 @@ def query_list_file(campaign: str, evaluation: str) -> Table:
     }
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-queries"
     return table(name, COLUMNS | (FIGURES if page.details_open else {}), page.queries, facts)
+
+
+@blueprint.get(f"{ADDRESS}.tsv")
+def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
+    """The queries that the reader knows of, as `leaderboard score --queries` reads them."""
+    page = read(queries.query_list, campaign, evaluation, page=None)
+    rows = ((row.query.external_id, " ".join(row.query.text.split()), ",".join(row.query.tags)) for row in page.queries)
+    answer = Response(
+        "".join("\t".join(row) + "\n" for row in rows), content_type="text/tab-separated-values; charset=utf-8"
+    )
+    answer.headers["Content-Disposition"] = 'attachment; filename="queries.tsv"'
+    return answer
 
 
 @blueprint.get(f"{ADDRESS}/<path:query>")

@@ -6,7 +6,7 @@ What changes which run stands is asked for on a page that says what would change
 from collections.abc import Callable
 from functools import partial
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, jsonify, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import StringField, TextAreaField
@@ -15,15 +15,18 @@ from leaderboard.access import Actor, require
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import Submission
 from leaderboard.reads.entries import NO_FIGURE
+from leaderboard.reads.receipts import receipt
 from leaderboard.reads.results import ThresholdCost, results
 from leaderboard.reads.standing_effects import Act, effect
 from leaderboard.reads.submissions import SubmissionStatus, status
 from leaderboard.rules.states import State
 from leaderboard.services import submissions
 from leaderboard.web import charts
+from leaderboard.web.api.answers import plain
 from leaderboard.web.context import actor, clock, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.forms import Form, form_page
+from leaderboard.web.run_files import run_download
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("submissions", __name__)
@@ -43,7 +46,21 @@ def show(submission: int) -> ResponseReturnValue:
     if run.state == State.SCORED and run.results_open:
         shown = read(results, submission, asked=("measure", "sort"), page=page_number())
     chart = charts.differences_chart(shown) if shown else None
-    return render_template("submissions/show.html", run=run, results=shown, chart=chart)
+    own = read(receipt, submission) if shown else None
+    return render_template("submissions/show.html", run=run, results=shown, chart=chart, receipt=own)
+
+
+@blueprint.get("/submissions/<int:submission>/receipt.json")
+def score_receipt(submission: int) -> ResponseReturnValue:
+    return jsonify(plain(read(receipt, submission)))
+
+
+@blueprint.get("/submissions/<int:submission>/file")
+@signed_in
+def fetch(submission: int) -> ResponseReturnValue:
+    """The run's file as it was received, for its team and the organisers."""
+    run = _own(submission)
+    return run_download(run.id, run.receipt, run.filename)
 
 
 @exported(blueprint, "/submissions/<int:submission>")

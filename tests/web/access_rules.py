@@ -162,6 +162,12 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/submissions/{withdrawn}", ONLY_INSIDE, files=AS_THE_PAGE),
         Page("/submissions/999999", NOBODY, files=AS_THE_PAGE),
     ),
+    "submissions.score_receipt": (
+        Page("/submissions/{run}/receipt.json", PUBLIC, {"results closed": ONLY_INSIDE}),
+        Page("/submissions/{rejected}/receipt.json", NOBODY),
+    ),
+    "submissions.fetch": (Page("/submissions/999999/file", (302, 404, 404, 404)),),  # files: test_receipts.py
+    "queries.query_rows": (Page("/campaigns/news/2026/queries.tsv", PUBLIC),),
     "submissions.progress": (
         Page("/submissions/{run}/status", PUBLIC, {"results closed": ONLY_INSIDE}),
         Page("/submissions/{rejected}/status", ONLY_INSIDE),
@@ -293,6 +299,10 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/submissions/{{run}}/results", PUBLIC, {"results closed": ONLY_INSIDE}),
         Page(f"{API}/submissions/{{rejected}}/results", NOBODY),
         Page(f"{API}/submissions/{{withdrawn}}/results", ONLY_INSIDE),
+    ),
+    "api.submission_receipt": (
+        Page(f"{API}/submissions/{{run}}/receipt", PUBLIC, {"results closed": ONLY_INSIDE}),
+        Page(f"{API}/submissions/{{rejected}}/receipt", NOBODY),
     ),
     "api.ranked_list": (
         Page(

@@ -13,6 +13,7 @@ from leaderboard.reads import (
     progress,
     queries,
     ranked_lists,
+    receipts,
     results,
     submissions,
     submitting,
@@ -115,6 +116,14 @@ def submission_results(
     measure: for the rank and the order.
     """
     return read(results.results, submission, measure=measure, sort=sort)
+
+
+@get("/submissions/<int:submission>/receipt")
+def submission_receipt(submission: int) -> receipts.Receipt:
+    """A scored submission's receipt: the hashes of its file, judgments and settings, and the command that computes its
+    figures again offline, as far as these are open.
+    """
+    return read(receipts.receipt, submission)
 
 
 @get("/submissions/<int:submission>/queries/<path:query>")

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from flask import Blueprint, Response, flash, redirect, render_template, request, send_file, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from wtforms import HiddenField, RadioField, TextAreaField
 
 from leaderboard.access import Actor
-from leaderboard.errors import Conflict, InvalidFields, Missing, NotFound
+from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import Submission
 from leaderboard.reads.organising.submissions import Filters, SubmissionRow, submission_row, submissions
 from leaderboard.reads.standing_effects import Act, effect
@@ -17,17 +17,17 @@ from leaderboard.reads.submissions import status
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import SHOWN_STATES, Ruling
 from leaderboard.services import submissions as services
-from leaderboard.web.context import actor, now, page_number, read, store, writing
-from leaderboard.web.exports import Cell, Table, exported, file_name, table
+from leaderboard.web.context import actor, now, page_number, read, writing
+from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
+from leaderboard.web.run_files import run_download
 
 blueprint = Blueprint("organise_submissions", __name__, url_prefix="/organise")
 
 ALL = "/<campaign>/submissions"
 OF_EVALUATION = "/<campaign>/<evaluation>/submissions"
 ONE = f"{OF_EVALUATION}/<int:submission>"
-LONGEST_STEM = 60  # characters of a received file's name that a fetched one keeps
 
 COLUMNS: dict[str, Callable[[SubmissionRow], Cell]] = {
     "submission": lambda row: row.id,
@@ -140,17 +140,7 @@ def retry(campaign: str, evaluation: str, submission: int) -> ResponseReturnValu
 def fetch(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
     """The bytes as received, only ever as a download: nothing that a team sends is shown by a browser from here."""
     row = read(submission_row, campaign, evaluation, submission)
-    try:
-        with store().run_file(row.sha256) as path:
-            file = path.open("rb")
-    except NotFound:
-        raise Missing(f"The stored file of submission {row.id} is missing.") from None
-    packed = file.peek(2)[:2] == b"\x1f\x8b"
-    stem = file_name(row.filename).replace(".", "_").strip("-_")[:LONGEST_STEM]
-    name = f"submission-{row.id}-{stem}.txt{'.gz' if packed else ''}"
-    answer: Response = send_file(file, mimetype="application/octet-stream", as_attachment=True, download_name=name)
-    answer.headers["Cache-Control"] = "private, no-store"
-    return answer
+    return run_download(row.id, row.sha256, row.filename)
 
 
 def _filters() -> Filters:
