@@ -4,12 +4,12 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import OneOf
+from leaderboard.cli.options import OneOf, Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_team
-from leaderboard.reads import listings
+from leaderboard.reads import finding, listings
 from leaderboard.rules.roles import Role
-from leaderboard.services import people, teams
+from leaderboard.services import join_requests, people, teams
 
 __all__ = ["team"]
 
@@ -32,6 +32,48 @@ def add(name: str, slug: str | None, description: str) -> None:
     with writing() as session:
         made = teams.create_team(session, CONSOLE, name, slug, description)
     click.echo(f"made the team {made.name}; its slug is {made.slug}")
+
+
+@team.command()
+@click.argument("team")
+@click.option("--description", help="What the team says about itself.")
+@click.option("--listed/--unlisted", default=None, help="Whether others find it and may ask to join.")
+def change(team: str, description: str | None, listed: bool | None) -> None:
+    """Change what a team says about itself, and whether others find it.
+
+    \b
+    leaderboard team change team-alder --listed
+    """
+    with writing() as session:
+        found = find_team(session, team)
+        text = found.description if description is None else description
+        teams.change_team(session, CONSOLE, found, text, is_listed=listed)
+    click.echo(f"{found.name} is changed")
+
+
+@team.command()
+@click.argument("team")
+@click.option("--accept", type=Whole(1), help="Let the person of this request in.")
+@click.option("--refuse", type=Whole(1), help="Refuse this request.")
+def requests(team: str, accept: int | None, refuse: int | None) -> None:
+    """List who asks to join a team, or answer one request by its number.
+
+    \b
+    leaderboard team requests team-alder
+    leaderboard team requests team-alder --accept 7
+    """
+    number = accept or refuse
+    if number is None:
+        with reading() as session:
+            waiting = finding.open_requests(session, CONSOLE, find_team(session, team).slug)
+        rows = [(str(one.id), one.name, f"{one.created_at:%Y-%m-%d}", one.text) for one in waiting]
+        print_table(("request", "name", "since", "says"), rows, "nobody asks")
+        return
+    with writing() as session:
+        found = find_team(session, team)
+        answered = join_requests.answer_request(session, CONSOLE, found, number, accept=accept is not None)
+        name = answered.user.name
+    click.echo(f"{name} is in {found.name} now" if answered.accepted else f"the request of {name} is refused")
 
 
 @team.group()

@@ -71,10 +71,14 @@ def create_team(
     return team
 
 
-def change_team(session: Session, actor: Actor, team: Team, description: str) -> None:
-    """What the team says about itself. Its name is for organisers to change (`rename_team`): boards show it."""
+def change_team(session: Session, actor: Actor, team: Team, description: str, *, is_listed: bool | None = None) -> None:
+    """What the team says about itself, and whether others find it and may ask to join; None leaves that as it is.
+
+    Its name is for organisers to change (`rename_team`): boards show it.
+    """
     _require_owner(session, actor, team)
     team.description = checked_text(description, LONGEST_DESCRIPTION, "description")
+    team.is_listed = team.is_listed if is_listed is None else is_listed
     record(session, actor, "change", team)
 
 

@@ -2,16 +2,16 @@
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import StringField, TextAreaField
+from wtforms import BooleanField, StringField, TextAreaField
 
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.lookup import find_team
 from leaderboard.models import Invitation, User
-from leaderboard.reads import accounts
+from leaderboard.reads import accounts, finding
 from leaderboard.reads import teams as pages
 from leaderboard.rules.roles import Role
-from leaderboard.services import teams
-from leaderboard.web.context import actor, now, reading, writing
+from leaderboard.services import join_requests, teams
+from leaderboard.web.context import actor, now, page_number, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import signed_in
 
@@ -26,6 +26,14 @@ class TeamForm(Form):
     )
     description = TextAreaField(
         "About the team (optional)", description="Who you are, where you work.", render_kw={"rows": 3}
+    )
+
+
+class SettingsForm(Form):
+    description = TextAreaField("About the team", description="Who you are, where you work.", render_kw={"rows": 3})
+    is_listed = BooleanField(
+        "Others find this team and may ask to join",
+        description="Its name, this text and its number of members are shown to everybody with an account.",
     )
 
 
@@ -44,12 +52,71 @@ def new() -> ResponseReturnValue:
     return redirect(url_for("teams.show", team=team.slug))
 
 
+@blueprint.get("/teams")
+@signed_in
+def find() -> ResponseReturnValue:
+    words = request.args.get("words", "")
+    with reading() as session:
+        found, paging = finding.find_teams(session, actor(), words=words, page=page_number())
+    return render_template("teams/find.html", found=found, paging=paging, words=words)
+
+
+@blueprint.route("/account/teams/<team>", methods=["GET", "POST"])
+@signed_in
+def change(team: str) -> ResponseReturnValue:
+    with reading() as session:
+        settings = finding.team_settings(session, actor(), team)
+    form = SettingsForm(data={"description": settings.description, "is_listed": settings.is_listed})
+    if not form.validate_on_submit():
+        return form_page("teams/change.html", form, settings=settings)
+    try:
+        with writing() as session:
+            found = find_team(session, team)
+            teams.change_team(session, actor(), found, form.text("description"), is_listed=bool(form.is_listed.data))
+    except BadInput as error:
+        return form_page("teams/change.html", form, error, settings=settings)
+    flash(f"{found.name} is changed.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/requests")
+@signed_in
+def ask(team: str) -> ResponseReturnValue:
+    with writing() as session:
+        found = find_team(session, team)
+        join_requests.ask_to_join(session, actor(), found, request.form.get("text", ""))
+    flash(f"The owners of {found.name} are asked.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/requests/back")
+@signed_in
+def take_back(team: str) -> ResponseReturnValue:
+    with writing() as session:
+        join_requests.take_back(session, actor(), find_team(session, team))
+    flash("Your request is taken back.")
+    return redirect(url_for("teams.show", team=team))
+
+
+@blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
+@signed_in
+def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
+    with writing() as session:
+        found = find_team(session, team)
+        answered = join_requests.answer_request(session, actor(), found, asked, accept=answer == "accept")
+        name = answered.user.name
+    flash(f"{name} is in {found.name} now." if answered.accepted else f"The request of {name} is refused.")
+    return redirect(url_for("teams.show", team=team))
+
+
 @blueprint.get("/teams/<team>")
 def show(team: str) -> ResponseReturnValue:
     with reading() as session:
         page = pages.team_page(session, actor(), team, now())
         invitations = accounts.open_invitations(session, actor(), team, now())
-    return render_template("teams/show.html", page=page, invitations=invitations)
+        requests = finding.open_requests(session, actor(), team)
+        asked = finding.has_asked(session, actor(), team)
+    return render_template("teams/show.html", page=page, invitations=invitations, requests=requests, asked=asked)
 
 
 @blueprint.post("/teams/<team>/invitations")

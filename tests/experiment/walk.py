@@ -142,6 +142,7 @@ class Places:
         self._add(("token",), [("no-such-token",)])
         self._add(("provider",), [("nobody",)])
         self._add(("identity",), [(9999,)])
+        self._add(("team", "asked"), [(teams[0][0], 9999)])
         self._add(("name",), [*((name,) for name in sorted(measures)), ("nothing",)])
 
     def _add(self, parts: tuple[str, ...], rows: Iterable[Iterable[str | int]]) -> None:

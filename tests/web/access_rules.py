@@ -219,6 +219,8 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/join/{token}", (200, 200, 302, 200), told=frozenset({"team"})),  # who is in the team is led to it
         Page("/join/not-a-token", NOBODY),
     ),
+    "teams.find": (Page("/teams", ACCOUNTS), Page("/teams?words=sekret", ACCOUNTS)),  # this team is not listed
+    "teams.change": (Page("/account/teams/sekretwoods", (302, 404, 200, 404), told=frozenset({"team"})),),
     "teams.new": (Page("/account/teams/new", ACCOUNTS),),
     "organise.index": (Page("/organise", ACCOUNTS),),
     "organise.campaign": (Page("/organise/news", ROOMS),),
@@ -399,6 +401,12 @@ FORMS: dict[str, Form] = {
     "teams.revoke": Form("/teams/sekretwoods/invitations/{invitation}/revoke", OWNERS),
     "teams.remove": Form("/teams/sekretwoods/members/{member}/remove", OWNERS),
     "teams.change_role": Form("/teams/sekretwoods/members/{member}/role", OWNERS),
+    "teams.change": Form("/account/teams/sekretwoods", {**_refused(404, *TEAM), "member of the team": 403}),
+    "teams.ask": Form("/teams/sekretwoods/requests", _refused(409)),  # it takes none
+    "teams.take_back": Form("/teams/sekretwoods/requests/back", _refused(409)),
+    "teams.answer": Form(
+        "/teams/sekretwoods/requests/999999/accept", {**OWNERS, "owner of the team": 404, "admin": 404}
+    ),
     "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
     "organise_campaigns.new": Form("/organise/campaigns/new", ONLY_ADMINS),
     "organise_campaigns.settings": Form("/organise/news/settings", NOT_ORGANISED),

@@ -1,0 +1,123 @@
+"""Finding a team and asking to join it."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.models import JoinRequest, Mail, Membership, User
+from leaderboard.rules.mail import MailKind
+from leaderboard.services import join_requests
+from tests.web.conftest import Reader, World
+
+
+@pytest.fixture
+def listed(world: World, participant: Reader) -> str:
+    """Team Alpha lets itself be found; owners have an address."""
+    with world.database.write() as session:
+        session.execute(sa.update(User).values(email=User.name + "@example.org", email_key=User.name + "@example.org"))
+    sent = participant.post("/account/teams/alpha", description="We search harbours", is_listed="y")
+    assert sent.location == "/teams/alpha"
+    return "/teams/alpha/requests"
+
+
+def mails(world: World, kind: MailKind) -> list[int | None]:
+    with world.database.read() as session:
+        return list(session.scalars(sa.select(Mail.user_id).where(Mail.kind == kind).order_by(Mail.id)))
+
+
+def answer_link(page: str, answer: str) -> str:
+    found = re.search(rf'action="(/teams/alpha/requests/\d+/{answer})"', page)
+    assert found is not None
+    return found[1]
+
+
+def test_teams_that_allow_it_are_found_by_whoever_is_logged_in(listed: str, other: Reader, visitor: Reader) -> None:
+    page = other.get("/teams")
+    assert "Alpha" in page
+    assert "We search harbours" in page
+    assert "Beta" not in page  # eve's own team, which does not want to be found
+    assert "Alpha" in other.get("/teams?words=HARBOUR")
+    for words in ("nothing", "%", "_", "ben"):
+        assert "Alpha" not in other.get(f"/teams?words={words}")
+    assert visitor.client.get("/teams").location == "/login?next=/teams"
+
+
+def test_the_list_says_nothing_of_campaigns(listed: str, other: Reader) -> None:
+    page = other.get("/teams").partition("<main")[2].partition("</main>")[0]
+    assert "Harbour 2025" not in page
+    assert "Searcher" not in page
+
+
+def test_somebody_asks_is_let_in_and_both_sides_are_told(
+    world: World, listed: str, participant: Reader, other: Reader
+) -> None:
+    assert "Ask to join" in other.get("/teams/alpha")
+    assert other.post(listed, text="<b>I know harbours</b>").location == "/teams/alpha"
+    assert "have not answered yet" in other.get("/teams/alpha")
+    assert other.post(listed).status_code == 409
+    assert mails(world, MailKind.REQUEST) == [world.users["ada"].id]  # the owner, and no other member
+    page = participant.get("/teams/alpha")
+    assert "&lt;b&gt;I know harbours" in page
+    assert participant.post(answer_link(page, "accept")).location == "/teams/alpha"
+    assert "Leave this team" in other.get("/teams/alpha")
+    assert mails(world, MailKind.ANSWER) == [world.users["eve"].id]
+    assert participant.post(answer_link(page, "refuse")).status_code == 409  # it was answered
+
+
+def test_who_was_refused_does_not_ask_again_at_once(
+    world: World, listed: str, participant: Reader, other: Reader
+) -> None:
+    other.post(listed)
+    participant.post(answer_link(participant.get("/teams/alpha"), "refuse"))
+    again = other.post(listed)
+    assert (again.status_code, "has refused your request" in again.text) == (409, True)
+    with world.database.read() as session:
+        assert session.get(Membership, (world.teams["alpha"].id, world.users["eve"].id)) is None
+
+
+def test_only_owners_see_requests_and_answer_them(
+    world: World, listed: str, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    eve, ben, orla = (reader(name) for name in ("eve", "ben", "orla"))
+    eve.post(listed, text="a secret between us")
+    accept = answer_link(participant.get("/teams/alpha"), "accept")
+    for who in (ben, orla, eve):
+        assert "a secret between us" not in who.get("/teams/alpha")
+        assert who.post(accept).status_code == 403
+    assert participant.post(accept.replace("alpha", "beta")).status_code == 403
+    with world.database.read() as session:
+        assert session.scalars(sa.select(JoinRequest.accepted)).all() == [None]
+
+
+def test_a_request_of_another_team_is_not_there(world: World, listed: str, participant: Reader, other: Reader) -> None:
+    other.post(listed)
+    accept = answer_link(participant.get("/teams/alpha"), "accept")
+    assert other.post(accept.replace("alpha", "beta")).status_code == 404  # eve owns Beta, and this one is Alpha's
+
+
+def test_a_request_is_taken_back_and_a_team_that_takes_none_is_not_asked(
+    listed: str, participant: Reader, other: Reader
+) -> None:
+    other.post(listed)
+    assert other.post(f"{listed}/back").location == "/teams/alpha"
+    assert other.post(f"{listed}/back").status_code == 409
+    participant.post("/account/teams/alpha", description="")
+    assert "Ask to join" not in other.get("/teams/alpha")
+    assert other.post(listed).status_code == 409
+    assert participant.post(listed).status_code == 409  # a member
+
+
+def test_a_text_that_is_too_long_is_refused(world: World, listed: str, other: Reader) -> None:
+    assert other.post(listed, text="x" * (join_requests.LONGEST_TEXT + 1)).status_code == 400
+    with world.database.read() as session:
+        assert session.scalars(sa.select(JoinRequest)).all() == []
+
+
+def test_only_owners_change_what_a_team_says(reader: Callable[[str], Reader], participant: Reader) -> None:
+    ben = reader("ben")
+    assert "Only its owners" in ben.get("/account/teams/alpha")
+    assert ben.post("/account/teams/alpha", description="mine", is_listed="y").status_code == 403
+    long = participant.post("/account/teams/alpha", description="x" * 2001)
+    assert (long.status_code, 'id="description-error"' in long.text) == (400, True)
