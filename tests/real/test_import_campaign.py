@@ -1,0 +1,148 @@
+"""Years that others published, imported by one command each: the figures are theirs, and an export gives them again."""
+
+import csv
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard import migrate
+from leaderboard.cli import run as call
+from leaderboard.db import Database
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, Team
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.states import SetState, State
+from tests.support.transferred import held
+
+COVID = {"nDCG@10": -5, "P@5": -4, "RBP(p=0.5, gain=scaled)": -3, "Bpref": -2, "AP": -1}  # column of NIST's table
+DL = {"AP(rel=2)": "map", "nDCG@10": "ndcg_cut_10", "RR(rel=2)": "recip_rank", "P(rel=2)@10": "P_10"}
+ROUND_1 = 'slug = "round1"\ntitle = "Round 1"\nperiod = "2020 round 1"\nopens_at = 2020-04-15\ncloses_at = 2020-04-23\n'
+ROUND_2 = 'slug = "round2"\ntitle = "Round 2"\nperiod = "2020 round 2"\nopens_at = 2020-05-04\ncloses_at = 2020-05-13\n'
+
+
+@pytest.fixture
+def installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Makes an installation of a name the one that commands work on; gives its database."""
+
+    def make(name: str) -> str:
+        url = f"sqlite:///{tmp_path / name}.sqlite"
+        monkeypatch.setenv("LEADERBOARD_DATABASE_URL", url)
+        monkeypatch.setenv("LEADERBOARD_STORE_URL", str(tmp_path / f"{name}-store"))
+        with closing(Database.connect(url)) as database:
+            migrate.upgrade(database)
+        return url
+
+    return make
+
+
+def command(*arguments: str | Path) -> None:
+    assert call([str(one) for one in arguments]) == 0
+
+
+def completed(draft: Path, *changes: tuple[str, str]) -> Path:
+    """The draft with what its files don't say."""
+    text = draft.read_text()
+    for before, after in changes:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    draft.write_text(text)
+    return draft
+
+
+def boards(url: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Evaluation and label of each run -> measure -> mean."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    with closing(Database.connect(url)) as database, database.read() as session:
+        rows = session.execute(
+            sa.select(Evaluation.slug, Submission.label, Score.measure, Score.mean)
+            .join(Submission, Submission.evaluation_id == Evaluation.id)
+            .join(Scoring, Scoring.submission_id == Submission.id)
+            .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+            .join(Score, Score.scoring_id == Scoring.id)
+            .where(ScoringSet.state == SetState.CURRENT, Scoring.state == State.SCORED, Score.subset == Subset.ALL)
+        )
+        for slug, label, measure, mean in rows:
+            found.setdefault((slug, label), {})[measure] = mean
+    return found
+
+
+def test_trec_covids_rounds_come_in_by_one_command_and_go_out_and_in_again(
+    installation: Callable[[str], str], shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, draft = shared_data / "trec-covid", tmp_path / "trec-covid.toml"
+    first = installation("first")
+    command("import-campaign", folder, "--write-manifest", draft)
+    measures = ", ".join(f'"{name}"' for name in COVID)
+    manifest = completed(
+        draft,
+        ('measures = ["nDCG@10", "AP", "P@10", "RR"]\n', f"measures = [{measures}]\n"),
+        ("compat = 10\n", "compat = 9\n"),
+        ('slug = "round1"\ntitle = "Round 1"\nperiod = "Round 1"\n', ROUND_1),
+        ('slug = "round2"\ntitle = "Round 2"\nperiod = "Round 2"\n', ROUND_2),
+        ('file = "round1/BERT.gz"\n', 'file = "round1/BERT.gz"\ndate = 2020-04-22T10:30:00Z\n'),
+    )
+    command("import-campaign", folder, "--manifest", manifest)
+    found, compared = boards(first), 0
+    for name in ("round1", "round2"):
+        with (folder / name / "leaderboard.csv").open(newline="", encoding="utf-8-sig") as file:
+            published = {row[0].strip(): row for row in csv.reader(file) if row}
+        runs = {file.name.removesuffix(".gz") for file in (folder / name).glob("*.gz") if ".trec_eval" not in file.name}
+        assert {label for slug, label in found if slug == name} == runs
+        for label in runs:
+            for measure, column in COVID.items():
+                assert f"{found[name, label][measure]:.4f}" == published[label][column], (name, label, measure)
+                compared += 1
+    with closing(Database.connect(first)) as database, database.read() as session:
+        dates = dict(session.execute(sa.select(Submission.label, Submission.received_at)).all())
+        assert [str(dates[label])[:16] for label in ("BERT", "T5R3")] == ["2020-04-22 10:30", "2020-04-23 00:00"]
+        teams = dict(session.execute(sa.select(Submission.label, Team.name).join(Team)).all())
+        assert (teams["BERT"], teams["r2.fusion1"]) == ("THUMSR", "anserini")
+
+    command("export", "trec-covid", "--out", tmp_path / "out.tar.gz")
+    second = installation("second")
+    command("import-campaign", tmp_path / "out.tar.gz")
+    with closing(Database.connect(first)) as one, closing(Database.connect(second)) as other:
+        before, after = held(one, "trec-covid"), held(other, "trec-covid")
+    assert before == after
+    command("verify", "--figures")
+    with capsys.disabled():
+        vectors = sum(len(before[name]["figures"]) for name in ("round1", "round2"))
+        print(
+            f"\n{compared} figures of TREC-COVID equal NIST's; {vectors} vectors are the same after export and import"
+        )
+
+
+def test_trec_deep_learning_comes_in_by_one_command(
+    installation: Callable[[str], str], shared_data: Path, tmp_path: Path
+) -> None:
+    folder, draft = shared_data / "trec-dl" / "2019", tmp_path / "dl.toml"
+    url = installation("dl")
+    command("import-campaign", folder, "--write-manifest", draft)
+    measures = ", ".join(f'"{name}"' for name in DL)
+    manifest = completed(
+        draft,
+        ('slug = "2019"\ntitle = "2019"\ndescription', 'slug = "trec-dl"\ntitle = "TREC Deep Learning"\ndescription'),
+        ('measures = ["nDCG@10", "AP", "P@10", "RR"]\n', f"measures = [{measures}]\n"),
+        ("compat = 10\n", "compat = 9\n"),
+        (
+            'slug = "2019"\ntitle = "2019"\nperiod = "2019"\n',
+            'slug = "2019-passage"\ntitle = "Passages 2019"\nperiod = "2019"\n',
+        ),
+    )
+    command("import-campaign", folder, "--manifest", manifest)
+    published = json.loads((folder / "nist_published.json").read_text())
+    found, compared = boards(url), 0
+    assert {label for _, label in found} >= {"ICT-BERT2", "ICT-CKNRM_B50", "idst_bert_p1.judged"}
+    for (_, label), figures in found.items():
+        official = published.get(label.removesuffix(".judged"))
+        if official is None:  # a run that was made later
+            assert label == "tirex_rankgpt4"
+            continue
+        for measure, theirs in DL.items():
+            table = "trec_eval" if theirs == "ndcg_cut_10" else "passages-eval"
+            assert round(figures[measure], 4) == official[table][theirs], (label, measure)
+            compared += 1
+    assert compared == 4 * (len(found) - 1)
