@@ -136,7 +136,7 @@ def _enter(bringing: Import, database: Database, scoring: InProcess, run: Planne
 
 
 def _score(bringing: Import, scoring: InProcess, run: PlannedRun, claim: Claim) -> None:
-    reply = scoring.score(claim, run.entry.settings.get("scored_at"))
+    reply = scoring.score(claim)
     if isinstance(reply, Rejected):
         bringing.refuse(run, FileRejected(reply.problems, reply.count, run.entry.file))
 

@@ -52,8 +52,8 @@ def import_run(
     is counted.
 
     settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
-              date, else when the evaluation closed, else now. `scored_at` is not set here: a run has none before it is
-              scored
+              date, else when the evaluation closed, else now. A run with `scored_at` was scored elsewhere: it keeps
+              that date, and the rules of its time
 
     Raises NotAllowed for whoever does not organise the campaign, and InvalidFields with everything that is wrong.
     """
@@ -64,7 +64,6 @@ def import_run(
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     values = _checked(RUN_SETTINGS | settings)
-    del values["scored_at"]
     now = present()
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
     quotas.enter(session, evaluation, system.team_id, now)

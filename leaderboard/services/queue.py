@@ -298,6 +298,10 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     scoring.failure, scoring.damaged = "", False
     _finish(scoring, State.REJECTED)
     give_back(session, submission, rejected=True)
+    if submission.imported_at is not None and not _was_scored(session, submission):
+        # It was brought in as one that had been scored elsewhere, and is not what was scored there.
+        submission.scored_at = None
+        settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
     record(session, WORKER, "reject", submission, scoring=scoring.id, problems=count)
     _tell(session, submission, MailKind.REJECTED)
     return Recorded.DONE
@@ -375,6 +379,12 @@ def _park(session: Session, scoring: Scoring, reason: str) -> None:
     submission = locked_run(session, scoring.submission_id)
     give_back(session, submission, rejected=False)
     record(session, WORKER, "fail", submission, scoring=scoring.id, reason=reason, damaged=scoring.damaged)
+
+
+def _was_scored(session: Session, submission: Submission) -> bool:
+    """Whether it has been scored here, in any set."""
+    scored = Scoring.submission_id == submission.id, Scoring.state == State.SCORED
+    return bool(session.scalar(sa.select(sa.exists().where(*scored))))
 
 
 def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:

@@ -390,6 +390,8 @@ def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: 
         return
     old = session.get_one(Submission, before, populate_existing=True)
     new = session.get_one(Submission, participation.primary_submission_id)
+    if old.imported_at is not None and new.imported_at is not None:
+        return  # of the past: which of them stood is said with them
     if new.system_id != old.system_id and old.withdrawn_at is None and old.ruling is None:
         old.chosen_at = present()
         record(session, actor, "keep standing", old, primary=new.id)

@@ -29,6 +29,7 @@ from leaderboard.models import (
 from leaderboard.rules.settings import Split
 from leaderboard.store import RunStore
 from leaderboard.transfer.columns import settings_of
+from leaderboard.transfer.forms import form_of
 from leaderboard.transfer.manifest import NAME, OF_RUN
 from leaderboard.transfer.toml import written
 
@@ -110,6 +111,7 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
             for one in queries
         )
         (folder / entry["queries"]).write_text("".join(lines), encoding="utf-8")
+    entry |= form_of(session, evaluation, folder)
     entry["hidden"] = [one.external_id for one in queries if one.split is Split.HIDDEN] or None
     entry["excluded"] = [
         {"query": one.external_id, "because": one.excluded_because} for one in queries if one.excluded_at is not None

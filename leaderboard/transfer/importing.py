@@ -25,8 +25,10 @@ from leaderboard.formats import (
     read_queries,
     read_subtopic_judgments,
 )
+from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.harmless import shown
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Scoring, Submission, System, Team
+from leaderboard.numbers import counted
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import UNFINISHED
@@ -41,6 +43,7 @@ from leaderboard.services.submissions import LONGEST_LABEL
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
 from leaderboard.store import Received, RunStore
+from leaderboard.transfer.forms import bring_form_in
 from leaderboard.transfer.manifest import (
     NAME,
     EvaluationEntry,
@@ -132,7 +135,7 @@ def planned_runs(manifest: Manifest, tree: Tree) -> tuple[list[PlannedRun], list
 def _files_beside_runs(manifest: Manifest) -> set[str]:
     found = {NAME, *manifest.archives}
     for evaluation in manifest.evaluations:
-        found.add(evaluation.queries)
+        found |= {evaluation.queries, evaluation.document_list}
         for one in evaluation.judgments:
             found |= {one.file, one.known, one.subtopics}
     return {path.removeprefix("./") for path in found}
@@ -217,11 +220,9 @@ class Import:
         """Submits a run whose file was received; None when it is refused. The caller owns the transaction."""
         evaluation = session.get_one(Evaluation, self._evaluations[run.evaluation])
         system = session.get_one(System, self._systems[run.number])
-        settings = {name: value for name, value in run.entry.settings.items() if name != "scored_at"}
+        settings = {**run.entry.settings, "label": run.label}
         try:
-            submission = import_run(
-                session, self._actor(session), evaluation, system, upload, **{**settings, "label": run.label}
-            )
+            submission = import_run(session, self._actor(session), evaluation, system, upload, **settings)
         except InvalidFields as error:
             self.refuse(run, error)
             return None
@@ -229,7 +230,9 @@ class Import:
         return submission
 
     def refuse(self, run: PlannedRun, error: LeaderboardError | OSError) -> None:
-        """Adds to the report that a run was refused or rejected, and why."""
+        """Adds to the report that a run was refused or rejected, and why; once, however many sets it is scored in."""
+        if any(one.file == run.entry.file for one in self.report.refused):
+            return
         match error:
             case FileRejected(problems=problems, count=count):
                 told = sum(problem.lines for problem in problems)
@@ -318,6 +321,8 @@ class Import:
         """With its queries and judgments, whose files are read before the transaction begins."""
         revisions = [(one, *self._read_judgments(one)) for one in entry.judgments]
         rows = self._read_queries(entry, [judged for _, judged, _, _ in revisions])
+        listed = self._tree.file(entry.document_list) if entry.document_list else None
+        documents = None if listed is None else document_list(listed, entry.document_list)
         with self._database.write() as session:
             actor, campaign = self._actor(session), self._campaign(session)
             evaluation = session.scalar(
@@ -333,6 +338,15 @@ class Import:
                 require_organiser(actor, campaign.id)
                 self.report.there.append(f"the evaluation {evaluation.title}")
             self._evaluations[entry.slug] = evaluation.id
+            bring_form_in(
+                session,
+                actor,
+                evaluation,
+                fields=entry.fields,
+                agreements=entry.agreements,
+                rules=entry.rules,
+                documents=documents,
+            )
             self._add_queries(session, actor, evaluation, entry, rows)
             for one, judged, known, subtopics in revisions:
                 self._add_judgments(session, actor, evaluation, one, judged, known, subtopics)
@@ -365,7 +379,7 @@ class Import:
         if new:
             import_queries(session, actor, evaluation, new)
             there = {query.external_id: query for query in session.scalars(own)}
-            self.report.made.append(f"{len(new):,} queries of {evaluation.title}")
+            self.report.made.append(f"{counted(len(new), 'query', 'queries')} of {evaluation.title}")
         hidden = [one for one in entry.hidden if one not in there or there[one].split is not Split.HIDDEN]
         if hidden:
             set_split(session, actor, evaluation, hidden, Split.HIDDEN)
@@ -397,7 +411,7 @@ class Import:
             made = import_judgments(session, actor, evaluation, judged, entry.note, known, subtopics, source)
         except FileRejected as error:
             raise FileRejected(error.problems, error.count, entry.file) from None
-        self.report.made.append(f"{made.judgments:,} judgments of {evaluation.title}, revision {made.number}")
+        self.report.made.append(f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}")
 
     def _count_what_is_there(self) -> None:
         with self._database.read() as session:

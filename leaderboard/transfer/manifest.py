@@ -1,5 +1,6 @@
 """What a manifest says of a campaign: TOML, read into records, or every problem with its place in the file."""
 
+import dataclasses
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +11,10 @@ from typing import Any
 
 from leaderboard.db import Base
 from leaderboard.errors import FileRejected, Problem
+from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.harmless import harmless, shown
 from leaderboard.models import Campaign, Evaluation, Submission, System
+from leaderboard.rules.form_fields import FormField, fields_from_json
 from leaderboard.services.names import name_key, slug_of
 from leaderboard.transfer.columns import SETTINGS, as_stored
 
@@ -112,6 +115,8 @@ class EvaluationEntry:
     query_ids  instead of a file; none: the queries that are judged
     hidden     ids of queries that are hidden
     excluded   id -> why it counts nowhere
+    fields, agreements, rules  what its form asks, and the rules of its files but for the list of documents
+    document_list  path of the list of its collection's documents
     """
 
     slug: str
@@ -124,6 +129,10 @@ class EvaluationEntry:
     excluded: Mapping[str, str]
     judgments: tuple[JudgmentsEntry, ...]
     runs: tuple[RunEntry | Many, ...]
+    fields: tuple[FormField, ...]
+    agreements: tuple[Mapping[str, Any], ...]
+    rules: Mapping[str, Any]
+    document_list: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,10 +336,45 @@ class _Reading:
             excluded=excluded,
             judgments=tuple(self._judgments(table)),
             runs=tuple(runs),
+            fields=tuple(self._fields(table)),
+            agreements=tuple(self._agreements(table)),
+            rules=self._rules(table),
+            document_list=table.text("document_list"),
             settings=self._of(table, Evaluation, "period"),
         )
         table.end()
         return entry
+
+    def _fields(self, table: _Table) -> Iterator[FormField]:
+        for one in table.tables("field", "field", "key"):
+            try:
+                usual = FormField(key="", label="").as_json()
+                wrong = [name for name in one.values if type(one.values[name]) is not type(usual.get(name))]
+                if wrong:
+                    raise ValueError(f"{shown(wrong[0])} is no part of a field, or of another kind")
+                yield fields_from_json([usual | one.values])[0]
+            except ValueError as error:
+                one.problem("field", harmless(str(error), LONGEST_MESSAGE))
+
+    def _agreements(self, table: _Table) -> Iterator[Mapping[str, Any]]:
+        for one in table.tables("agreement", "agreement", "key"):
+            yield {
+                **{name: one.text(name, needed=True) for name in ("key", "title", "text")},
+                "ended": one.values.pop("ended", False) is True,
+            }
+            one.end()
+
+    def _rules(self, table: _Table) -> Mapping[str, Any]:
+        given = table.values.pop("file_rules", {})
+        kinds = {field.name: type(field.default) for field in dataclasses.fields(FileRules)}
+        kinds |= dict.fromkeys(("most_documents", "least_documents"), int)
+        if not isinstance(given, dict):
+            table.problem("file_rules", "write [evaluation.file_rules]")
+            return {}
+        for name, value in given.items():
+            if type(value) is not kinds.get(name) or name.startswith("documents"):
+                table.problem("file_rules", f"{shown(name)} is no rule, or of another kind")
+        return given
 
     def _judgments(self, table: _Table) -> Iterator[JudgmentsEntry]:
         if isinstance(table.values.get("judgments"), str):

@@ -4,7 +4,6 @@ The runs are an organiser's own files. They are claimed as any worker claims the
 and what a killed command leaves behind goes back to the queue when its lease ends.
 """
 
-import datetime as dt
 import os
 import secrets
 import socket
@@ -15,9 +14,8 @@ from sqlalchemy.orm import Session
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
-from leaderboard.models import Submission
 from leaderboard.services import queue
-from leaderboard.services.queue import Claim, RunScores
+from leaderboard.services.queue import Claim
 from leaderboard.store import RunStore
 from leaderboard.worker.child_program import answer
 from leaderboard.worker.loop import recorded
@@ -53,11 +51,8 @@ class InProcess:
                     return claim
             time.sleep(LOOK_SECONDS)
 
-    def score(self, claim: Claim, scored_at: dt.datetime | None = None) -> Reply:
-        """Scores a claimed run and records what came of it.
-
-        scored_at  when it was first scored, where that was elsewhere and earlier
-        """
+    def score(self, claim: Claim) -> Reply:
+        """Scores a claimed run and records what came of it."""
         scorer = self._scorers.get(claim.scoring_set_id)
         if scorer is None:
             scorer = RunScorer(self._database, self._store, Limits(expanded_bytes=self._config.text_bytes))
@@ -65,6 +60,4 @@ class InProcess:
         reply = answer(scorer, Job(claim.submission_id, claim.scoring_set_id), 0, lambda _: None)
         with self._database.write() as session:
             recorded(session, claim, reply)
-            if scored_at is not None and isinstance(reply, RunScores):
-                session.get_one(Submission, claim.submission_id).scored_at = scored_at
         return reply

@@ -1,0 +1,125 @@
+"""What one installation exports another imports, and then both hold the same."""
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from leaderboard import migrate
+from leaderboard.access import CONSOLE
+from leaderboard.cli import run as call
+from leaderboard.db import Database
+from leaderboard.errors import NotAllowed
+from leaderboard.formats import QueryRow
+from leaderboard.formats.file_rules import document_list
+from leaderboard.models import Submission
+from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Split
+from leaderboard.rules.standings import Designation, Ruling, SystemKind
+from leaderboard.services import campaigns, evaluations, queries, submission_forms, submissions
+from leaderboard.services.systems import NewSystem
+from leaderboard.store import RunStore
+from leaderboard.transfer.exporting import export_campaign
+from tests.support.transferred import held
+from tests.support.world import QRELS, RUN, World, build_world, run_text
+
+SUBTOPICS = "q1 a d1 1\nq1 b d1 2\nq2 a d3 1\n"
+ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
+
+
+@pytest.fixture
+def full(new_database_url: Callable[[], str], tmp_path: Path, quick_hashes: None) -> Iterator[World]:
+    """A campaign with something in every corner that an export reaches."""
+    with closing(Database.connect(new_database_url())) as database:
+        migrate.upgrade(database)
+        with closing(build_world(database, tmp_path)) as world:
+            _fill(world)
+            yield world
+
+
+def _fill(world: World) -> None:
+    with world.organising() as (session, campaign, evaluation):
+        links = [["The track's page", "https://example.org/track"]]
+        campaigns.change_campaign(session, CONSOLE, campaign, description='Zwei Zeilen,\n"so" \\ β', links=links)
+        evaluations.change_evaluation(session, CONSOLE, evaluation, results=Opening.NEVER, condition="Text")
+        queries.import_queries(
+            session,
+            CONSOLE,
+            evaluation,
+            [QueryRow("q4", 'vier "Wörter" — und <b>mehr</b>', ("law",)), QueryRow("#5", "", ())],
+        )
+        queries.set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
+        queries.exclude_queries(session, CONSOLE, evaluation, ["#5"], "two readings")
+        field = FormField(
+            key="model", label="Model", kind=FieldKind.CHOICE, choices=("small", "large"), shown_to=ShownTo.EVERYONE
+        )
+        submission_forms.set_field(session, CONSOLE, evaluation, field)
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For research.\nOnly.")
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "use", "Use of the data", "For all.")
+        submission_forms.end_agreement(session, CONSOLE, evaluation, "use")
+    world.judge(QRELS + "q4 0 d7 1\n", subtopics=SUBTOPICS)
+    world.judge("q1 0 d2 1\n", source="llm")
+    manual = NewSystem("By hand", kind=SystemKind.MANUAL, description="Two people", code_url="https://example.org/code")
+    world.submit(RUN, label="first", system=manual, designation=Designation.PRIMARY, notes="a\nnote")
+    world.submit(run_text(1), label="", threshold=1.5, version="v2", answers={"model": "large"})
+    world.submit("q1 Q0 d1 1 much broken\n", label="broken")
+    gone = world.submit(run_text(2), label="gone")
+    world.drain()
+    off = world.submit(run_text(3), label="off")
+    world.submit(run_text(3), label="off")
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, gone), "a typing error")
+        submissions.take_off(session, CONSOLE, session.get_one(Submission, off), Ruling.DISQUALIFIED, "not its own")
+        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=2)
+        listed = document_list(io.BytesIO(b"d1\nd2\nd3\nd101\n"), "documents")
+        submission_forms.set_documents(session, CONSOLE, evaluation, listed)
+
+
+@ONE_ENGINE
+def test_what_is_exported_and_imported_is_the_same_again(
+    full: World, tmp_path: Path, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", full.config.database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", full.store.url)
+    assert call(["export", "small", "--out", str(tmp_path / "small.zip")]) == 0
+    before = held(full.database, "small")
+    assert [run[0]["label"] for run in before["2026"]["runs"]] == ["first", "run-1", "broken", "gone", "off", "off"]
+    assert {line[0] for line in before["2026"]["figures"]} == {"assessors", "llm"}
+    assert before["2026"]["standing"]
+
+    other = new_database_url()
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", other)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", str(tmp_path / "other"))
+    assert call(["db", "upgrade"]) == 0
+    assert call(["import-campaign", str(tmp_path / "small.zip")]) == 1  # the broken one is rejected again
+    with closing(Database.connect(other)) as database:
+        after = held(database, "small")
+    assert after["campaign"] == before["campaign"]
+    for part, content in before["2026"].items():
+        assert after["2026"][part] == content, part
+    assert call(["verify", "--figures"]) == 0
+    assert call(["export", "small", "--out", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "manifest.toml").read_text().count("[[evaluation.run]]") == 6
+
+
+@ONE_ENGINE
+def test_only_organisers_export_and_a_run_whose_file_is_gone_is_left_out_and_named(
+    world: World, tmp_path: Path
+) -> None:
+    run = world.submit()
+    (tmp_path / "refused").mkdir()
+    with world.organising() as (session, campaign, _), pytest.raises(NotAllowed):
+        export_campaign(session, world.store, world.ada, campaign, tmp_path / "refused")
+    assert list((tmp_path / "refused").iterdir()) == []
+    with world.store.run_file(world.scoring(run).submission.sha256) as path:
+        path.unlink()
+    (tmp_path / "out").mkdir()
+    with world.organising() as (session, campaign, _):
+        exported = export_campaign(session, RunStore(world.store.url), CONSOLE, campaign, tmp_path / "out")
+    assert exported.runs == 0
+    assert len(exported.lost) == 1
+    assert "missing" in exported.lost[0]
