@@ -89,6 +89,7 @@ LEFT_OUT: Mapping[type[Base], Mapping[str, str]] = {
     | dict.fromkeys(("submitter_id", "imported_by_id", "withdrawn_by_id", "ruled_by_id"), PERSON)
     | {
         "begun_at": "of an upload to this installation",
+        "sending_key": "of an upload to this installation",
         "imported_at": HERE,
         "charged": "no quota is counted for what is brought in",
         "problems": ANEW,
