@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -10,7 +11,6 @@ from leaderboard.db import UtcDateTime
 from leaderboard.models import INSTALLATION, BrowserSession, Campaign, Evaluation, Generation
 from leaderboard.reads.accounts import OpenSession, sessions_open
 from leaderboard.rules.phases import closed_from
-from leaderboard.rules.tokens import token_hash
 
 __all__ = ["Visit", "next_moment", "visit"]
 
@@ -51,16 +51,14 @@ class Visit:
     reader: OpenSession | None
 
 
-def visit(session: Session, campaign: str | None, token: str | None, now: dt.datetime) -> Visit:
-    """In one statement. campaign: the slug in the address; token: of the reader's session, None for a visitor."""
-    if token is None:
-        number = session.execute(
-            OF_VISITORS[campaign is not None], {"campaign": campaign} if campaign else {}
-        ).scalar_one()
-        return Visit(int(number), None)
-    given = {"now": now, "token_hash": token_hash(token), **({"campaign": campaign} if campaign else {})}
-    number, *reader = session.execute(OF_READERS[campaign is not None], given).one()
-    return Visit(int(number), None if reader[0] is None else OpenSession(*reader))
+def visit(session: Session | sa.Connection, campaign: str | None, reader: str | None, now: dt.datetime) -> Visit:
+    """In one statement. campaign: the slug in the address; reader: the hash of their session's token, None for a
+    visitor."""
+    given: dict[str, Any] = {} if campaign is None else {"campaign": campaign}
+    if reader is None:
+        return Visit(int(session.execute(OF_VISITORS[campaign is not None], given).scalar_one()), None)
+    row = session.execute(OF_READERS[campaign is not None], {**given, "now": now, "token_hash": reader}).one()
+    return Visit(int(row[0]), None if row[1] is None else OpenSession(*row[1:]))
 
 
 def next_moment(session: Session, campaign: str | None, now: dt.datetime) -> dt.datetime | None:

@@ -52,6 +52,7 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
         SESSION_COOKIE_NAME="leaderboard",
         SESSION_COOKIE_SECURE=config.secure_cookies,
         SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,  # `sessions` does it when a visit is noted
         WTF_CSRF_TIME_LIMIT=None,  # a form stays good as long as its session
         BOOTSTRAP_SERVE_LOCAL=True,
         SETTING_UP=setting_up,

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import campaigns
 from leaderboard.reads.progress import progress
-from leaderboard.web import charts
+from leaderboard.web import charts, kept
 from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Cell, Table, campaign_facts, exported, rounded_to, table
 
@@ -42,6 +42,8 @@ def front() -> ResponseReturnValue:
     archived = [one for one in found if one.campaign.archived]
     with reading() as session:
         setting_up = current_app.config["SETTING_UP"] and (not found or campaigns.is_loading(session))
+    if setting_up:
+        kept.not_this_one()
     return render_template(
         "campaigns/front.html",
         featured=featured,

@@ -1,8 +1,11 @@
 """Pages that are kept as they were rendered, so that an unchanged one costs one statement.
 
 A page is a function of what was committed, of who looks, and of the clock. It is kept in this process for one address,
-one kind of reader (a visitor, or one session) and one generation (`reads/generations.py`), until the clock next changes
-something. `VIEWS` names the views whose pages are kept: what another thing changes than these three must not be there.
+one reader (whoever has no session, or one session's cookie) and one generation (`reads/generations.py`), until the
+clock next changes something. `VIEWS` names the views whose pages are kept: what anything else changes must not be
+there.
+
+`Front` stands before Flask, whose own work for a request costs several times as much as the statement.
 """
 
 import datetime as dt
@@ -10,18 +13,26 @@ import gzip
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, current_app, g, request, session
+from flask import Flask, Response, g, request, session
+from werkzeug.http import parse_accept_header, parse_cookie, parse_etags
 
+from leaderboard.db import Database, answering
+from leaderboard.errors import NoDatabase
 from leaderboard.reads.generations import next_moment, visit
+from leaderboard.rules.tokens import token_hash
 from leaderboard.services.sessions import SEEN_EVERY
 from leaderboard.web.context import now, reading
 
-__all__ = ["VIEWS", "changes_soon", "init_app", "not_this_one"]
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+__all__ = ["VIEWS", "Front", "Page", "Shelf", "changes_soon", "init_app", "not_this_one"]
 
 TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.board",
@@ -37,34 +48,43 @@ VIEWS = frozenset(
     (*TABLES, *(f"{view}_file" for view in TABLES), "campaigns.front", "measures.index", "measures.show", "teams.show")
 )
 WORTH_PACKING = 1000  # bytes
-FLASHES, CSRF = "_flashes", "csrf_token"  # where Flask and Flask-WTF keep them in a session; the second in `g` too
+CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
+TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front
 SOON = dt.timedelta(minutes=1)
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page as it was rendered.
+    """An answer as it was rendered.
 
-    until     when the clock changes it; None: never
-    personal  it holds a token of its reader's, which compressing together with what others choose could give away
+    campaign   the slug in its address; None where it names none
+    reader     the hash of the token of its reader's session; None for a visitor
+    organises  what it shows its reader of `OpenSession.organises`
+    until      when the clock changes it; None: never
+    personal   it holds a token of its reader's, which compressing it with what others choose could give away
+    headers    but for those that depend on the request
     """
 
     generation: int
+    campaign: str | None
+    reader: str | None
+    organises: bool
     since: dt.datetime
     until: dt.datetime | None
-    body: bytes
-    headers: tuple[tuple[str, str], ...]
     personal: bool
-
-    def holds(self, generation: int, moment: dt.datetime) -> bool:
-        return self.generation == generation and self.since <= moment and (self.until is None or moment < self.until)
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
 
     @cached_property
     def tag(self) -> str:
-        return hashlib.sha256(self.body).hexdigest()[:32]
+        """Weak, because the same page is sent compressed and plain."""
+        return f'W/"{hashlib.sha256(self.body).hexdigest()[:32]}"'
 
     @cached_property
-    def packed(self) -> bytes:
+    def packed(self) -> bytes | None:
+        """Compressed; None where that is not worth it or not safe."""
+        if self.personal or len(self.body) < WORTH_PACKING:
+            return None
         return gzip.compress(self.body, 6, mtime=0)
 
     @property
@@ -100,10 +120,95 @@ class Shelf:
                 self._bytes -= self._pages.popitem(last=False)[1].size
 
 
+class Front:
+    """Answers with a page that is kept and still right; has Flask answer everything else, and keeps what it may."""
+
+    def __init__(self, app: Flask, behind: "WSGIApplication") -> None:
+        self.shelf = Shelf(app.extensions["config"].kept_bytes)
+        self._behind = behind
+        self._database: Database = app.extensions["database"]
+        self._app = app
+        self._cookie = app.config["SESSION_COOKIE_NAME"]
+
+    def __call__(self, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        if environ["REQUEST_METHOD"] not in {"GET", "HEAD"} or not self.shelf.most_bytes:
+            return self._behind(environ, start_response)
+        key = (
+            environ["wsgi.url_scheme"],
+            environ.get("HTTP_HOST"),
+            environ.get("PATH_INFO"),
+            environ.get("QUERY_STRING"),
+            parse_cookie(environ).get(self._cookie) if "HTTP_COOKIE" in environ else None,
+        )
+        page = self.shelf.take(key)
+        if page is None or not self._is_right(page):
+            return self._ask(key, environ, start_response)
+        return _send(page, environ, start_response)
+
+    def _is_right(self, page: Page) -> bool:
+        """Whether nothing has changed that the page depends on, by one statement and the clock."""
+        moment = self._app.extensions["clock"]()
+        if moment < page.since or (page.until is not None and page.until <= moment):
+            return False
+        try:
+            with answering(), self._database.engine.connect() as connection:
+                found = visit(connection, page.campaign, page.reader, moment)
+        except NoDatabase:
+            return False  # Flask finds the same, and says so
+        if page.reader is not None:
+            reader = found.reader
+            if reader is None or reader.organises != page.organises or reader.last_seen_at <= moment - SEEN_EVERY:
+                return False  # the session is over, or its visit is to be noted
+        return found.generation == page.generation
+
+    def _ask(self, key: Hashable, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        begun: list[Any] = []
+
+        def begin(*what: Any) -> Callable[[bytes], object]:
+            begun[:] = what
+            return _unused
+
+        answer = self._behind(environ, begin)
+        page: Page | None = environ.get(TO_KEEP)
+        if page is None or environ["REQUEST_METHOD"] == "HEAD":
+            start_response(*begun)
+            return answer
+        headers = tuple((name, value) for name, value in begun[1] if name.lower() not in {"content-length", "vary"})
+        page = replace(page, headers=headers, body=b"".join(answer))
+        close = getattr(answer, "close", None)
+        if close is not None:
+            close()
+        self.shelf.put(key, page)
+        return _send(page, environ, start_response)
+
+
+def _unused(_: bytes) -> None:
+    raise NotImplementedError("Flask returns its answers, and writes none")
+
+
+def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+    """The page as the answer to this request: compressed where its reader takes that, or only that it is unchanged."""
+    headers = [*page.headers, ("ETag", page.tag), ("Vary", "Accept-Encoding, Cookie")]
+    known = environ.get("HTTP_IF_NONE_MATCH")
+    if known and parse_etags(known).contains_weak(page.tag[3:-1]):
+        start_response("304 NOT MODIFIED", [pair for pair in headers if pair[0] != "Content-Type"])
+        return ()
+    body = page.body
+    packed = "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and page.packed
+    if packed and parse_accept_header(environ["HTTP_ACCEPT_ENCODING"])["gzip"] > 0:
+        body = packed
+        headers.append(("Content-Encoding", "gzip"))
+    headers.append(("Content-Length", str(len(body))))
+    start_response("200 OK", headers)
+    return () if environ["REQUEST_METHOD"] == "HEAD" else (body,)
+
+
 def init_app(app: Flask) -> None:
-    """Answers from what is kept, before any view; and keeps what the views of VIEWS answer."""
-    app.extensions["kept pages"] = Shelf(app.extensions["config"].kept_bytes)
-    app.before_request(_answer)
+    """Puts the front before the application; to be called after all that looks at a request before its view."""
+    front = Front(app, app.wsgi_app)
+    app.extensions["kept pages"] = front.shelf
+    app.wsgi_app = front  # type: ignore[method-assign]  # Flask's own advice
+    app.before_request(_note_generation)
     app.after_request(_keep)
     app.jinja_env.globals["not_this_one"] = not_this_one
 
@@ -118,59 +223,40 @@ def changes_soon() -> None:
     g.changes_at = now() + SOON
 
 
-def _shelf() -> Shelf:
-    shelf: Shelf = current_app.extensions["kept pages"]
-    return shelf
+def _campaign() -> str | None:
+    named: str | None = (request.view_args or {}).get("campaign")
+    return named
 
 
-def _answer() -> Response | None:
-    """The page that is kept for this request, if one is."""
-    if request.method not in {"GET", "HEAD"} or request.endpoint not in VIEWS or not _shelf().most_bytes:
-        return None
-    if current_app.config["SETTING_UP"] or FLASHES in session:
-        return None
-    token = session.get("_user_id")
-    with reading() as database_session:
-        seen = visit(database_session, (request.view_args or {}).get("campaign"), token, now())
-    reader = seen.reader
-    if token is not None and (reader is None or reader.last_seen_at <= now() - SEEN_EVERY):
-        return None  # it is over, or the visit is to be noted
-    who = (reader.id, reader.organises, session.get(CSRF)) if reader else None
-    key = (who, request.scheme, request.host, request.full_path)
-    page = _shelf().take(key)
-    if page is not None and page.holds(seen.generation, now()):
-        return _dressed(Response(), page)
-    g.to_keep = (key, seen.generation)
-    return None
+def _note_generation() -> None:
+    """Before anything of the page is read: what is committed meanwhile makes it too old, and never too new."""
+    if request.method == "GET" and request.endpoint in VIEWS:
+        token = session.get("_user_id")
+        g.token_hash = None if token is None else token_hash(token)
+        with reading() as database_session:
+            g.visit = visit(database_session, _campaign(), g.token_hash, now())
 
 
 def _keep(response: Response) -> Response:
-    """Keeps what a view has answered, under the generation that was read before it was rendered."""
-    whole = response.status_code == HTTPStatus.OK and not response.is_streamed
-    if "to_keep" not in g or not whole or session.modified or "not_kept" in g:
+    """Leaves to the front what a view has answered, where that depends on nothing else."""
+    is_page = response.status_code == HTTPStatus.OK and not response.is_streamed
+    if "visit" not in g or not is_page or session.modified or "not_kept" in g:
         return response
-    key, generation = g.to_keep
+    reader = g.visit.reader
+    if (reader is None) != (g.token_hash is None):
+        return response  # a session that is over
     personal = CSRF in g
-    if personal and key[0] is None:
+    if personal and reader is None:
         return response  # a form of this visitor's own
     with reading() as database_session:
-        due = next_moment(database_session, (request.view_args or {}).get("campaign"), now())
-    moments = [one for one in (due, g.get("changes_at")) if one is not None]
-    headers = tuple((name, value) for name, value in response.headers.items() if name != "Content-Length")
-    page = Page(generation, now(), min(moments, default=None), response.get_data(), headers, personal)
-    _shelf().put(key, page)
-    return _dressed(response, page)
-
-
-def _dressed(response: Response, page: Page) -> Response:
-    """The page as the answer to this request: compressed where its reader can take it, or only that it is unchanged."""
-    packed = not page.personal and len(page.body) > WORTH_PACKING and request.accept_encodings["gzip"] > 0
-    for name, value in page.headers:
-        response.headers[name] = value
-    response.set_data(page.packed if packed else page.body)  # which says how long it is
-    if packed:
-        response.headers["Content-Encoding"] = "gzip"
-    response.vary.update(("Accept-Encoding", "Cookie"))
-    response.set_etag(page.tag, weak=True)
-    response.make_conditional(request)
+        due = next_moment(database_session, _campaign(), now())
+    request.environ[TO_KEEP] = Page(
+        g.visit.generation,
+        _campaign(),
+        g.token_hash,
+        organises=reader is not None and reader.organises,
+        since=now(),
+        until=min((one for one in (due, g.get("changes_at")) if one is not None), default=None),
+        personal=personal,
+    )
     return response

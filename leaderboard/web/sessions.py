@@ -69,6 +69,7 @@ def _load(token: str) -> SignedIn | None:
     if found.last_seen_at <= now() - sessions.SEEN_EVERY:
         with writing() as database_session:
             sessions.note_seen(database_session, found.id, now())
+        session.modified = True  # so that the cookie lasts on with it
     return SignedIn(found.user_id, found.name, found.id, token, found.organises, found.created_at)
 
 

@@ -4,6 +4,7 @@ import gzip
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,9 +95,10 @@ def test_no_reader_gets_a_page_that_was_made_for_another(reader: Callable[[str],
     paths = [*PATHS, "/campaigns/harbour/2025.json"]
     seen = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
     app = everybody[""].client.application
-    shelf, app.extensions["kept pages"] = app.extensions["kept pages"], Shelf(0)
+    shelf: Shelf = app.extensions["kept pages"]
+    most, shelf.most_bytes = shelf.most_bytes, 0
     fresh = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
-    app.extensions["kept pages"] = shelf
+    shelf.most_bytes = most
     again = [{name: one.client.get(path).text for name, one in everybody.items()} for path in paths]
     for path, first, bare, kept in zip(paths, seen, fresh, again, strict=True):
         for name in everybody:
@@ -180,11 +182,12 @@ def test_an_account_that_changes_its_password_raises_no_generation(world: World,
 
 def test_pages_beyond_the_memory_for_them_go_with_the_longest_unasked_first() -> None:
     shelf = Shelf(50_000)
-    pages = {name: Page(1, present(), None, name.encode() * 4_000, (), personal=False) for name in "abcdefghijkl"}
-    for name, page in pages.items():
-        shelf.put(name, page)
+    page = Page(1, None, None, organises=False, since=present(), until=None, personal=False)
+    pages = {name: replace(page, body=name.encode() * 4_000) for name in "abcdefghijkl"}
+    for name, one in pages.items():
+        shelf.put(name, one)
         shelf.take("a")
     assert [name for name in pages if shelf.take(name)] == ["a", *"fghijkl"]  # 6,000 bytes each
     assert sum(pages[name].size for name in "afghijkl") <= 50_000
-    shelf.put("huge", Page(1, present(), None, bytes(40_000), (), personal=False))
+    shelf.put("huge", replace(page, body=bytes(40_000)))
     assert shelf.take("huge") is None
