@@ -183,7 +183,7 @@ class Front:
 
 
 def _unused(_: bytes) -> None:
-    raise NotImplementedError("Flask returns its answers, and writes none")
+    raise RuntimeError("Flask returns its answers, and writes none")
 
 
 def _send(page: Page, environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
