@@ -136,8 +136,9 @@ def board_table(total: dict[Cell, Counts]) -> str:
                 shares.append("–")
                 continue
             text = f"{counts[f'false {name}'] / drawn:.3f}".lstrip("0") if counts[f"false {name}"] < drawn else "1"
-            if counts["pairs"]:
-                text += f"; {counts[f'pairs {name}'] / counts['pairs']:.2f}".replace("; 0", "; ")
+            if counts["pairs"]:  # as many in every campaign
+                there = counts["pairs"] * drawn / counts["campaigns"]
+                text += f"; {counts[f'pairs {name}'] / there:.2f}".replace("; 0", "; ")
             shares.append(text)
         rows.append([cell.kind, cell.measure, str(cell.systems), str(cell.queries), str(counts["campaigns"]), *shares])
     return markdown(["systems", "measure", "S", "queries", "campaigns", *PROCEDURES], rows)
