@@ -371,7 +371,7 @@ def _statistics(
     if figures is None:
         return None
     ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
-    fits = ranks.keys() == set(ranked)
+    fits = set(figures["ranked"]) == set(ranked)
     return BoardStatistics(
         ranks=ranks if fits else {},
         above_baselines=frozenset(figures["above_baselines"] if fits else ()),

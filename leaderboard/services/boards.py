@@ -38,7 +38,7 @@ from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
 
-FIGURES_VERSION = 4  # of how a board's figures are computed and kept; those of another version are computed anew
+FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
 
 DRAWN = 20_000_000  # queries drawn for one measure at most, about a second: many queries get fewer resamples
 LEAST_RESAMPLES = 1_000
@@ -380,6 +380,7 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
         "confidence": found.confidence,
         "resamples": found.resamples,
         "seed": found.seed,
+        "ranked": [run for run in work.lineup.ranked if run in work.columns and _has_figure(work, run)],
         "ranks": {
             run: [each.rank_set.low, each.rank_set.high]
             for run, each in found.systems.items()
@@ -393,8 +394,13 @@ def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
     }
 
 
+def _has_figure(work: _Work, run: int) -> bool:
+    return not math.isnan(work.measure.family.aggregation.combine(work.columns[run], None))
+
+
 def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
-    """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs."""
+    """What the queries can tell of the ranked runs, and how few of them the lead rests on; None without two runs, and
+    below LEAST_QUERIES queries."""
     aggregation, direction = work.measure.family.aggregation, work.measure.direction
     columns = {str(run): work.columns[run] for run in work.lineup.ranked if run in work.columns}
     if direction == "none" or len(columns) < 2:
@@ -417,6 +423,8 @@ def _told_by_the_queries(work: _Work) -> dict[str, Any] | None:
     own = [statistics.contributions(one, aggregation) for one in columns.values()]
     values = np.stack(own, axis=1)[:, best_first]
     found = statistics.detectable_by_pairs(values)
+    if found.queries < statistics.LEAST_QUERIES:
+        return None
     told["detectable"] = asdict(found)
     if work.compare_pairs and found.deviation:
         told["swaps"] = [asdict(rate) for rate in statistics.swap_rates(values, found.deviation)]

@@ -455,6 +455,7 @@ def test_a_measure_that_prints_judgments_has_no_figure_while_details_are_closed(
 def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: Sequence[int] = ()) -> None:
     """As the worker would have kept them: run -> the ends of its rank set."""
     figures = {
+        "ranked": [field.scoring(run) for run in ranks],
         "ranks": {str(field.scoring(run)): ends for run, ends in ranks.items()},
         "above_baselines": [field.scoring(run) for run in above_baselines],
         "confidence": 0.95, "resamples": 10_000, "rank_resamples": 10_000, "rank_queries": 50, "needed_queries": None,

@@ -145,6 +145,7 @@ def test_with_a_large_beta_a_board_says_why_it_claims_nothing_below_25_and_150_q
     )
     page = seen(app, "/campaigns/news/2027")
     assert f"{says}30 here." in page
+    assert "With these 30 queries a difference of" in page
     assert "Thin line: 95 % confidence interval of AQWV" in page
     assert "Shaded" not in page
 

@@ -124,6 +124,7 @@ def test_a_board_by_a_geometric_mean_says_which_ratio_its_queries_find(app: Flas
     field.run("Birch", {"GMAP": HALF})
     field.refresh()
     page = seen(app, BOARD)
+    assert "Which systems may be the best is said from 150 queries on" in page
     # Of logarithms: three differences of .6931 and 17 of -.0513, a standard deviation of .2727. By statsmodels, .6604
     # times that, .1801, is found, and e to that is 1.197. Half of it is .09, a ratio of 1.094; at .09 / .2727 the power
     # is .7999 with 74 queries and .8053 with 75.
