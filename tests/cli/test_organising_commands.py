@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.conftest import Command
 
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
+
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
 

@@ -18,6 +18,8 @@ from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, judgments, queries
 from tests.support.field import DAY, NOW, Field
 
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
+
 
 def points(field: Field, slug: str, now: dt.datetime = NOW) -> dict[str, list[Point]]:
     found: dict[str, list[Point]] = {}

@@ -16,6 +16,8 @@ from leaderboard.rules.visibility import Visibility
 from leaderboard.services import people
 from tests.web.conftest import Reader, World
 
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
+
 CAMPAIGN = {
     "title": "Tide track", "visibility": "public", "measures": "AQWV, nDCG@10 AP", "cost": "0.0333", "value": "1",
     "prior": "0.00166667", "no_relevant": "pfa_only", "compat": "10", "run_choice": "best",
@@ -126,6 +128,16 @@ def test_measures_are_found_by_their_words_and_added_without_javascript(founder:
     assert "AQWV, nDCG@10 AP RR</textarea>" in added.text
     with world.database.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Campaign)) == 1
+
+
+def test_dates_are_shown_in_utc_before_anything_is_saved(organiser: Reader, world: World) -> None:
+    paths = ("/organise/harbour/evaluations/new", "/organise/harbour/2025/settings", "/organise/harbour/2025/clone")
+    for path in paths:
+        page = organiser.post(path, **{**EVALUATION, "do": "dates"})
+        assert page.status_code == 200
+        assert "= 1 Oct 2026, 11:59 UTC" in page.text
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Evaluation.title)).all() == ["Harbour 2025"]
 
 
 def test_beta_is_worked_out_by_the_server_too(founder: Reader) -> None:

@@ -215,7 +215,7 @@ def _page(
     form: CampaignForm, error: LeaderboardError | None = None, page: CampaignSettings | None = None
 ) -> ResponseReturnValue:
     more = {"page": page, "found": _found(form.text("find")), "worked": _worked(form, page)}
-    if error is None and form.is_submitted() and request.form.get("do", "save") != "save":
+    if request.form.get("do", "save") != "save":
         return render_template("organise/campaign_form.html", form=form, **more)
     return form_page("organise/campaign_form.html", form, error, **more)
 

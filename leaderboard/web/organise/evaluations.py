@@ -176,7 +176,7 @@ OPENINGS = ("results", "details", "texts", "hidden_queries")
 def new(campaign: str) -> ResponseReturnValue:
     form = EvaluationForm()
     del form.with_queries
-    if not form.validate_on_submit():
+    if _is_asking() or not form.validate_on_submit():
         return _page(form)
     try:
         with writing() as session:
@@ -197,7 +197,7 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = EvaluationForm.of(page.values)
     del form.with_queries
     del form.slug
-    if not form.validate_on_submit():
+    if _is_asking() or not form.validate_on_submit():
         return _page(form, page=page)
     try:
         with writing() as session:
@@ -217,7 +217,7 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     with reading() as session:
         proposed = cloning.next_year(organised_evaluation(session, actor(), campaign, evaluation))
     form = EvaluationForm.of({**page.values, **proposed, "period_key": None, "draft": True, "with_queries": False})
-    if not form.validate_on_submit():
+    if _is_asking() or not form.validate_on_submit():
         return _page(form, page=page, cloned=True)
     try:
         with writing() as session:
@@ -245,6 +245,11 @@ def remove(campaign: str, evaluation: str) -> ResponseReturnValue:
     return redirect(url_for("organise.campaign", campaign=campaign))
 
 
+def _is_asking() -> bool:
+    """Whether the button was used that only shows the dates in UTC, and saves nothing."""
+    return request.form.get("do") == "dates"
+
+
 def _slug(form: EvaluationForm) -> str:
     return form.text("slug").strip() or slug_of(f"{form.text('period')} {form.text('condition')}")
 
@@ -257,6 +262,6 @@ def _page(
     cloned: bool = False,
 ) -> ResponseReturnValue:
     more = {"page": page, "cloned": cloned, "in_utc": form.in_utc(), "zones": time_zones.names()}
-    if error is None and form.is_submitted() and request.form.get("do") == "dates":
+    if _is_asking():
         return render_template("organise/evaluation_form.html", form=form, **more)
     return form_page("organise/evaluation_form.html", form, error, **more)

@@ -1,0 +1,65 @@
+"""An organiser in a real browser: a campaign and its first evaluation, from nothing, and a look at every form."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import assert_accessible
+from tests.support.site import Site
+
+PASSWORD = "a long enough password"
+ROOM = "/organise/tide-track"
+PAGES = ("/organise", ROOM, f"{ROOM}/organisers", f"{ROOM}/2026-text/clone")
+CHECKED = (f"{ROOM}/settings", f"{ROOM}/2026-text", f"{ROOM}/2026-text/settings")
+
+
+def test_an_organiser_makes_a_campaign_with_beta_worked_out_while_typing(
+    site: Site, page: Page, new_page: Callable[..., Page]
+) -> None:
+    site.command("user", "add", "orla", "--password-stdin", text=PASSWORD)
+    site.command("user", "founder", "orla")
+    _log_in(page, site)
+    page.get_by_role("link", name="Organise", exact=True).click()
+    page.get_by_role("link", name="Make a campaign").click()
+    assert_accessible(page)
+    page.get_by_label("Title").fill("Tide track")
+    page.get_by_label("Measures", exact=True).fill("AQWV AP")
+    page.get_by_label("Find a measure").fill("reciprocal")
+    page.get_by_role("button", name="Find measures").click()
+    page.get_by_role("button", name="Add RR", exact=True).click()
+    expect(page.get_by_label("Measures", exact=True)).to_have_value("AQWV AP RR")
+    page.get_by_label("C, the cost").fill("0.0333")
+    page.get_by_label("V, the value").fill("1")
+    expect(page.locator("[data-beta]")).to_have_text("Give C, V and P together, or none of them.")
+    page.get_by_label("P, the share").fill("0.00166667")
+    expect(page.locator("[data-beta]")).to_contain_text("= 19.9467")  # 0.0333 · (1 / 0.00166667 − 1)
+    page.get_by_role("button", name="Make campaign").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tide track")
+
+    page.get_by_role("link", name="Make the first one").click()
+    page.get_by_label("Title").fill("Tide 2026")
+    page.get_by_label("Period", exact=True).fill("2026")
+    page.get_by_label("Condition").fill("Text")
+    page.get_by_label("Documents in the collection").fill("1800")
+    page.get_by_label("Time zone").fill("AoE")
+    page.get_by_label("Closes").fill("2036-09-30T23:59")
+    page.get_by_role("button", name="Show the dates in UTC").click()
+    expect(page.get_by_text("= 1 Oct 2036, 11:59 UTC")).to_be_visible()
+    page.get_by_role("button", name="Make evaluation").click()
+    expect(page.get_by_role("heading", name="3 things are left to do")).to_be_visible()
+
+    phone = new_page(viewport={"width": 375, "height": 800})
+    _log_in(phone, site)
+    for path in (*PAGES, *CHECKED):
+        phone.goto(site.url + path)
+        assert phone.evaluate("document.documentElement.scrollWidth") == 375, path
+        if path in CHECKED:
+            assert_accessible(phone)
+
+
+def _log_in(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/login")
+    page.get_by_label("Name or e-mail address").fill("orla")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("orla")
