@@ -31,7 +31,7 @@ __all__ = ["DISASTROUS", "Board", "Changed", "changed", "real_boards"]
 
 MEASURES = ("AP", "nDCG@10", "RR", "P@10", "R@100")
 DISASTROUS = ("everything", "nothing")
-MOST_CHANGED = 0.02  # of a board's pairs, by a disastrous run: borderline ones, as another seed changes some
+MOST_CHANGED = 0.05  # of a board's pairs, by a disastrous run: borderline ones, as another seed changes some
 OTHER_SEED = 2
 A_LITTLE = 0.001
 
