@@ -1,6 +1,7 @@
 """What all forms share: a refused form comes back filled in, with each error beside its field."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -88,21 +89,23 @@ class MomentField(Field):
     """A day and a time of day by clocks of a zone that another field names; a naive datetime, or None for nothing."""
 
     widget = DateTimeLocalInput()
-    SHAPE = "%Y-%m-%dT%H:%M"
+    WRITTEN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?")
 
     def process_formdata(self, valuelist: list[str]) -> None:
         text = valuelist[0].strip() if valuelist else ""
         self.data = None
         if text:
             try:
-                self.data = dt.datetime.strptime(text[:16], self.SHAPE)  # noqa: DTZ007  # the zone is another field's
+                self.data = dt.datetime.fromisoformat(text if self.WRITTEN.fullmatch(text) else "")
             except ValueError:
                 raise ValueError("give a day and a time, like 2026-09-30T18:00, or leave it empty") from None
 
     def _value(self) -> str:
         if self.raw_data:
             return str(self.raw_data[0])
-        return "" if self.data is None else f"{self.data:{self.SHAPE}}"
+        if self.data is None:
+            return ""
+        return str(self.data.isoformat(timespec="seconds" if self.data.second else "minutes"))
 
 
 def options(*pairs: tuple[str, str]) -> Any:

@@ -77,7 +77,8 @@ def test_a_form_that_is_saved_as_it_came_changes_nothing(organiser: Reader, worl
             rows = [*session.scalars(sa.select(Campaign)), *session.scalars(sa.select(Evaluation))]
             return [{column.name: getattr(row, column.name) for column in row.__table__.columns} for row in rows]
 
-    world.change(closes_at=dt.datetime(2027, 3, 28, 17, tzinfo=dt.UTC), time_zone="Europe/Berlin")
+    closes_at = dt.datetime(2027, 3, 28, 17, 59, 59, tzinfo=dt.UTC)
+    world.change(closes_at=closes_at, time_zone="Europe/Berlin", anonymous_until=closes_at.replace(second=0))
     before = stored()
     for path in ("/organise/harbour/settings", "/organise/harbour/2025/settings"):
         assert organiser.post(path, **_filled(organiser.get(path))).location == path
