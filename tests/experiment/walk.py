@@ -129,6 +129,7 @@ class Places:
         self._add(("campaign", "evaluation", "scoring_set"), [*sets, (*evaluations[0], 9999)])
         following = [(*one, other[2]) for one in sets for other in sets if one[:2] == other[:2] and one[2] < other[2]]
         self._add(("campaign", "evaluation", "before", "after"), [*following, (*evaluations[0], 1, 9999)])
+        self._add(("campaign", "evaluation", "submission"), [(*evaluations[0], run[0]) for run in (*runs[:1], (9999,))])
         self._add(("submission",), [*runs, (9999,)])
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
         self._add(("campaign", "member"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
