@@ -7,6 +7,7 @@ from leaderboard.cli.options import Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
+from leaderboard.numbers import counted
 from leaderboard.reads.listings import list_mails
 from leaderboard.services.mail import outbox
 from leaderboard.services.mail.sending import send_waiting, to_show
@@ -66,7 +67,7 @@ def send() -> None:
         )
     with up_to_date(config) as database:
         sent = send_waiting(database, config.mail_server, config.site_url)
-    click.echo(f"sent {sent} mails")
+    click.echo(f"sent {counted(sent, 'mail')}")
 
 
 @mail.command()

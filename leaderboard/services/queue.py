@@ -293,6 +293,7 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
     if scoring is None:
         return Recorded.LOST
     submission = locked_run(session, scoring.submission_id)
+    is_news = submission.scored_at is None and submission.problem_count == 0  # not where it is judged anew
     submission.problems = [[problem.line, problem.message] for problem in problems]
     submission.problem_count = count
     scoring.failure, scoring.damaged = "", False
@@ -303,7 +304,8 @@ def reject(session: Session, claim: Claim, problems: Sequence[Problem], count: i
         submission.scored_at = None
         settle_primary(session, WORKER, submission.team_id, submission.evaluation_id)
     record(session, WORKER, "reject", submission, scoring=scoring.id, problems=count)
-    _tell(session, submission, MailKind.REJECTED)
+    if is_news:
+        _tell(session, submission, MailKind.REJECTED)
     return Recorded.DONE
 
 

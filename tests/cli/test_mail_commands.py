@@ -1,0 +1,87 @@
+"""`leaderboard mail`, `user email`, `user close` and `team requests`: what an operator does without the site."""
+
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import actor_of
+from leaderboard.db import Database
+from leaderboard.lookup import find_team
+from leaderboard.models import Mail
+from leaderboard.rules.mail import MailKind
+from leaderboard.services import join_requests, people, resets, teams
+from leaderboard.services.mail import outbox
+from tests.support.mail import SENDER, mail_server
+from tests.support.world import new_account
+
+Says = Callable[..., str]
+SITE = "https://leaderboard.example.org"
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])
+
+
+@pytest.fixture
+def ada(database: Database, ok: Says, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("LEADERBOARD_PUBLIC_URL", SITE)
+    with database.write() as session:
+        made = people.register(session, new_account("Ada", "ada@example.org")).id
+    assert "ada@example.org (unconfirmed)" in ok("user", "list")
+    ok("user", "email", "ada", "ada@example.org")
+    with database.write() as session:
+        session.execute(sa.delete(Mail))
+    return made
+
+
+def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
+    database: Database, ada: int, ok: Says, refused: Says
+) -> None:
+    with database.write() as session:
+        resets.ask_for_reset(session, "ada@example.org")
+        resets.ask_for_reset(session, "nobody@example.org")
+    listed = ok("mail", "list")
+    assert listed.count("waits") == 2
+    first = listed.splitlines()[1].split()[0]
+    said = ok("mail", "show", first)
+    assert said.startswith("To: ada@example.org\nSubject: Choose a new password\n\n")
+    assert f"{SITE}/password/reset/" in said
+    assert "pointless" in ok("mail", "show", str(int(first) + 1))
+    assert "LEADERBOARD_SMTP_URL is not set" in refused("mail", "send")
+    assert ok("mail", "drop", first) == f"mail {first} is given up\n"
+    assert ok("mail", "list").count("waits") == 1
+    refused("mail", "show", "999")
+
+
+def test_mails_are_sent_by_a_command(
+    database: Database, ada: int, ok: Says, refused: Says, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.write() as session:
+        outbox.put(session, MailKind.PASSWORD, ada)
+    with mail_server() as box:
+        monkeypatch.setenv("LEADERBOARD_SMTP_URL", box.url)
+        monkeypatch.setenv("LEADERBOARD_MAIL_FROM", SENDER)
+        assert ok("mail", "send") == "sent 1 mail\n"
+        assert [message["To"] for message in box.messages] == ["ada@example.org"]
+    sent = ok("mail", "list", "--all").splitlines()[1].split()
+    assert "sent" in sent
+    assert "was sent" in refused("mail", "drop", sent[0])
+    with database.write() as session:
+        outbox.put(session, MailKind.PASSWORD, ada)
+    assert "does not answer" in refused("mail", "send")  # the server is gone
+    assert "does not answer" in ok("mail", "list")
+
+
+def test_an_account_is_closed_by_a_command_that_asks_first(database: Database, ada: int, ok: Says) -> None:
+    assert ok("user", "close", "ada", "--yes") == f"ada is closed; it is called closed account {ada} now\n"
+    assert "ada@example.org" not in ok("user", "list")
+
+
+def test_requests_to_join_are_listed_and_answered_by_a_command(database: Database, ada: int, ok: Says) -> None:
+    with database.write() as session:
+        teams.create_team(session, actor_of(session, ada), "Alder")
+        beth = people.register(session, new_account("Beth")).id
+    assert ok("team", "change", "alder", "--listed") == "Alder is changed\n"
+    with database.write() as session:
+        number = join_requests.ask_to_join(session, actor_of(session, beth), find_team(session, "alder"), "hello").id
+    assert "hello" in ok("team", "requests", "alder")
+    assert ok("team", "requests", "alder", "--accept", str(number)) == "Beth is in Alder now\n"
+    assert "Beth" in ok("team", "list")
