@@ -25,14 +25,14 @@ from leaderboard.models import (
 )
 from leaderboard.numbers import counted
 from leaderboard.reads.headings import campaign_measures
-from leaderboard.reads.organising.rooms import organised_evaluation
+from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
 from leaderboard.rules.settings import Judging, Split, lacks
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.visibility import Visibility
 
-__all__ = ["Mend", "Point", "Urgency", "readiness", "to_do"]
+__all__ = ["Mend", "Point", "Urgency", "left_to_do", "readiness"]
 
 
 class Urgency(StrEnum):
@@ -78,9 +78,15 @@ def readiness(session: Session, actor: Actor, campaign_slug: str, slug: str, now
     return tuple(sorted(_points(session, evaluation, now), key=lambda point: order.index(point.urgency)))
 
 
-def to_do(session: Session, evaluation: Evaluation, now: dt.datetime) -> int:
-    """How many points are to do."""
-    return sum(point.urgency is Urgency.TO_DO for point in _points(session, evaluation, now))
+def left_to_do(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> dict[str, int]:
+    """Evaluation -> how many points are to do, of those that have not closed and of drafts. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id)).all()
+    return {
+        one.slug: sum(point.urgency is Urgency.TO_DO for point in _points(session, one, now))
+        for one in evaluations
+        if one.draft or phase_of(one, now) is not Phase.CLOSED
+    }
 
 
 def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:

@@ -4,7 +4,7 @@ from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads.organising import rooms
-from leaderboard.reads.organising.readiness import Mend, readiness
+from leaderboard.reads.organising.readiness import Mend, left_to_do, readiness
 from leaderboard.web.context import actor, read
 from leaderboard.web.organise import organised
 from leaderboard.web.sessions import signed_in
@@ -36,7 +36,7 @@ def index() -> ResponseReturnValue:
 @organised
 def campaign(campaign: str) -> ResponseReturnValue:
     page = read(rooms.campaign_room, campaign)
-    return render_template("organise/campaign.html", page=page)
+    return render_template("organise/campaign.html", page=page, left=read(left_to_do, campaign))
 
 
 @blueprint.get("/<campaign>/<evaluation>")
