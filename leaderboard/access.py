@@ -20,7 +20,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.rules.disclosure import Rounding
-from leaderboard.rules.phases import is_public, refusal, teams_may_change
+from leaderboard.rules.phases import Opening, is_public, refusal, teams_may_change
 from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import ScoringSettings, Subset
@@ -187,7 +187,8 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
             means = may_see(actor, evaluation, Sight.RESULTS, now, team_id)
             return means and is_public(evaluation.details, evaluation, now)
         case Sight.JUDGMENTS:
-            return evaluation.judgments_published
+            # Never before closing, whatever is set: a file of judgments is every answer at once.
+            return evaluation.judgments_published and is_public(Opening.CLOSED, evaluation, now)
         case Sight.NAMES:
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
         case Sight.TEXTS:

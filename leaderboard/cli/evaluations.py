@@ -92,7 +92,10 @@ SETTINGS = together(  # what `add` and `change` have in common
     ),
     click.option("--own-results/--no-own-results", default=True, help="Show a team its own means before others."),
     click.option(
-        "--publish-judgments/--keep-judgments", "judgments_published", default=False, help="Let anybody read them."
+        "--publish-judgments/--keep-judgments",
+        "judgments_published",
+        default=False,
+        help="Let all read them once it has closed.",
     ),
     click.option("--anonymous-until", type=DATE, help="Until when names of teams and systems are hidden (UTC)."),
     click.option(

@@ -136,6 +136,7 @@ class BoardPage:
     parked: tuple[ParkedRun, ...]
     verified: Verifications | None
     old: StoodSet | None
+    judgments_open: bool
 
     @property
     def ranked(self) -> tuple[BoardRow, ...]:
@@ -298,6 +299,7 @@ def board(
         parked=_parked(session, evaluation) if organised and not old else (),
         verified=verifications(session) if organised and not old else None,
         old=old,
+        judgments_open=may_see(actor, evaluation, Sight.JUDGMENTS, now),
     )
 
 

@@ -1,5 +1,7 @@
 """The ranked list of one run on one query, from the columnar copy that a real worker kept."""
 
+import datetime as dt
+
 import pytest
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
@@ -82,6 +84,8 @@ def test_missed_relevant_documents_are_listed_only_where_judgments_may_be_seen(o
     assert read(opened, run, "q1").missed == ()
     assert [(one.document, one.grade) for one in read(opened, run, "q1", CONSOLE).missed] == [("d9", 1)]
     _set(opened, judgments_published=True)
+    assert read(opened, run, "q1").missed == ()  # it has not closed
+    _set(opened, closes_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     assert [one.document for one in read(opened, run, "q1").missed] == ["d9"]
 
 

@@ -37,6 +37,7 @@ INSIDE = TEAM | STAFF
 USUAL: dict[str, Any] = {
     "results": Opening.ALWAYS, "details": Opening.CLOSED, "anonymous_until": None, "grace_seconds": 60,
     "texts": Opening.OPENED, "hidden_queries": Opening.CLOSED, "draft": False,
+    "judgments_published": True,
 }  # fmt: skip
 OPEN: dict[str, Any] = {**USUAL, "opens_at": NOW - 30 * DAY, "closes_at": NOW + 30 * DAY}
 CLOSED: dict[str, Any] = {**USUAL, "opens_at": NOW - 30 * DAY, "closes_at": NOW - DAY}
@@ -46,9 +47,9 @@ PHASES: dict[str, dict[str, Any]] = {
     "open": OPEN,
     "in the grace": {**OPEN, "closes_at": NOW - dt.timedelta(seconds=59)},
     "closed": CLOSED,
-    "anonymous": {**CLOSED, "anonymous_until": NOW + 30 * DAY},
+    "anonymous": {**CLOSED, "anonymous_until": NOW + 30 * DAY, "judgments_published": False},
     "results closed": {**OPEN, "results": Opening.CLOSED},
-    "details never": {**CLOSED, "details": Opening.NEVER},
+    "details never": {**CLOSED, "details": Opening.NEVER, "judgments_published": False},
     "hidden queries": {**OPEN, "details": Opening.ALWAYS},  # single queries are open, and this one must not be
     "draft": OPEN,
     "draft evaluation": {**OPEN, "draft": True},
@@ -149,6 +150,13 @@ PAGES: dict[str, tuple[Page, ...]] = {
     ),
     "stood.sources": (
         Page("/campaigns/news/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
+    ),
+    "judgments.index": (Page("/campaigns/news/2026/judgments", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),),
+    "judgments.qrels": (Page("/campaigns/news/2026/judgments.txt", ORGANISERS, {"closed": PUBLIC}),),
+    "judgments.documents": (
+        Page("/campaigns/news/2026/judgments/q1", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),
+        Page("/campaigns/news/2026/judgments/sekretquery", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),
+        Page("/campaigns/news/2026/judgments/none", NO_SUCH_QUERY, {"closed": NOBODY}, AS_THE_PAGE),
     ),
     "queries.query_list": (Page("/campaigns/news/2026/queries", PUBLIC, files=AS_THE_PAGE),),
     "queries.query": (
@@ -466,7 +474,7 @@ SECRETS: dict[str, Secret] = {
     "text of a hidden query": Secret("sekrethidden", STAFF, dict.fromkeys(AFTER_CLOSING, EVERYONE)),
     "grade of a document": Secret(r"(?<![\w.-])777(?![\w-])", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "grade on a hidden query": Secret(r"(?<![\w.-])888(?![\w-])", STAFF, {"closed": EVERYONE, "anonymous": EVERYONE}),
-    "relevant document that the run lacks": Secret("sekretmissed", STAFF),
+    "relevant document that the run lacks": Secret("sekretmissed", STAFF, {"closed": EVERYONE}),
     "source of other judgments": Secret("sekretsource", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "mean by other judgments": Secret(r"0\.136\b|0\.1358\b|0\.13579", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),
     "value of a query": Secret(r"0\.832\b|0\.8317", STAFF, dict.fromkeys(DETAILS_OPEN, EVERYONE)),

@@ -1,0 +1,189 @@
+"""Judgments that the organisers have published: by query, of one query, and all of them as TREC's four columns."""
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import VISITOR, Actor, Sight, may_see, require, subset_seen
+from leaderboard.lookup import current_set, find_evaluation, find_query, of_subset
+from leaderboard.metrics import query_order
+from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, ScoringSet
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
+from leaderboard.reads.paging import Paging, paged
+from leaderboard.rules.moments import moment_in_words
+from leaderboard.rules.phases import closed_from
+
+__all__ = ["JudgedDocument", "JudgedDocuments", "JudgedQuery", "PublishedPage", "documents_of", "published", "qrels"]
+
+PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """grades: grade -> how many judgments have it. excluded: it counts in no figure and is not in the file."""
+
+    id: str
+    judged: int
+    relevant: int
+    grades: dict[int, int]
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPage:
+    """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
+
+    in_file  judgments that the file holds: those of excluded queries are left out
+    public   whether everybody sees this, or its organisers only so far
+    """
+
+    evaluation: EvaluationHeading
+    revision: int | None
+    sha256: str
+    grades: tuple[int, ...]
+    relevance_level: int
+    queries: tuple[JudgedQuery, ...]
+    paging: Paging
+    judgments: int
+    in_file: int
+    excluded: int
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocument:
+    document: str
+    grade: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedDocuments:
+    """Of one query; the highest grade first, then by the document's id."""
+
+    evaluation: EvaluationHeading
+    query: str
+    text: str
+    excluded_because: str
+    relevance_level: int
+    documents: tuple[JudgedDocument, ...]
+    paging: Paging
+
+
+def published(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime, *, page: int | None = 1
+) -> PublishedPage:
+    """By query, in the order of the queries. Raises NotFound, and NotAllowed while judgments are not published."""
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    queries = session.scalars(
+        sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
+    ).all()
+    counts: dict[int, dict[int, int]] = {}
+    if scoring_set is not None:
+        rows = session.execute(
+            sa.select(Judgment.query_id, Judgment.grade, sa.func.count())
+            .where(Judgment.revision_id == scoring_set.revision_id)
+            .group_by(Judgment.query_id, Judgment.grade)
+            .order_by(Judgment.grade)
+        )
+        for query_id, grade, count in rows:
+            counts.setdefault(query_id, {})[grade] = count
+    left_out = set(scoring_set.settings.excluded) if scoring_set else set()
+    found = [
+        _judged(query.external_id, counts.get(query.id, {}), evaluation.relevance_level, query.external_id in left_out)
+        for query in queries
+    ]
+    shown, paging = paged(found, page, PAGE)
+    revision: JudgmentRevision | None = scoring_set.revision if scoring_set else None
+    return PublishedPage(
+        evaluation=evaluation_heading(evaluation, now),
+        revision=revision.number if revision else None,
+        sha256=revision.sha256 if revision else "",
+        grades=tuple(sorted({grade for one in found for grade in one.grades})),
+        relevance_level=evaluation.relevance_level,
+        queries=shown,
+        paging=paging,
+        judgments=sum(one.judged for one in found),
+        in_file=sum(one.judged for one in found if not one.excluded),
+        excluded=sum(one.excluded for one in found),
+        public=_is_public(evaluation, now),
+    )
+
+
+def documents_of(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    external_id: str,
+    now: dt.datetime,
+    *,
+    page: int | None = 1,
+) -> JudgedDocuments:
+    """Raises NotFound also for a query that the reader may not know of, NotAllowed as `published` does."""
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    query = find_query(session, evaluation, external_id, subset_seen(actor, evaluation, now))
+    rows = session.execute(
+        sa.select(Judgment.document, Judgment.grade).where(
+            Judgment.revision_id == (scoring_set.revision_id if scoring_set else None), Judgment.query_id == query.id
+        )
+    )
+    ordered = sorted((JudgedDocument(*row) for row in rows), key=lambda one: (-one.grade, one.document))
+    shown, paging = paged(ordered, page, PAGE)
+    return JudgedDocuments(
+        evaluation=evaluation_heading(evaluation, now),
+        query=query.external_id,
+        text=query.text if may_see(actor, evaluation, Sight.TEXTS, now) else "",
+        excluded_because=query.excluded_because if query.excluded_at is not None else "",
+        relevance_level=evaluation.relevance_level,
+        documents=shown,
+        paging=paging,
+    )
+
+
+def qrels(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Iterator[str]:
+    """Lines of TREC's four columns, for trec_eval: query, 0, document, grade; queries and documents as bytes rising.
+
+    Queries that the board leaves out are left out, and hidden ones as long as the reader may not know of them. Raises
+    as `published` does.
+    """
+    evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
+    if scoring_set is None:
+        return
+    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*seen)).all())
+    for query in query_order(ids.keys() - set(scoring_set.settings.excluded)):
+        rows = session.execute(
+            sa.select(Judgment.document, Judgment.grade).where(
+                Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == ids[query]
+            )
+        )
+        for document, grade in sorted(rows, key=lambda row: row.document.encode()):
+            yield f"{query} 0 {document} {grade}\n"
+
+
+def _opened(
+    session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime
+) -> tuple[Evaluation, ScoringSet | None]:
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    require(may_see(actor, evaluation, Sight.JUDGMENTS, now), _closed(evaluation))
+    return evaluation, current_set(session, evaluation.id)
+
+
+def _closed(evaluation: Evaluation) -> str:
+    """Why the judgments can't be read."""
+    end = closed_from(evaluation)
+    if not evaluation.judgments_published or end is None:
+        return "The organisers have not published the judgments."
+    return f"The judgments are published when the evaluation has closed, {moment_in_words(end)}."
+
+
+def _is_public(evaluation: Evaluation, now: dt.datetime) -> bool:
+    return may_see(VISITOR, evaluation, Sight.JUDGMENTS, now)
+
+
+def _judged(query: str, grades: dict[int, int], level: int, excluded: bool) -> JudgedQuery:
+    relevant = sum(count for grade, count in grades.items() if grade >= level)
+    return JudgedQuery(query, sum(grades.values()), relevant, grades, excluded)
