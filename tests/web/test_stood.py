@@ -1,0 +1,96 @@
+"""The pages of old boards, of what moved, of sources of judgments side by side and of published judgments."""
+
+import json
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.support.field import DAY, NOW, Field
+
+QRELS = "q1 0 d1 1\nq2 0 d1 0\nq3 0 d2 1\nq4 0 d1 -1\n"
+HERE = "/campaigns/news/2026"
+
+
+@pytest.fixture
+def browser(app: Flask) -> FlaskClient:
+    """A visitor's."""
+    return app.test_client()
+
+
+@pytest.fixture
+def judged_anew(field: Field) -> tuple[int, int, int]:
+    """Two revisions and a second source: by the second revision Birch leads, by the model Alder does."""
+    runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6))]
+    first = field.current_set().id
+    second = field.judge_again(QRELS, dict(zip(runs, ({"AP": [0.5] * 4}, {"AP": [0.7] * 4}), strict=True)))
+    by_model = dict(zip(runs, ({"AP": [0.9] * 4}, {"AP": [0.2] * 4}), strict=True))
+    model = field.judge_again(QRELS.replace("d2 1", "d2 0"), by_model, source="llm", at=NOW - 5 * DAY)
+    field.change(judgments_published=True)
+    return first, second, model
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]*>", " ", page).split())
+
+
+def test_old_boards_lead_to_each_other_and_to_what_moved(
+    browser: FlaskClient, judged_anew: tuple[int, int, int]
+) -> None:
+    first, second, model = judged_anew
+    board = browser.get(HERE).text
+    assert f'href="{HERE}/boards"' in board
+    history = browser.get(f"{HERE}/boards").text
+    assert "judgments of revision 2 instead of 1" in history
+    for address in (f"{HERE}/boards/{first}", f"{HERE}/boards/{first}/to/{second}", f"{HERE}/boards/{model}", HERE):
+        assert f'href="{address}"' in history
+    assert f'href="{HERE}/sources"' in history
+    old = text_of(browser.get(f"{HERE}/boards/{first}").text)
+    assert "This board is as it stood" in old
+    assert "0.800" in old
+    beside = text_of(browser.get(f"{HERE}/boards/{model}").text)
+    assert "goes by the judgments of llm" in beside
+    assert "0.900" in beside
+
+
+def test_the_page_says_what_moved_and_so_do_its_files(browser: FlaskClient, judged_anew: tuple[int, int, int]) -> None:
+    first, second, _ = judged_anew
+    page = text_of(browser.get(f"{HERE}/boards/{first}/to/{second}").text)
+    assert "The order changed by 1 of 2 measures: AP ." in page
+    assert "By AP Alder led before, and Birch leads now." in page
+    assert "1 of 1" in page  # pairs
+    assert "▲ 1 up" in page
+    assert "▼ 1 down" in page
+    file = json.loads(browser.get(f"{HERE}/boards/{first}/to/{second}.json").text)
+    assert file["orders"][0] == {
+        "measure": "AP", "systems": 2, "pairs": 1, "swapped": 1, "parted": 0, "tau": -1.0, "tau_ap": -1.0,
+    }  # fmt: skip
+    assert [(row["system"], row["rank_before"], row["rank"]) for row in file["rows"]] == [
+        ("Birch", 2, 1), ("Alder", 1, 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("judged_anew")
+def test_sources_stand_side_by_side_on_one_page(browser: FlaskClient) -> None:
+    page = text_of(browser.get(f"{HERE}/sources").text)
+    assert "2 sources, and how far their boards agree" in page
+    assert "-1.000" in page
+    csv = browser.get(f"{HERE}/sources.csv").text.splitlines()
+    assert csv[0] == "system,team,kind,submission,rank by assessors,mean by assessors,rank by llm,mean by llm"
+    assert csv[1].startswith("Birch,")
+    assert csv[1].endswith(",1,0.7,2,0.2")
+
+
+@pytest.mark.usefixtures("judged_anew")
+def test_published_judgments_are_pages_and_a_file(browser: FlaskClient) -> None:
+    assert f'href="{HERE}/judgments"' in browser.get(HERE).text
+    page = text_of(browser.get(f"{HERE}/judgments").text)
+    assert "4 judgments of 4 queries, revision 2" in page
+    assert "Grade -1" in page
+    one = text_of(browser.get(f"{HERE}/judgments/q3").text)
+    assert "d2 1 yes" in one
+    answer = browser.get(f"{HERE}/judgments.txt")
+    assert answer.text == QRELS
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="news-2026-qrels.txt"'
+    assert browser.get(f"{HERE}/judgments.csv").text.splitlines()[1] == "q1,1,1,no,0,0,1"
