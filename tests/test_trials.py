@@ -9,7 +9,9 @@ from leaderboard.metrics.aggregation import MEAN
 from tests.support.shared import SHARED_VARIABLE
 from trials import kill_storm, linked_years, readers, siege, smallest_difference
 from trials.__main__ import TRIALS, trial
+from trials.campaigns import Cell, Counts
 from trials.populations import Population
+from trials.statistics import broken_promises
 
 OF_REAL_RUNS = ("statistics", "disastrous run", "smallest difference", "linked years", "measures")
 
@@ -50,3 +52,22 @@ def test_a_trial_of_real_runs_says_that_it_is_left_out_where_there_are_none(
     assert name in TRIALS
     assert trial(name, []) == 0
     assert "left out: no real runs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "counts", "broken"),
+    [
+        # .07 and three standard errors of .0081; of a figure's 1,000 campaigns .92 less three of .0069
+        ("equal", {"campaigns": 1000, "false rank sets": 94}, False),
+        ("equal", {"campaigns": 1000, "false rank sets": 95}, True),
+        ("clones 1", {"campaigns": 1000, "false rank sets": 83}, True),
+        ("apart by .03", {"campaigns": 1000, "false rank sets": 500}, False),
+        ("coverage", {"given 0 0": 1000, "covered 0 0": 900}, False),
+        ("coverage", {"given 0 0": 1000, "covered 0 0": 899}, True),
+        ("coverage", {"none 0 0": 1000}, False),  # no interval claims nothing
+    ],
+)
+def test_a_promise_of_statistics_is_broken_beyond_three_standard_errors(
+    kind: str, counts: Counts, broken: bool
+) -> None:
+    assert bool(list(broken_promises({Cell(kind, "AP", 25, 10, headline=True): counts}))) is broken
