@@ -373,7 +373,7 @@ def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT)
             Submission.received_at,
             Submission.scored_at,
             Submission.chosen_at,
-            ~on_boards(),
+            sa.type_coerce(~on_boards(), sa.Boolean),  # else 0 or 1 on SQLite
             *more,
         )
         .join(Submission, Submission.id == Scoring.submission_id)

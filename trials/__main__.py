@@ -14,6 +14,7 @@ TRIALS = (
     "big run",
     "closed judgments",
     "hostile files",
+    "api",
     "statistics",
     "disastrous run",
     "smallest difference",

@@ -1,0 +1,89 @@
+"""Asks an API everything that its OpenAPI document allows, or nearly, with schemathesis."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import schemathesis
+import sqlalchemy as sa
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.checks import CHECKS, load_all_checks
+from schemathesis.generation import GenerationMode
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Campaign
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import campaigns, people, tokens
+from leaderboard.services.events import present
+from leaderboard.store import RankedList
+from tests.support.field import Field, about
+from tests.support.world import new_account
+
+__all__ = ["Mode", "ask_everything", "set_up"]
+
+Mode = Literal["positive", "negative"]
+
+load_all_checks()
+WANTED: list[Any] = CHECKS.get_by_names(
+    ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance"]
+)
+
+
+def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
+    """A campaign with a scored run; its organiser's token, for everything, and a place for each part of an address."""
+    made = Field(app.extensions["database"])
+    made.campaign()
+    made.evaluation()
+    run = made.run("Birch", {"AP": about(0.4, 4), "P@5": [0.2] * 4}, team="Birches")
+    app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])
+    with made.database.write() as session:
+        orla = people.create_user(session, CONSOLE, new_account("orla"))
+        campaigns.add_organiser(session, CONSOLE, session.scalars(sa.select(Campaign)).one(), orla)
+        token = tokens.make_token(session, CONSOLE, orla, "trial", Scope, days=None, now=present())
+    return token, {
+        "campaign": "news", "evaluation": "2026", "query": "q1", "submission": run, "team": "birches",
+        "system": "birch", "name": "AP",
+    }  # fmt: skip
+
+
+def ask_everything(
+    app: Flask, token: str, places: Mapping[str, Any], mode: Mode, examples: int, *, derandomize: bool = True
+) -> set[str]:
+    """Sends so many requests to each operation, and each once more to a place that there is; the operations asked.
+
+    places  part of an address -> one that there is
+    mode    positive: as the document says; negative: not quite
+
+    Fails with the request that got a server error, or an answer of another type than the document says.
+    """
+    app.testing = False  # an error is to be answered, not raised
+    headers = {"Authorization": f"Bearer {token}"}
+    tried = set()
+    document: Any = schemathesis.openapi.from_wsgi("/api/v1/openapi.json", app)
+    for found in document.get_all_operations():
+        operation = found.ok()  # raises where the document is wrong
+        raw = operation.definition.raw
+        typed = [one for one in raw["parameters"] if one["schema"] != {"type": "string", "minLength": 1}]
+        if mode == "negative" and not typed and "requestBody" not in raw:
+            continue  # any text is a name, so that nothing of it can be wrong
+        tried.add(raw["operationId"])
+
+        @settings(
+            max_examples=examples, deadline=None, database=None, derandomize=derandomize, phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )  # fmt: skip
+        @given(case=operation.as_strategy(generation_mode=GenerationMode(mode)))
+        def ask(case: schemathesis.Case[Any]) -> None:
+            case.call_and_validate(headers=headers, checks=WANTED)
+            if case.path_parameters:
+                case.path_parameters = {name: places.get(name, own) for name, own in case.path_parameters.items()}
+                case.call_and_validate(headers=headers, checks=WANTED)
+
+        try:
+            ask()
+        except Unsatisfiable:
+            assert mode == "negative", raw["operationId"]  # as above, with more than one name
+            tried.discard(raw["operationId"])
+    return tried
