@@ -43,6 +43,7 @@ def test_old_boards_lead_to_each_other_and_to_what_moved(
     assert f'href="{HERE}/boards"' in board
     history = browser.get(f"{HERE}/boards").text
     assert "judgments of revision 2 instead of 1" in history
+    assert ">" not in text_of(history)  # no element stands in an attribute
     for address in (f"{HERE}/boards/{first}", f"{HERE}/boards/{first}/to/{second}", f"{HERE}/boards/{model}", HERE):
         assert f'href="{address}"' in history
     assert f'href="{HERE}/sources"' in history

@@ -171,5 +171,5 @@ def _previewed(form: JudgmentFileForm, files: Mapping[str, Received], *, stale: 
 def _refused(campaign: str, evaluation: str, form: JudgmentFileForm, error: LeaderboardError) -> ResponseReturnValue:
     """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
-    beside = InvalidFields({"file": ["nothing was taken in; see the problems below"]}) if problems else error
+    beside = InvalidFields({"file": ["nothing was taken in; see its problems"]}) if problems else error
     return form_page(PAGE, form, beside, page=read(organised_judgments, campaign, evaluation), problems=problems)

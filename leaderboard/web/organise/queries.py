@@ -126,5 +126,5 @@ def _refused(campaign: str, evaluation: str, form: QueryFileForm, error: Leaderb
     """The page with the form as it was sent, and what is wrong: of a file every problem with its line."""
     page = read(organised_queries, campaign, evaluation, page=page_number())
     problems = error if isinstance(error, FileRejected) else None
-    beside = InvalidFields({"file": ["nothing was taken in; see the problems below"]}) if problems else error
+    beside = InvalidFields({"file": ["nothing was taken in; see its problems"]}) if problems else error
     return form_page(LIST, form, beside, page=page, change=ChangeForm(formdata=None), problems=problems)
