@@ -51,7 +51,10 @@ def find_teams(
 ) -> tuple[tuple[FoundTeam, ...], Paging]:
     """The teams that allow it, by name; `words`: those whose name or description holds them."""
     members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
-    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(Team.is_listed.is_(True))
+    has_owner = sa.exists().where(Membership.team_id == Team.id, Membership.role == Role.OWNER)  # somebody answers
+    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(
+        Team.is_listed.is_(True), has_owner
+    )
     if words.strip():
         asked = words.strip()
         statement = statement.where(
