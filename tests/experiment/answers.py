@@ -23,7 +23,8 @@ class Answer:
 
     @classmethod
     def of(cls, response: TestResponse) -> "Answer":
-        return cls(response.status_code, tuple(response.headers), response.get_data())
+        with response:  # what is sent from a file keeps it open
+            return cls(response.status_code, tuple(response.headers), response.get_data())
 
 
 @dataclass(frozen=True, slots=True)
