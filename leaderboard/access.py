@@ -17,6 +17,7 @@ from leaderboard.models import (
     Invitation,
     Membership,
     ScoringSet,
+    Submission,
     User,
 )
 from leaderboard.rules.disclosure import Rounding
@@ -40,7 +41,9 @@ __all__ = [
     "knows",
     "knows_campaign",
     "maker_may_invite",
+    "may_change_kind",
     "may_change_standing",
+    "may_rename",
     "may_see",
     "require",
     "require_known",
@@ -233,6 +236,28 @@ def rounding_seen(
 def may_change_standing(actor: Actor, evaluation: Evaluation, now: dt.datetime) -> bool:
     """Whether what `actor` does to a run may change which run of its system stands: a team's until closing only."""
     return actor.may_organise(evaluation.campaign_id) or teams_may_change(evaluation, now)
+
+
+def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
+    """Whether `actor` may rename a team or make it one with another: its name is on the boards of all its campaigns.
+
+    Admins may, and whoever organises every campaign that it took part in. A private campaign that let it in is one of
+    those, since its members know of it; that alone gives no say.
+    """
+    entered = _campaigns_entered(session, Submission.team_id == team_id)
+    let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team_id))
+    return actor.organises_all(entered) and actor.organises_all(entered.union(let_in))
+
+
+def may_change_kind(session: Session, actor: Actor, system_id: int) -> bool:
+    """Whether `actor` organises every campaign that the system has runs in."""
+    return actor.organises_all(_campaigns_entered(session, Submission.system_id == system_id))
+
+
+def _campaigns_entered(session: Session, which: sa.ColumnElement[bool]) -> set[int]:
+    """The campaigns that submissions were made to. which: a condition on Submission."""
+    entered = sa.select(Evaluation.campaign_id).join(Submission, Submission.evaluation_id == Evaluation.id)
+    return set(session.scalars(entered.where(which).distinct()))
 
 
 def maker_may_invite() -> sa.ColumnElement[bool]:

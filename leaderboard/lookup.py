@@ -45,7 +45,6 @@ from leaderboard.rules.states import STANDING, SetState, State
 __all__ = [
     "IS_CURRENT",
     "StoredEvent",
-    "campaigns_entered",
     "collection_list",
     "current_set",
     "current_sets",
@@ -61,6 +60,7 @@ __all__ = [
     "merged_system",
     "merged_team",
     "missing",
+    "namesakes",
     "newest_revision",
     "of_subset",
     "on_boards",
@@ -155,10 +155,15 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
     return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
 
 
-def campaigns_entered(session: Session, *which: sa.ColumnElement[bool]) -> set[int]:
-    """The campaigns that submissions were made to. which: conditions on Submission."""
-    entered = sa.select(Evaluation.campaign_id).join(Submission, Submission.evaluation_id == Evaluation.id)
-    return set(session.scalars(entered.where(*which).distinct()))
+def namesakes(session: Session, source: Team, target: Team) -> dict[int, System]:
+    """A system of one team -> the other team's of the same name, where it has one."""
+    own = sa.orm.aliased(System)
+    pairs = (
+        sa.select(own.id, System)
+        .join(System, System.name_key == own.name_key)
+        .where(own.team_id == source.id, own.merged_into_id.is_(None), System.team_id == target.id)
+    )
+    return {row[0]: row[1] for row in session.execute(pairs)}
 
 
 def merged_team(session: Session, team: Team) -> Team:

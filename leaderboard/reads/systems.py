@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, known_evaluations
+from leaderboard.access import Actor, known_evaluations, may_change_kind
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_system, on_boards
 from leaderboard.models import Campaign, Evaluation, Submission, System
@@ -40,6 +40,7 @@ class SystemPage:
     code_url: str
     paper_url: str
     own: bool
+    may_edit: bool
     others: tuple[tuple[str, str], ...]
     years: tuple[SystemYears, ...]
     runs: tuple[OwnRun, ...]
@@ -70,6 +71,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         code_url=record.code_url,
         paper_url=record.paper_url,
         own=own,
+        may_edit=own or may_change_kind(session, actor, record.id),
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], system_id=record.id) if own else (),

@@ -5,8 +5,9 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, may_rename, require
 from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.lookup import namesakes
 from leaderboard.models import (
     Arrival,
     Campaign,
@@ -28,9 +29,8 @@ from leaderboard.services.locking import insert_unless_there, locked
 from leaderboard.services.names import LONGEST, name_key
 from leaderboard.services.submissions import settle_primary
 from leaderboard.services.systems import free_slug
-from leaderboard.services.teams import may_rename
 
-__all__ = ["merge_teams", "namesakes"]
+__all__ = ["merge_teams"]
 
 
 def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, unite: Collection[int] = ()) -> None:
@@ -48,7 +48,7 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
     """
     for team in (source, target):
         require(
-            may_rename(session, actor, team),
+            may_rename(session, actor, team.id),
             f"{team.name} is merged by admins and by whoever organises every campaign that it took part in.",
         )
     if source.id == target.id:
@@ -86,17 +86,6 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
     source.merged_into_id = target.id
     record(session, actor, "merge", target, about=[source], team=source.id, name=source.name, runs=len(runs))
     record(session, actor, "merge into", source, about=[target], team=target.id, name=target.name)
-
-
-def namesakes(session: Session, source: Team, target: Team) -> dict[int, System]:
-    """A system of the source -> the target's of the same name."""
-    own = sa.orm.aliased(System)
-    pairs = (
-        sa.select(own.id, System)
-        .join(System, System.name_key == own.name_key)
-        .where(own.team_id == source.id, own.merged_into_id.is_(None), System.team_id == target.id)
-    )
-    return {row[0]: row[1] for row in session.execute(pairs)}
 
 
 def _locked_parts(session: Session, source: Team, target: Team) -> dict[int, tuple[Participation, Participation]]:

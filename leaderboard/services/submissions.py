@@ -7,6 +7,7 @@ the queue.
 import datetime as dt
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -143,7 +144,9 @@ def submit(
     decided_at = decided_at or received_at
     words = checked_words(threshold, label, notes, version)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
-    team = merged_team(session, locked(session, Team, team.id, shared=True))
+    asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
+    if actor.is_in(asked):  # and so in the team that it became part of since the request began
+        actor = replace(actor, teams=actor.teams | {team.id})
     if isinstance(system, System):
         system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.

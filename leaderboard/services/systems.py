@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require
+from leaderboard.access import Actor, may_change_kind, require
 from leaderboard.errors import InvalidFields
-from leaderboard.lookup import campaigns_entered
 from leaderboard.models import Submission, System, Team
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
@@ -16,7 +15,7 @@ from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, name_key, slug_of
 from leaderboard.services.texts import text_problem
 
-__all__ = ["NewSystem", "change_system", "create_system", "free_slug", "may_change_kind", "unused_system"]
+__all__ = ["NewSystem", "change_system", "create_system", "free_slug", "unused_system"]
 
 LONGEST_DESCRIPTION = 4000  # characters
 LONGEST_URL = 500
@@ -72,7 +71,7 @@ def change_system(session: Session, actor: Actor, system: System, new: NewSystem
     Its team changes the description and the links. Its kind is changed by whoever organises all campaigns that it has
     runs in: as a baseline it is ranked on none of their boards.
     """
-    organiser = may_change_kind(session, actor, system)
+    organiser = may_change_kind(session, actor, system.id)
     require(actor.is_in(system.team_id) or organiser, "Only members of the team and organisers describe a system.")
     require(
         new.kind is system.kind or organiser,
@@ -87,11 +86,6 @@ def change_system(session: Session, actor: Actor, system: System, new: NewSystem
     system.code_url = new.code_url.strip()
     system.paper_url = new.paper_url.strip()
     record(session, actor, "change", system)
-
-
-def may_change_kind(session: Session, actor: Actor, system: System) -> bool:
-    """Whether `actor` organises every campaign that the system has runs in."""
-    return actor.organises_all(campaigns_entered(session, Submission.system_id == system.id))
 
 
 def unused_system(session: Session, team: Team, name: str, kind: SystemKind) -> System | None:

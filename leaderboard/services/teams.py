@@ -6,10 +6,9 @@ import secrets
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, maker_may_invite, require
+from leaderboard.access import Actor, maker_may_invite, may_rename, require
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.lookup import campaigns_entered
-from leaderboard.models import CampaignTeam, FormerAddress, Invitation, Membership, Submission, Team, User
+from leaderboard.models import FormerAddress, Invitation, Membership, Team, User
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
@@ -28,7 +27,6 @@ __all__ = [
     "invite",
     "joined_by",
     "leave_team",
-    "may_rename",
     "remove_member",
     "rename_team",
     "revoke_invitation",
@@ -114,18 +112,9 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
 
 
-def may_rename(session: Session, actor: Actor, team: Team) -> bool:
-    """Whether `actor` may rename the team or make it one with another: see `rename_team`."""
-    entered = campaigns_entered(session, Submission.team_id == team.id)
-    let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
-    # A private campaign that let the team in is one of those: its members know of it. That alone gives no say.
-
-    return actor.organises_all(entered) and actor.organises_all(entered.union(let_in))
-
-
 def _require_name_right(session: Session, actor: Actor, team: Team) -> None:
     require(
-        may_rename(session, actor, team),
+        may_rename(session, actor, team.id),
         f"{team.name} is renamed by admins and by whoever organises every campaign that it took part in.",
     )
 

@@ -36,6 +36,9 @@ from leaderboard.web.organise import people as organised_people
 from leaderboard.web.organise import queries as organised_queries
 from leaderboard.web.organise import rooms, sections
 from leaderboard.web.organise import submissions as organise_submissions
+from leaderboard.web.organise import systems as organise_systems
+from leaderboard.web.organise import teams as organise_teams
+from leaderboard.web.organise import trail as organise_trail
 
 MODULES = (
     campaigns,
@@ -67,6 +70,9 @@ MODULES = (
     organised_queries,
     organised_judgments,
     organise_submissions,
+    organise_systems,
+    organise_teams,
+    organise_trail,
 )
 
 
@@ -83,7 +89,25 @@ GREATEST = 2**31 - 1  # what a row's number may be on both engines: PostgreSQL r
 
 # What a page may be asked for. Anything else in an address stays out of the links that are made from it: some names
 # mean something to the function that makes them.
-ARGUMENTS = ("measure", "tag", "show", "sort", "answer", "condition", "page", "state", "team", "kind", "late", "text")
+ARGUMENTS = (
+    "measure",
+    "tag",
+    "show",
+    "sort",
+    "answer",
+    "condition",
+    "page",
+    "state",
+    "team",
+    "kind",
+    "late",
+    "text",
+    "subject",
+    "number",
+    "person",
+    "since",
+    "until",
+)
 
 
 class RowNumber(IntegerConverter):

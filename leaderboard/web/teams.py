@@ -22,7 +22,7 @@ class TeamForm(Form):
     name = StringField(
         "Name of the team",
         [Given("give the team a name")],
-        description="Boards show it beside every run, over all years. It can't be changed later.",
+        description="Boards show it beside every run, over all years. Only organisers can change it later.",
     )
     description = TextAreaField(
         "About the team (optional)", description="Who you are, where you work.", render_kw={"rows": 3}
@@ -116,6 +116,8 @@ def show(team: str) -> ResponseReturnValue:
         invitations = accounts.open_invitations(session, actor(), team, now())
         requests = finding.open_requests(session, actor(), team)
         asked = finding.has_asked(session, actor(), team)
+    if page.slug != team:  # it was renamed, or became a part of another one
+        return redirect(url_for("teams.show", team=page.slug))
     return render_template("teams/show.html", page=page, invitations=invitations, requests=requests, asked=asked)
 
 

@@ -110,6 +110,7 @@ ORGANISERS = (403, 403, 403, 200)
 NOBODY = (404, 404, 404, 404)
 ASKED = (302, 403, 200, 200)  # what only its team and organisers may do to a run that all see
 ROOM_OF_RUN = (302, 404, 200, 200)  # of one that others don't see
+ELSEWHERE = (302, 404, 404, 404)  # the room of another campaign
 TO_ORGANISERS = (404, 404, 404, 200)
 BESIDE = (404, 404, 404, 200)  # by another source of judgments: not there for whoever may not see single queries
 ROOMS = (302, 404, 404, 200)  # a visitor logs in first; for other accounts it is as if it were not there
@@ -223,6 +224,14 @@ PAGES: dict[str, tuple[Page, ...]] = {
             told=frozenset({"team", "system"}),
         ),
     ),
+    "systems.edit": (
+        Page(
+            "/teams/sekretwoods/sekretalder/edit",
+            ASKED,
+            dict.fromkeys(("results closed", "anonymous", *KNOWN), ROOM_OF_RUN),
+            told=frozenset({"team", "system"}),
+        ),
+    ),
     "teams.invitation": (
         Page("/join/{token}", (200, 200, 302, 200), told=frozenset({"team"})),  # who is in the team is led to it
         Page("/join/not-a-token", NOBODY),
@@ -232,6 +241,21 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "teams.new": (Page("/account/teams/new", ACCOUNTS),),
     "organise.index": (Page("/organise", ACCOUNTS),),
     "organise.campaign": (Page("/organise/news", ROOMS),),
+    "organise_systems.index": (Page("/organise/news/systems", ROOMS),),
+    "organise_systems.show": (
+        Page("/organise/news/systems/{system}", ROOMS),
+        Page("/organise/elsewhere/systems/{system}", ELSEWHERE),
+    ),
+    "organise_teams.index": (Page("/organise/news/teams", ROOMS),),
+    "organise_teams.show": (
+        Page("/organise/news/teams/{team}", ROOMS),
+        Page("/organise/elsewhere/teams/{team}", ELSEWHERE),
+    ),
+    "organise_teams.ask_merge": (
+        Page("/organise/news/teams/{team}/merge?into={other_team}", ROOMS),
+        Page("/organise/news/teams/{team}/merge?into={team}", (302, 404, 404, 404)),
+    ),
+    "organise_trail.index": (Page("/organise/news/trail", ROOMS, files={"": TO_ORGANISERS}),),
     "organise_submissions.of_campaign": (
         Page("/organise/news/submissions", ROOMS, files={"": TO_ORGANISERS}),
         Page("/organise/news/submissions?state=none", (302, 404, 404, 400)),
@@ -433,6 +457,14 @@ FORMS: dict[str, Form] = {
     "submissions.stand": Form("/submissions/{run}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.primary": Form("/submissions/{run}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "submissions.save_description": Form("/submissions/{run}/describe", _refused(403, *INSIDE), NOT_ON_A_BOARD),
+    "organise_systems.change": Form("/organise/news/systems/{system}", NOT_ORGANISED),
+    "organise_teams.rename": Form("/organise/news/teams/{team}", NOT_ORGANISED),
+    "organise_teams.merge": Form("/organise/news/teams/{team}/merge?into={other_team}", NOT_ORGANISED),
+    "systems.save": Form(
+        "/teams/sekretwoods/sekretalder/edit",
+        _refused(403, *INSIDE),
+        dict.fromkeys(("results closed", "anonymous", *KNOWN), _refused(404, *INSIDE)),
+    ),
     "organise_submissions.take_off": Form("/organise/news/2026/submissions/{run}/take-off", NOT_ORGANISED),
     "organise_submissions.restore": Form("/organise/news/2026/submissions/{run}/restore", NOT_ORGANISED),
     "organise_submissions.retry": Form("/organise/news/2026/submissions/{rejected}/retry", NOT_ORGANISED),

@@ -194,6 +194,9 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
     return {
         "run": run, "rejected": rejected, "withdrawn": withdrawn, "token": token, "invitation": invitation,
         "member": owner,
+        "team": field.teams["Sekretwoods"],
+        "other_team": field.teams["Meadow"],
+        "system": field.systems["Sekretalder"],
     }  # fmt: skip
 
 

@@ -1,0 +1,46 @@
+"""The audit trail of a campaign: a page, and the same as a file."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from leaderboard.reads.organising.trail import SUBJECTS, WORKER, TrailFilters, TrailPage, TrailRow, trail
+from leaderboard.web.context import page_number, read
+from leaderboard.web.exports import Cell, Table, exported, table
+from leaderboard.web.organise import organised
+
+blueprint = Blueprint("organise_trail", __name__, url_prefix="/organise")
+
+ADDRESS = "/<campaign>/trail"
+
+COLUMNS: dict[str, Callable[[TrailRow], Cell]] = {
+    "number": lambda row: row.number,
+    "at": lambda row: row.at,
+    "who": lambda row: row.who,
+    "did": lambda row: row.did,
+    "to": lambda row: row.thing,
+    "subject": lambda row: row.subject,
+    "id": lambda row: row.subject_id,
+    "changed": lambda row: "; ".join(f"{one.what}: {one.before} → {one.after}" for one in row.changes),
+    "facts": lambda row: "; ".join(f"{name}: {value}" for name, value in row.facts),
+}
+
+
+@blueprint.get(ADDRESS)
+@organised
+def index(campaign: str) -> ResponseReturnValue:
+    page = _page(campaign, page_number())
+    return render_template("organise/trail.html", page=page, subjects=SUBJECTS, worker=WORKER)
+
+
+@exported(blueprint, ADDRESS)
+def index_file(campaign: str) -> Table:
+    page = _page(campaign, None)
+    return table(f"{campaign}-trail", COLUMNS, page.rows, {"campaign": campaign})
+
+
+def _page(campaign: str, number: int | None) -> TrailPage:
+    names = ("subject", "number", "person", "since", "until")
+    filters = TrailFilters(**{name: request.args.get(name, "") for name in names})
+    return read(trail, campaign, filters=filters, page=number)

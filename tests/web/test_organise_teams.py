@@ -1,0 +1,120 @@
+"""The organiser's pages on teams and systems, what teams say of themselves, and the audit trail."""
+
+import re
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Event, Submission, System
+from leaderboard.rules.standings import SystemKind
+from leaderboard.rules.states import State
+from leaderboard.services import systems
+from tests.web.conftest import RUN, Reader, World
+from tests.web.test_submissions import turn
+
+
+@pytest.fixture
+def both(world: World, participant: Reader, other: Reader) -> int:
+    """Alpha and Beta have a run each of a system Searcher; Beta's system."""
+    with world.database.write() as session:
+        twin = systems.create_system(session, CONSOLE, world.teams["beta"], systems.NewSystem("Searcher")).id
+    for who, system, more in ((participant, world.system.id, ""), (other, twin, "q3 Q0 d9 2 0.1 alpha\n")):
+        sent = {"system": str(system), "designation": "primary", "label": f"of {system}"}
+        assert who.send("/campaigns/harbour/2025/submit", RUN + more, **sent).status_code == 302
+    turn(world, State.SCORED)
+    return twin
+
+
+def test_an_organiser_marks_a_baseline_and_boards_say_so(
+    world: World, organiser: Reader, visitor: Reader, participant: Reader, both: int
+) -> None:
+    assert both
+    page = f"/organise/harbour/systems/{world.system.id}"
+    assert f'href="{page}"' in organiser.get("/organise/harbour/systems")
+    sent = {"description": "BM25", "code_url": "https://example.org/code", "paper_url": "no address"}
+    refused = organiser.post(page, kind="baseline", **sent)
+    assert (refused.status_code, "starting with https://" in refused.text) == (400, True)
+    answer = organiser.post(page, kind="baseline", **{**sent, "paper_url": ""})
+    assert answer.location == "/organise/harbour/systems"
+    with world.database.read() as session:
+        assert session.get_one(System, world.system.id).kind is SystemKind.BASELINE
+    board = visitor.client.get("/campaigns/harbour/2025.json").json
+    assert board is not None
+    assert {(row["team"], row["kind"]) for row in board["rows"]} == {("Alpha", "baseline"), ("Beta", "automatic")}
+    assert 'href="https://example.org/code"' in participant.get("/teams/alpha/searcher")
+
+
+def test_a_team_describes_its_own_systems_and_no_other(
+    world: World, participant: Reader, other: Reader, both: int
+) -> None:
+    assert both
+    path = "/teams/alpha/searcher/edit"
+    assert "Describe it" in participant.get("/teams/alpha/searcher")
+    assert participant.post(path, description="Ours", kind="baseline").location == "/teams/alpha/searcher"
+    assert "Ours" in participant.get("/teams/alpha/searcher")
+    with world.database.read() as session:
+        assert session.get_one(System, world.system.id).kind is SystemKind.AUTOMATIC
+    assert other.post(path, description="Theirs").status_code == 404  # on no board that she sees
+
+
+def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
+    world: World, organiser: Reader, participant: Reader, both: int
+) -> None:
+    alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
+    ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
+    page = organiser.get(ask)
+    assert "Both have a system Searcher, with 1 run and 1 run" in page
+    assert "1 + 1" in page
+    assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 409  # without having read it
+    answer = organiser.decide(ask, **{f"twin-{both}": "one"})
+    assert answer.location == "/organise/harbour/teams"
+    with world.database.read() as session:
+        runs = session.scalars(sa.select(Submission)).all()
+    assert {(run.team_id, run.system_id) for run in runs} == {(alpha, world.system.id)}
+    for old, new in (("/teams/beta", "/teams/alpha"), ("/teams/beta/searcher", "/teams/alpha/searcher")):
+        assert participant.client.get(old).location == new
+    organiser.get(f"/organise/harbour/teams/{beta}", status=404)
+
+
+def test_a_renamed_team_is_found_under_its_old_address(
+    world: World, organiser: Reader, visitor: Reader, both: int
+) -> None:
+    assert both
+    page = f"/organise/harbour/teams/{world.teams['alpha'].id}"
+    refused = organiser.post(page, name="Beta")
+    assert (refused.status_code, "merge the two if they are one" in refused.text) == (400, True)
+    assert organiser.post(page, name="Alpha Group").location == "/organise/harbour/teams"
+    assert visitor.client.get("/teams/alpha").location == "/teams/alpha-group"
+    assert "Alpha Group" in visitor.get("/campaigns/harbour/2025")
+
+
+def test_the_trail_says_who_did_what_and_what_changed(
+    world: World, organiser: Reader, participant: Reader, both: int
+) -> None:
+    assert both
+    participant.post("/submissions/1/describe", label="another label", notes="")
+    organiser.post(f"/organise/harbour/systems/{world.system.id}", kind="manual", description="")
+    trail = "/organise/harbour/trail"
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", organiser.get(trail)))
+    assert "ada changed label or notes of run 1 of Searcher by Alpha, Harbour 2025" in page
+    assert re.search(r"label: of \d+ → another label", page)
+    assert "kind: automatic → manual" in page
+    assert page.index("orla changed system Searcher of Alpha") < page.index("ada changed label")  # the newest first
+    ada, orla = world.users["ada"].id, world.users["orla"].id
+    for asked, found in (
+        (f"person={ada}", (True, False)), (f"person={orla}", (False, True)), ("person=worker", (False, False)),
+        ("subject=submission&number=1", (True, False)), ("subject=system", (False, True)),
+        ("since=2020-01-01&until=2020-02-01", (False, False)),
+    ):  # fmt: skip
+        shown = organiser.get(f"{trail}?{asked}")
+        assert ("another label" in shown, "orla changed" in shown) == found, asked
+    for wrong in ("subject=none", "person=x", "since=yesterday", "number=-1", "until=0001-01-01"):
+        organiser.get(f"{trail}?{wrong}", status=400)
+    with world.database.read() as session:
+        number = session.scalar(sa.select(sa.func.count(Event.id)))
+    rows = organiser.client.get(f"{trail}.json").json
+    assert rows is not None
+    assert 0 < len(rows["rows"]) <= (number or 0)
+    assert "another label" in organiser.get(f"{trail}.csv")
+    participant.get(trail, status=404)
