@@ -42,6 +42,9 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "import-campaign": ("import_campaign", "A campaign of past years, from files."),
     "export": ("export_campaign", "A campaign as files."),
     "submit": ("submissions", "Submits a run."),
+    "submission": ("submission", "Lists runs; hides, disqualifies, withdraws one; which stands."),
+    "system": ("systems", "Systems: baselines, descriptions, links."),
+    "trail": ("trail", "Who did what in a campaign."),
     "verify": ("verify", "Whether what is on record is what this program wrote."),
     "rescore": ("submissions", "Scores an evaluation's runs anew."),
 }

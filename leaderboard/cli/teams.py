@@ -4,12 +4,13 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import OneOf, Whole
+from leaderboard.cli.options import OneOf, Whole, require_yes
 from leaderboard.cli.tables import print_table
-from leaderboard.lookup import find_team
+from leaderboard.lookup import find_system, find_team
 from leaderboard.reads import finding, listings
 from leaderboard.rules.roles import Role
 from leaderboard.services import join_requests, people, teams
+from leaderboard.services.merging import merge_teams
 
 __all__ = ["team"]
 
@@ -107,3 +108,56 @@ def list_teams() -> None:
     with reading() as session:
         rows = [(one.slug, one.name, ", ".join(members) or "–") for one, members in listings.list_teams(session)]
     print_table(("team", "name", "members"), rows, "no team yet; make one: leaderboard team add")
+
+
+@team.command()
+@click.argument("team")
+@click.argument("name")
+@click.option("--slug", help="Its part of an address (default: made from the name).")
+def rename(team: str, name: str, slug: str | None) -> None:
+    """Give a team another name; its old address leads to the new one.
+
+    \b
+    leaderboard team rename team-alder 'Alder Group'
+    """
+    with writing() as session:
+        found = find_team(session, team)
+        teams.rename_team(session, CONSOLE, found, name, slug)
+    click.echo(f"the team is called {found.name} now; its slug is {found.slug}")
+
+
+@team.command()
+@click.argument("team")
+@click.argument("into")
+@click.option("--unite", multiple=True, help="A system of TEAM that becomes one with INTO's of the same name.")
+@click.option("--yes", is_flag=True, help="Do it without a question.")
+def merge(team: str, into: str, unite: tuple[str, ...], yes: bool) -> None:
+    """Make TEAM a part of INTO: systems, runs, people and quotas. It can't be taken back.
+
+    Systems whose names both have are kept apart, unless they are named with --unite.
+
+    \b
+    leaderboard team merge alder-group team-alder --unite heron
+    """
+    with reading() as session:
+        source, target = find_team(session, team), find_team(session, into)
+        systems = [find_system(session, source.slug, slug).id for slug in unite]
+    require_yes(yes, f"Make {source.name} a part of {target.name} for good?")
+    with writing() as session:
+        merge_teams(session, CONSOLE, find_team(session, team), find_team(session, into), unite=systems)
+    click.echo(f"{source.name} is a part of {target.name} now")
+
+
+@member.command("remove")
+@click.argument("team")
+@click.argument("user")
+def remove_member(team: str, user: str) -> None:
+    """Take an account out of a team; its runs and systems stay.
+
+    \b
+    leaderboard team member remove team-alder ada
+    """
+    with writing() as session:
+        found_team, found_user = find_team(session, team), people.find_user(session, user)
+        teams.remove_member(session, CONSOLE, found_team, found_user)
+    click.echo(f"{found_user.name} is no longer in {found_team.name}")

@@ -83,7 +83,7 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
         .where(FormerAddress.team_id == source.id, FormerAddress.system_id.is_not(None))
         .values(team_id=target.id)
     )
-    source.merged_into_id = target.id
+    source.merged_into_id, source.is_listed = target.id, False
     record(session, actor, "merge", target, about=[source], team=source.id, name=source.name, runs=len(runs))
     record(session, actor, "merge into", source, about=[target], team=target.id, name=target.name)
 

@@ -1,0 +1,66 @@
+"""`leaderboard submission`, `system`, `trail` and what `team` does with two spellings of one team."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Evaluation, Team
+from leaderboard.services import submissions, teams
+from leaderboard.services.systems import NewSystem
+from tests.support.world import World, run_text
+
+Says = Callable[..., str]
+
+
+@pytest.fixture
+def runs(world: World, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """A scored run of the world's team and one of another spelling of it, which the commands know of."""
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", world.config.database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", world.config.store_url)
+    first = world.submit(run_text(1), system=NewSystem("Heron"), label="first")
+    upload = world.receive(run_text(2))
+    with world.database.write() as session:
+        other = teams.create_team(session, CONSOLE, "Northern Light", slug="light")
+        evaluation, team = session.get_one(Evaluation, world.evaluation), session.get_one(Team, other.id)
+        second = submissions.submit(session, CONSOLE, evaluation, team, system=NewSystem("Heron"), upload=upload).id
+    world.drain()
+    return first, second
+
+
+def test_everything_that_the_pages_do_with_a_run_a_command_does(
+    runs: tuple[int, int], ok: Says, refused: Says, tmp_path: Path
+) -> None:
+    run = str(runs[0])
+    assert "first" in ok("submission", "list", "small/2026", "--team", "northern-lights")
+    assert "then no run" in refused("submission", "disqualify", run, "--because", "two people sent it")
+    told = ok("submission", "disqualify", run, "--because", "two people sent it", "--yes")
+    assert f"submission {run} is disqualified" in told
+    assert "disqualified" in ok("submission", "list", "small", "--state", "disqualified")
+    ok("submission", "restore", run)
+    ok("submission", "primary", run, "--yes")
+    assert "primary run already" in refused("submission", "primary", run, "--yes")
+    ok("submission", "describe", run, "--label", "another label")
+    assert "another label (primary)" in ok("submission", "list", "small")
+    assert "not rejected" in refused("submission", "retry", run)
+    ok("submission", "fetch", run, str(tmp_path / "fetched"))
+    assert (tmp_path / "fetched").read_text() == run_text(1)
+    assert "is there already" in refused("submission", "fetch", run, str(tmp_path / "fetched"))
+    ok("submission", "withdraw", run, "--because", "the wrong file", "--yes")
+    assert "there is no submission 999" in refused("submission", "restore", "999")
+    trail = ok("trail", "small", "--subject", "submission", "--number", run)
+    assert "the command line disqualified run" in trail
+    assert "label: first → another label" in trail
+
+
+def test_a_baseline_is_marked_and_two_spellings_become_one_team(runs: tuple[int, int], ok: Says) -> None:
+    assert runs
+    assert "changed Heron" in ok("system", "change", "light/heron", "--kind", "manual", "--description", "By hand")
+    assert "manual" in ok("system", "list", "small")
+    assert "slug is lights" in ok("team", "rename", "light", "Lights")
+    assert "is a part of Northern lights now" in ok(
+        "team", "merge", "light", "northern-lights", "--unite", "heron", "--yes"
+    )
+    assert "lights" not in ok("team", "list").replace("northern-lights", "").replace("Northern lights", "")
+    assert ok("system", "list", "small").count("heron") == 1
