@@ -127,18 +127,18 @@ def _enter(bringing: Import, database: Database, scoring: InProcess, run: Planne
         submission = bringing.enter(session, run, upload)
         if submission is None:
             return
-        submission_id = submission.id
-        claim = scoring.claim(session, submission_id)
-    while claim is not None:
+        claim = scoring.claim(session, submission.id)
+    if claim is not None:
         _score(bringing, scoring, run, claim)
-        with database.write() as session:
-            claim = scoring.claim(session, submission_id)
 
 
 def _score(bringing: Import, scoring: InProcess, run: PlannedRun, claim: Claim) -> None:
-    reply = scoring.score(claim)
-    if isinstance(reply, Rejected):
-        bringing.refuse(run, FileRejected(reply.problems, reply.count, run.entry.file))
+    """In every set that it waits in."""
+    following: Claim | None = claim
+    while following is not None:
+        reply, following = scoring.score(following)
+        if isinstance(reply, Rejected):
+            bringing.refuse(run, FileRejected(reply.problems, reply.count, run.entry.file))
 
 
 def _more(lines: Sequence[str], what: str) -> list[str]:

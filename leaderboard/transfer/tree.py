@@ -52,23 +52,24 @@ class Tree:
 
 
 @contextmanager
-def open_tree(source: Path, limits: Limits | None = None) -> Iterator[Tree]:
+def open_tree(source: Path, limits: Limits | None = None, name: str | None = None) -> Iterator[Tree]:
     """The files of a folder, or of an archive; archives within stay closed until `unpack`.
 
     limits  of what is unpacked
+    name    what messages call it
 
     Raises BadInput for what is neither and for a folder of too many files, and FileRejected as `formats.members` does.
     """
     limits = limits or Limits()
     with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as kept:
-        tree = Tree(source.name, {}, limits, Path(kept))
+        tree = Tree(name or source.name, {}, limits, Path(kept))
         if source.is_dir():
             tree.files.update(_of_folder(source))
         elif is_archive_file(source):
-            _unpack(source, limits, source.name, tree._kept, tree.files, "")
+            _unpack(source, limits, tree.name, tree._kept, tree.files, "")
             _without_one_folder(tree.files)
         else:
-            raise BadInput(f"{source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
+            raise BadInput(f"{name or source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
         yield tree
 
 

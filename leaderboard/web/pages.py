@@ -31,6 +31,7 @@ from leaderboard.web import (
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import campaigns as organised_campaigns
 from leaderboard.web.organise import evaluations as organised_evaluations
+from leaderboard.web.organise import importing as organised_importing
 from leaderboard.web.organise import judgments as organised_judgments
 from leaderboard.web.organise import people as organised_people
 from leaderboard.web.organise import queries as organised_queries
@@ -65,6 +66,7 @@ MODULES = (
     health,
     organised_campaigns,
     organised_people,
+    organised_importing,
     organised_evaluations,
     rooms,
     organised_queries,

@@ -51,8 +51,8 @@ class InProcess:
                     return claim
             time.sleep(LOOK_SECONDS)
 
-    def score(self, claim: Claim) -> Reply:
-        """Scores a claimed run and records what came of it."""
+    def score(self, claim: Claim) -> tuple[Reply, Claim | None]:
+        """Scores a claimed run and records what came of it; gives that, and the run's next waiting scoring, claimed."""
         scorer = self._scorers.get(claim.scoring_set_id)
         if scorer is None:
             scorer = RunScorer(self._database, self._store, Limits(expanded_bytes=self._config.text_bytes))
@@ -60,4 +60,4 @@ class InProcess:
         reply = answer(scorer, Job(claim.submission_id, claim.scoring_set_id), 0, lambda _: None)
         with self._database.write() as session:
             recorded(session, claim, reply)
-        return reply
+            return reply, self.claim(session, claim.submission_id)
