@@ -120,6 +120,13 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
     assert 'id="closes_at-error"' in organiser.post("/organise/harbour/evaluations/new", **wrong).text
 
 
+def test_a_changed_period_is_sorted_by_its_own_year(organiser: Reader, world: World) -> None:
+    path = "/organise/harbour/2025/settings"
+    assert organiser.post(path, **{**_filled(organiser.get(path)), "period": "2031"}).location == path
+    with world.database.read() as session:
+        assert session.get_one(Evaluation, world.evaluation.id).period_key == 2031
+
+
 def test_measures_are_found_by_their_words_and_added_without_javascript(founder: Reader, world: World) -> None:
     found = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "reciprocal rank", "do": "find"})
     assert found.status_code == 200

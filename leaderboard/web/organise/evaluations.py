@@ -135,7 +135,10 @@ class EvaluationForm(Form):
         """The form with settings as they are stored: dates by clocks of their zone."""
         zone = values["time_zone"]
         local = {name: time_zones.to_local(values[name], zone) for name in DATES if values[name] is not None}
-        return cls(data={**values, **dict.fromkeys(DATES), **local})
+        year = evaluations.YEAR.search(values["period"])
+        said_by_period = year is not None and values["period_key"] == int(year[0])
+        sorted_by = None if said_by_period else values["period_key"]  # so that it follows a changed period
+        return cls(data={**values, "period_key": sorted_by, **dict.fromkeys(DATES), **local})
 
     def settings(self) -> dict[str, Any]:
         """What the service is given. Raises InvalidFields for what has no meaning in the time zone."""
