@@ -219,8 +219,8 @@ def _openings(evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
     found = []
     if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.details is Opening.ALWAYS:
         found.append("Results by query are public while runs are taken: they reveal the judgments.")
-    if phase_of(evaluation, now) is not Phase.CLOSED and evaluation.judgments_published:
-        found.append("The judgments are public while runs are taken.")
+    if evaluation.judgments_published and evaluation.closes_at is None:
+        found.append("The judgments are published when it has closed, and it never closes: give it a closing date.")
     if evaluation.texts is Opening.NEVER:
         found.append("Texts of queries are never public: give them to participants in another way.")
     until = evaluation.anonymous_until

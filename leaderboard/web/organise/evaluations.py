@@ -123,7 +123,10 @@ class EvaluationForm(Form):
         choices=_openings(always="now", closed="once the evaluation has closed", never="never"),
         description="Until then only organisers know of them, and public means are over the others.",
     )
-    judgments_published = BooleanField("Publish the judgments")
+    judgments_published = BooleanField(
+        "Publish the judgments",
+        description="Once it has closed and never before: as pages, and as a file that trec_eval reads.",
+    )
     anonymous_until = MomentField(
         "Names of teams and systems are hidden until (optional)",
         description="Each team sees its own. On that moment the board shows them by itself.",
