@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from flask import Flask
 from flask_bootstrap import Bootstrap5
@@ -45,6 +46,9 @@ def create_app(config: Config, *, setting_up: bool = False, clock: Callable[[], 
         raise BadInput("LEADERBOARD_SECRET_KEY: set it to a long random text; it signs the sessions of the site")
     if not config.host_names:  # raises when one can't be read
         raise BadInput("LEADERBOARD_HOSTS: name at least one host that the site answers to")
+    named = urlsplit(config.site_url)  # raises when it can't be read, as the mail server's settings do
+    if config.mail_server is not None and f"{named.hostname}" not in config.host_names:
+        raise BadInput(f"LEADERBOARD_HOSTS: {named.hostname} is missing, where links in mails lead")
     app = Flask("leaderboard.web", template_folder=str(folder("templates")))
     app.config.update(
         SECRET_KEY=config.secret_key,

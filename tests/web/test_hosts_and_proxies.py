@@ -127,3 +127,23 @@ def test_a_host_that_a_proxy_reports_must_be_the_sites_own_too(site: Make) -> No
 def test_links_that_leave_the_site_name_it_as_it_was_asked_for(participant: Reader) -> None:
     participant.client.post("/teams/alpha/invitations", data={"csrf_token": participant.token()}, headers=SPOOFED)
     assert "http://localhost/join/" in participant.client.get("/teams/alpha", headers=SPOOFED).text
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"public_url": "leaderboard.example.org"}, "LEADERBOARD_PUBLIC_URL"),
+        ({"smtp_url": "mail.example.org"}, "LEADERBOARD_SMTP_URL"),
+        ({"hosts": "other.example.org"}, "leaderboard.example.org is missing"),
+    ],
+)
+def test_a_site_whose_mails_would_lead_nowhere_does_not_start(settings: dict[str, str], says: str) -> None:
+    given = {
+        "secret_key": "a secret of the tests",
+        "hosts": "leaderboard.example.org",
+        "public_url": "https://leaderboard.example.org",
+        "smtp_url": "smtps://mail.example.org",
+        "mail_from": "leaderboard@example.org",
+    }
+    with pytest.raises(BadInput, match=says):
+        create_app(Config(**{**given, **settings}))  # type: ignore[arg-type]  # all of these are texts
