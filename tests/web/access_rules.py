@@ -102,8 +102,11 @@ class Page:
         return answers[KINDS[kind]]
 
 
+ORGANISED_2026 = f"{API}/organise/campaigns/news/evaluations/2026"
+
 PUBLIC = (200, 200, 200, 200)
 ACCOUNTS = (302, 200, 200, 200)  # whoever is not logged in is sent there first
+ORGANISED = (401, 404, 404, 200)  # the same for what organisers' programs ask
 TOKENS = (401, 200, 200, 200)  # a program without a token is told to get one
 ONLY_INSIDE = (404, 404, 200, 200)  # for others it is as if it were not there
 ORGANISERS = (403, 403, 403, 200)
@@ -364,6 +367,13 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.list_measures": (Page(f"{API}/measures", PUBLIC),),
     "api.measure": (Page(f"{API}/measures/AP", PUBLIC), Page(f"{API}/measures/nothing", NOBODY)),
     "api.sending": (Page(f"{API}/sendings/none", (401, 404, 404, 404)),),
+    "api.list_organised": (Page(f"{API}/organise/campaigns", TOKENS),),
+    "api.organised_campaign": (Page(f"{API}/organise/campaigns/news", ORGANISED),),
+    "api.organised_evaluation": (Page(f"{ORGANISED_2026}", ORGANISED),),
+    "api.evaluation_readiness": (Page(f"{ORGANISED_2026}/readiness", ORGANISED),),
+    "api.organised_queries": (Page(f"{ORGANISED_2026}/queries", ORGANISED),),
+    "api.organised_judgments": (Page(f"{ORGANISED_2026}/judgments", ORGANISED),),
+    "api.list_submissions": (Page(f"{ORGANISED_2026}/submissions", ORGANISED),),
     "api.account": (Page(f"{API}/account", TOKENS),),
     "static": (Page("/static/leaderboard.css", PUBLIC),),
     "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),
@@ -380,7 +390,7 @@ class Form:
     address: str
     refused: Mapping[str, int]
     phases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
     def refusals(self, phase: str) -> dict[str, int]:
         """Kind of person -> the status that refuses them."""
@@ -427,6 +437,26 @@ FORMS: dict[str, Form] = {
         NOT_ON_A_BOARD,
         fields={"label": "another", "notes": ""},
     ),
+    "api.change_campaign": Form(f"{API}/organise/campaigns/news", NOT_ORGANISED),
+    "api.make_evaluation": Form(
+        f"{API}/organise/campaigns/news/evaluations",
+        NOT_ORGANISED,
+        fields={"slug": "2027", "title": "The year 2027", "period": "2027"},
+    ),
+    "api.change_evaluation": Form(ORGANISED_2026, NOT_ORGANISED),
+    "api.add_queries": Form(f"{ORGANISED_2026}/queries", NOT_ORGANISED),
+    "api.add_judgments": Form(f"{ORGANISED_2026}/judgments", NOT_ORGANISED),
+    **{
+        f"api.{act}_queries": Form(f"{ORGANISED_2026}/queries/{act}", NOT_ORGANISED, fields={"queries": ["q1"]})
+        for act in ("exclude", "include", "hide", "show")
+    },
+    "api.take_run_off": Form(
+        f"{ORGANISED_2026}/submissions/{{run}}/take-off",
+        NOT_ORGANISED,
+        fields={"ruling": "hidden", "because": "a reason"},
+    ),
+    "api.restore_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/restore", NOT_ORGANISED),
+    "api.retry_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/retry", NOT_ORGANISED),
     "tokens.new": Form("/account/tokens/new", LOG_IN_FIRST),
     "tokens.revoke": Form("/account/tokens/{api_token}/revoke", _refused(404, "owner of the team", "admin")),
     "teams.new": Form("/account/teams/new", LOG_IN_FIRST),

@@ -58,6 +58,9 @@ ADDED: dict[type, Mapping[str, Any]] = {
 UNBOUNDED: dict[type, frozenset[str]] = {Column: frozenset({"lowest", "highest"})}
 
 
+NAMED: dict[str, type] = {}  # name in the document -> the type that has it
+
+
 def plain(value: Any) -> Any:
     """The value as JSON has it: texts, numbers, lists and objects; None for what is no finite number."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -93,13 +96,20 @@ def shape(kind: Any) -> Any:
         hints = typing.get_type_hints(kind) | dict(ADDED.get(kind, {}))
         unbounded = UNBOUNDED.get(kind, ())
         fields = [(name, shape(hints[name] | None if name in unbounded else hints[name])) for name in told(kind)]
-        return msgspec.defstruct(kind.__name__, fields, kw_only=True, namespace={"__doc__": _first_words(kind)})
+        return msgspec.defstruct(_name(kind), fields, kw_only=True, namespace={"__doc__": _first_words(kind)})
     parts = typing.get_args(kind)
     origin = typing.get_origin(kind)
     if not parts or origin is typing.Literal:
         return kind
     made = tuple(part if part is Ellipsis else shape(part) for part in parts)
     return typing.Union[made] if origin in (types.UnionType, typing.Union) else origin[made]  # noqa: UP007  # made at run time
+
+
+def _name(kind: type) -> str:
+    """The type's name in the document; of two of one name the later one has its module's before it."""
+    if NAMED.setdefault(kind.__name__, kind) is kind:
+        return kind.__name__
+    return kind.__module__.rpartition(".")[2].title().replace("_", "") + kind.__name__
 
 
 def _first_words(kind: type) -> str:

@@ -14,6 +14,7 @@ from leaderboard.web.api.endpoints import ENDPOINTS, PREFIX, Endpoint
 __all__ = ["document", "serve"]
 
 PLACE = re.compile(r"<(?:(?P<converter>\w+):)?(?P<name>\w+)>")
+FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 ROW_NUMBER = {"type": "integer", "minimum": 0}
 
 
@@ -42,6 +43,7 @@ def document() -> dict[str, Any]:
         kinds += endpoint.places.values()
         kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
     schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
+    components = {name: _with_files(schema) for name, schema in components.items()}
     taken = iter(schemas)
     next(taken)
     paths: dict[str, dict[str, Any]] = {}
@@ -98,8 +100,18 @@ def _operation(
     if body is not None:
         made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
     if form is not None:
-        made["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": form}}}
+        kind = FILE["contentMediaType"] if endpoint.form is bytes else "multipart/form-data"
+        made["requestBody"] = {"required": True, "content": {kind: {"schema": _with_files(form)}}}
     return made
+
+
+def _with_files(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema, with files as they are sent: for msgspec bytes are a text in base64."""
+    if "contentEncoding" in schema:
+        return FILE
+    if "properties" not in schema:
+        return schema
+    return {**schema, "properties": {name: _with_files(own) for name, own in schema["properties"].items()}}
 
 
 def _places(endpoint: Endpoint, schemas: dict[str, dict[str, Any]]) -> Sequence[dict[str, Any]]:

@@ -44,7 +44,7 @@ class Endpoint:
     places     the parts of the address, by name, with their types
     arguments  those of the address that it takes, by name, with their types
     body       the type of the JSON that is sent; None: none is
-    form       in place of that, the fields of a form with a file, which the function reads itself as it arrives
+    form       in place of that, what the function reads itself: the fields of a form with a file, or bytes: a file
     answer     the type of what is returned
     """
 
