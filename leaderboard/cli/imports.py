@@ -14,6 +14,7 @@ from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, r
 from leaderboard.lookup import find_evaluation
 from leaderboard.models import Query
 from leaderboard.numbers import counted
+from leaderboard.reads.judgments import qrels
 from leaderboard.reads.organising.judgment_file import (
     JudgmentChanges,
     OrganisedRevision,
@@ -246,6 +247,19 @@ def official(evaluation: Place, source: str) -> None:
     with writing() as session:
         make_official(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), source)
     click.echo(f"boards of {evaluation} go by the judgments of {source}")
+
+
+@judgments.command()
+@PLACE
+def export(evaluation: Place) -> None:
+    """Print the judgments that the board goes by as trec_eval reads them, without excluded queries.
+
+    \b
+    leaderboard judgments export harbour/2026-text > qrels.txt
+    """
+    with reading() as session:
+        for line in qrels(session, CONSOLE, *evaluation, present()):
+            click.echo(line, nl=False)
 
 
 def _state(revision: OrganisedRevision, official: str) -> str:

@@ -88,10 +88,12 @@ def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_on
     newest, oldest = ok("judgments", "list", place).splitlines()[1:]
     assert newest.split()[1:3] == ["llm", "beside"]
     assert oldest.split()[1:3] == ["assessors", "official"]
+    assert ok("judgments", "export", place) == QRELS
     assert ok("judgments", "official", place, "llm") == "boards of robust/2004 go by the judgments of llm\n"
     newest, oldest = ok("judgments", "list", place).splitlines()[1:]
     assert newest.split()[1:3] == ["llm", "official"]
     assert oldest.split()[1:3] == ["assessors", "beside"]
+    assert ok("judgments", "export", place) == QRELS.replace("d3 1", "d3 0")
     assert "use lower-case letters" in refused(
         "judgments", "import", place, tmp_path / "llm.txt", "--source", "An LLM!"
     )
