@@ -11,6 +11,8 @@ from leaderboard.rules.mail import MailKind
 from leaderboard.services import join_requests
 from tests.web.conftest import Reader, World
 
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services
+
 
 @pytest.fixture
 def listed(world: World, participant: Reader) -> str:

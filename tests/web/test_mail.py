@@ -13,6 +13,8 @@ from leaderboard.services.mail.sending import send_waiting
 from tests.support.mail import Mailbox, link_in, mail_server, text_of
 from tests.web.conftest import PASSWORD, Reader, World
 
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services
+
 SITE = "https://leaderboard.example.org"
 NEW = "another long one"
 
