@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,7 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "exclude": "left out of the figures",
     "include": "took back into the figures",
     "import queries": "imported queries into",
+    "import judgments": "imported judgments into",
     "set split": "hid or showed queries of",
     "make set": "began to score anew with",
     "switch": "switched the boards to",
@@ -71,8 +72,17 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "let team in": "let a team into",
     "let team out": "took a team out of",
 }
-UNTOLD_COLUMNS = {"name_key", "holds_place", "problems", "settings_hash"}
-UNTOLD_FACTS = {"figures", "digest", "scorings", "fields", "sha256"}
+UNTOLD_COLUMNS = {  # what the rest of an event says already, or nobody reads
+    "name_key", "holds_place", "problems", "settings_hash", "chosen_at", "scored_at", "ruled_at", "ruled_by_id",
+    "withdrawn_at", "withdrawn_by_id",
+}  # fmt: skip
+UNTOLD_FACTS = {"figures", "digest", "scorings", "fields", "sha256", "settings"}
+COLUMNS = {
+    "primary_submission_id": "primary run",
+    "merged_into_id": "merged into",
+    "opens_at": "opens",
+    "closes_at": "closes",
+}
 LONGEST_FACT = 300  # characters that a page shows of one
 
 
@@ -247,12 +257,15 @@ class _Named:
     submission: int | None = None
 
 
-def _names(session: Session, events: Iterable[Event]) -> dict[tuple[str, int], _Named]:
+def _names(session: Session, events: Sequence[Event]) -> dict[tuple[str, int], _Named]:
     """What the events are about, by name; what is not there any more has none."""
     ids: dict[str, set[int]] = {}
     for event in events:
         ids.setdefault(event.subject, set()).add(event.subject_id)
     named: dict[tuple[str, int], _Named] = {}
+    told = {event.facts["user"] for event in events if isinstance(event.facts.get("user"), int)}
+    for user in session.scalars(sa.select(User).where(User.id.in_(told | ids.get("user", set())))):
+        named["user", user.id] = _Named(user.name)
     for campaign in session.scalars(sa.select(Campaign).where(Campaign.id.in_(ids.get("campaign", ())))):
         named["campaign", campaign.id] = _Named(campaign.title)
     for evaluation in session.scalars(sa.select(Evaluation).where(Evaluation.id.in_(ids.get("evaluation", ())))):
@@ -291,6 +304,8 @@ def _row(event: Event, people: Mapping[int, str], names: Mapping[tuple[str, int]
                 changes = [change for change in changes if change.what != name]
                 changes.append(Change(name, str(value[0]), str(value[1])))
             continue
+        if name == "user" and ("user", value) in names:
+            value = names["user", value].name  # noqa: PLW2901  # the person's name in the place of a number
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         facts.append((name.replace("_", " "), text[:LONGEST_FACT]))
     return TrailRow(
@@ -324,7 +339,7 @@ def _changes(event: Event, thing: str) -> list[Change]:
         return [Change(kind, "", "")]
     prefix = "" if kind == SUBJECTS.get(event.subject) or kind == event.subject else f"{kind}: "
     return [
-        Change(f"{prefix}{column.replace('_', ' ')}", _told(value), _told(after.get(column)))
+        Change(COLUMNS.get(column) or f"{prefix}{column.replace('_', ' ')}", _told(value), _told(after.get(column)))
         for column, value in before.items()
         if column not in UNTOLD_COLUMNS
     ]
@@ -342,4 +357,6 @@ def _told(value: Any) -> str:
         return value
     if isinstance(read, str):
         return read
+    if isinstance(read, float) and read.is_integer():  # the canonical form of whole numbers, too
+        return str(int(read))
     return "none" if read is None else {True: "yes", False: "no"}.get(read, value) if isinstance(read, bool) else value
