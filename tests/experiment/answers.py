@@ -24,7 +24,9 @@ class Answer:
     @classmethod
     def of(cls, response: TestResponse) -> "Answer":
         with response:  # what is sent from a file keeps it open
-            return cls(response.status_code, tuple(response.headers), response.get_data())
+            made = cls(response.status_code, tuple(response.headers), response.get_data())
+        response.close()  # a download has its file open
+        return made
 
 
 @dataclass(frozen=True, slots=True)

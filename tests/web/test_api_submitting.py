@@ -12,7 +12,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.models import Submission
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import evaluations
-from tests.web.conftest import RUN, World
+from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 
 __all__ = ["program"]  # the fixture
@@ -143,6 +143,17 @@ def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> N
 def test_a_key_that_can_not_be_kept_is_refused(ada: Program, world: World, key: str) -> None:
     assert send(ada, key=key).status_code == 400
     assert count(world) == 0
+
+
+def test_a_run_is_fetched_by_its_team_only(ada: Program, reader: Callable[[str], Reader]) -> None:
+    taken = send(ada).json
+    assert taken is not None
+    address = f"/submissions/{taken['id']}/file"
+    with reader("ben").client.get(address) as file:
+        assert file.get_data() == RUN.encode()
+        assert file.headers["Content-Disposition"].startswith("attachment")
+    assert reader("eve").client.get(address).status_code == 404  # on no board yet
+    assert "/login" in reader("").client.get(address).headers["Location"]
 
 
 def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., Program]) -> None:
