@@ -26,6 +26,7 @@ COMMANDS = {  # name: (the module that has the command, its line in the list)
     "worker": ("worker", "Scores what is submitted."),
     "score": ("score", "Scores run files offline: no database, no site."),
     "trec_eval": ("trec_eval", "trec_eval's own arguments and output."),
+    "check": ("check", "Says what would become of a run, before it counts."),
     "curves": ("curves", "A run's curves as columns: sweep, oracle, recall, rank."),
     "agreement": ("agreement", "How much two runs agree, query by query."),
     "baseline": ("baseline", "A run of BM25 or tf-idf over a collection of documents."),

@@ -28,7 +28,7 @@ from leaderboard.formats.judgments import (
 from leaderboard.formats.members import Member, is_archive_file, members
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, side_metadata
 from leaderboard.formats.patterns import Pattern
-from leaderboard.formats.plain_text import ByteSource, Limits, open_plain
+from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
 
@@ -56,6 +56,7 @@ __all__ = [
     "RunRules",
     "SubtopicJudgments",
     "Texts",
+    "beginning",
     "document_list",
     "is_archive_file",
     "keys",

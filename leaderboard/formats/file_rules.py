@@ -6,6 +6,7 @@ All of it follows from the file and the rules: never from a judgment.
 import hashlib
 import zlib
 from collections.abc import Collection, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.ids import Keys, Places
+from leaderboard.formats.ids import Ids, Keys, Places
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.pieces import cut
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
@@ -121,27 +122,39 @@ class RunRules:
     def __init__(self, rules: FileRules, queries: Collection[str] = (), packed: bytes | None = None) -> None:
         """Raises BadInput for a pattern that is none."""
         self.rules = rules
+        self._whole = True
         self._queries = tuple(queries)
         self._document = Pattern(rules.document_pattern) if rules.document_pattern else None
         self._tag = Pattern(rules.tag_pattern) if rules.tag_pattern else None
         self._known = _Known(_keys_of(packed)) if packed is not None else None
 
-    def foreign(self, rows: Rows) -> Places:
-        """int64[n]: the rows whose document is not of the collection, in order."""
-        keep = np.ones(len(rows), np.bool_)
+    def of_beginning(self) -> "RunRules":
+        """Those that the beginning of a file can break: what is missing there may follow."""
+        some = copy(self)
+        some._whole = False
+        return some
+
+    def foreign(self, document: Ids, key: Keys) -> Places:
+        """int64[n]: the rows whose document is not of the collection, in order.
+
+        document  L ids
+        key       uint64[L], a hash of each
+        """
+        keep = np.ones(len(key), np.bool_)
         if self._known is not None:
-            keep = self._known.has(rows.column("key"))
+            keep = self._known.has(key)
         if self._document is not None:
-            matching = [self._document.matching(part) for part in rows.document.parts]
+            matching = [self._document.matching(part) for part in document.parts]
             keep &= np.concatenate([np.empty(0, np.bool_), *matching])
         return np.flatnonzero(~keep)
 
     def check(self, rows: Rows, tag: str) -> None:
         """Adds what breaks the rules to the problems of the rows. tag: "" where the file has none."""
-        sound = not rows.problems.count
+        sound = self._whole and not rows.problems.count
         if self.rules.know_documents:
             what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
-            rows.add_each(self.foreign(rows), f"the document {what}", lambda _, document: f"document {document} {what}")
+            strange = self.foreign(rows.document, rows.column("key"))
+            rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")
         self._check_depth(rows, sound)
         if self._tag is not None and tag and not self._tag.matches(tag):
             message = f"the run tag {shown(tag)} has not the form that is asked for here: {self.rules.tag_pattern}"
@@ -178,7 +191,7 @@ class RunRules:
                 rows.problems.add(0, Wrong(message))
 
 
-def document_list(source: Path | ByteSource, name: str | None = None) -> DocumentList:
+def document_list(source: Path | ByteSource, *, name: str | None = None, limits: Limits | None = None) -> DocumentList:
     """Reads a collection's document ids, one a line, plain or gzipped, and packs them.
 
     Raises FileRejected with the problems by line, and for more than 10 million ids or 64 MiB packed.
@@ -186,7 +199,7 @@ def document_list(source: Path | ByteSource, name: str | None = None) -> Documen
     >>> document_list(BytesIO(b"d1\\nd2\\nd1\\n")).count
     2
     """
-    key, packed, sha256 = _read_list(source, source_name(source, name))
+    key, packed, sha256 = _read_list(source, source_name(source, name), limits or LIST_LIMITS)
     if len(packed) > MOST_PACKED:
         raise rejection(
             source_name(source, name),
@@ -205,18 +218,18 @@ def read_document_list(packed: bytes) -> bytes:
 
 
 def _keys_of(packed: bytes) -> Keys:
-    return _read_list(BytesIO(packed), "the list of documents")[0]
+    return _read_list(BytesIO(packed), "the list of documents", LIST_LIMITS)[0]
 
 
-def _read_list(source: Path | ByteSource, name: str) -> tuple[Keys, bytes, str]:
-    problems = Problems(name, LIST_LIMITS)
+def _read_list(source: Path | ByteSource, name: str, limits: Limits) -> tuple[Keys, bytes, str]:
+    problems = Problems(name, limits)
     packer = zlib.compressobj(6, wbits=16 + zlib.MAX_WBITS)
     sha256 = hashlib.sha256()
     packed: list[bytes] = []
     key: list[Keys] = [np.empty(0, np.uint64)]
-    with open_plain(source, LIST_LIMITS, name) as text:
+    with open_plain(source, limits, name) as text:
         for piece in cut(text, problems):
-            table = read_piece(piece.without_comments(), LISTED, LIST_LIMITS)
+            table = read_piece(piece.without_comments(), LISTED, limits)
             problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
             problems.extend(table.wrong)
             problems.raise_if_hopeless()

@@ -12,7 +12,17 @@ from isal import isal_zlib
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless
 
-__all__ = ["MIB", "ByteSource", "CappedReader", "Limits", "foreign_start", "open_plain", "rejection", "source_name"]
+__all__ = [
+    "MIB",
+    "ByteSource",
+    "CappedReader",
+    "Limits",
+    "beginning",
+    "foreign_start",
+    "open_plain",
+    "rejection",
+    "source_name",
+]
 
 MIB = 1024 * 1024
 
@@ -224,6 +234,26 @@ def open_plain(
         yield _text(_Gunzip(given, limits, name), limits, name)
     else:
         yield _text(given, limits, name)
+
+
+def beginning(source: Path | ByteSource, most: int, name: str | None = None) -> tuple[bytes, bool]:
+    r"""The first `most` bytes of a file's text, up to the end of a line, and whether that is all of it.
+
+    Raises FileRejected as `open_plain` does.
+
+    >>> beginning(io.BytesIO(b"first line\nsecond line\n"), 15)
+    (b'first line\n', False)
+    """
+    pieces: list[bytes] = []
+    size = 0
+    with open_plain(source, Limits(expanded_bytes=NO_CAP), name) as text:
+        while size <= most and (piece := text.read(MIB)):
+            pieces.append(piece)
+            size += len(piece)
+    read = b"".join(pieces)
+    if len(read) <= most:
+        return read, True
+    return read[:most].rpartition(b"\n")[0] + b"\n", False
 
 
 def foreign_start(start: bytes) -> str:

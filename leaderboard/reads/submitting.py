@@ -18,6 +18,7 @@ from leaderboard.lookup import (
 )
 from leaderboard.metrics import parse
 from leaderboard.models import Acceptance, Agreement, Evaluation, Membership, Participation, Submission, System, Team
+from leaderboard.reads.checking import Staged, waiting_runs
 from leaderboard.reads.headings import EvaluationHeading, campaign_measures, evaluation_heading
 from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.quotas import Quota, quota_of
@@ -73,6 +74,7 @@ class Submitting:
     personal    what the reader has used over all of their teams
     fields      what the organisers ask of every run
     agreements  what the reader still has to accept
+    waiting     the reader's own runs that wait for their yes
     returned_by  measures of the campaign that count what was returned, for which θ is asked; empty where none does
     """
 
@@ -83,6 +85,7 @@ class Submitting:
     personal: Quota
     fields: tuple[FormField, ...]
     agreements: tuple[AskedAgreement, ...]
+    waiting: tuple[Staged, ...]
     returned_by: tuple[str, ...]
 
     @property
@@ -140,6 +143,7 @@ def submitting(
         else personal_quota(session, evaluation, actor.user_id, now),
         fields=tuple(field for field in form_fields(evaluation) if field.in_form),
         agreements=_agreements(session, actor, evaluation),
+        waiting=waiting_runs(session, actor, evaluation.id, now),
         returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
     )
 

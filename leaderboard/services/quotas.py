@@ -56,18 +56,24 @@ def take(
     user_id: int | None,
     now: dt.datetime,
     place: int | None = None,
+    unused_at: dt.datetime | None = None,
 ) -> None:
     """Counts one submission; raises QuotaSpent, with when it resets, where the team or the person has none left.
 
     user_id  who submits; None for the command line, which is no person: nobody's own quota is bounded there, and files
              that arrive or are not checked yet are not held against the team, so that many can be loaded at once
     place    what the file held while it came, and holds no longer
+    unused_at  when `count_unused_file` counted it, which it does no longer
 
     The rows stay locked until the transaction ends: others who submit for the team, or this person for another team,
     wait, and then count again.
     """
     rows = _locked_rows(session, evaluation.id, team_id, user_id, now)
     give_up(session, place)
+    for row in rows:
+        if unused_at is not None and isinstance(row, PersonalUse) and row.day == day_of(unused_at):
+            row.rejected_today = max(0, row.rejected_today - 1)
+    session.flush()
     # A request that began before midnight and comes after one from after it counts for the new day.
     now = max(now, *(start_of(row.day) for row in rows))
     _require_some_left(_quotas(session, evaluation, team_id, user_id, now), now)

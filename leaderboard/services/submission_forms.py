@@ -91,7 +91,7 @@ def state_agreement(
 ) -> Agreement:
     """States an agreement, or its next version: from then on everybody is asked again with their next run.
 
-    Raises InvalidFields (key, title, text), also where the standing version says the same.
+    Raises InvalidFields (key, title, wording), also where the standing version says the same.
     """
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)
@@ -99,13 +99,13 @@ def state_agreement(
     wrong: dict[str, list[str]] = {}
     if not KEY.fullmatch(key):
         wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
-    for name, given, longest in (("title", title, LONGEST_TITLE), ("text", text, LONGEST_AGREEMENT)):
+    for name, given, longest in (("title", title, LONGEST_TITLE), ("wording", text, LONGEST_AGREEMENT)):
         if problem := text_problem(given, longest) or (None if given else "write one"):
             wrong[name] = [problem]
     versions = _versions(session, evaluation, key)
     last = versions[-1] if versions else None
     if last is not None and last.ended_at is None and (last.title, last.text) == (title, text):
-        wrong["text"] = [f"version {last.version} says the same"]
+        wrong["wording"] = [f"version {last.version} says the same"]
     if wrong:
         raise InvalidFields(wrong)
     agreement = Agreement(

@@ -141,6 +141,7 @@ def submit(
     _require_right(actor, evaluation, team)
     received_at = received_at or present()
     begun_at = begun_at or received_at
+    unused_at = received_at if decided_at is not None else None  # from when on it waited
     decided_at = decided_at or received_at
     words = checked_words(threshold, label, notes, version)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
@@ -164,7 +165,7 @@ def submit(
     refused = _standing_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
-    quotas.take(session, evaluation, team.id, actor.user_id, received_at, place)
+    quotas.take(session, evaluation, team.id, actor.user_id, received_at, place, unused_at)
     submission = Submission(
         evaluation_id=evaluation.id,
         team_id=team.id,

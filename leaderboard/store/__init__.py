@@ -10,9 +10,9 @@ from leaderboard.formats import ByteSource
 from leaderboard.store.checked import open_checked
 from leaderboard.store.folder import Folder, reading, writing
 from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, read_list, write_lists
-from leaderboard.store.receiving import Caps, Received, receive
+from leaderboard.store.receiving import Caps, Received, plain_filename, receive
 
-__all__ = ["Caps", "RankedList", "Received", "RunStore"]
+__all__ = ["Caps", "RankedList", "Received", "RunStore", "plain_filename"]
 
 RUNS = "runs"
 RANKED = "ranked"

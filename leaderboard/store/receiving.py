@@ -9,7 +9,7 @@ from leaderboard.errors import FileRejected, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.store.folder import writing
 
-__all__ = ["Caps", "Received", "receive"]
+__all__ = ["Caps", "Received", "plain_filename", "receive"]
 
 PIECE = 1 << 18  # bytes read at once
 LONGEST_FILENAME = 200  # characters
@@ -95,11 +95,11 @@ def receive(source: ByteSource, target: BinaryIO, filename: str, caps: Caps) -> 
         text_sha256=text_sha256.hexdigest(),
         size=copying.size,
         text_size=text_size,
-        filename=_plain_filename(filename),
+        filename=plain_filename(filename),
     )
 
 
-def _plain_filename(filename: str) -> str:
+def plain_filename(filename: str) -> str:
     """Without folders (of either kind of path) and without characters that can't be seen."""
     last = PureWindowsPath(PurePosixPath(filename).name).name
     return "".join(c for c in last if c.isprintable())[-LONGEST_FILENAME:] or "run"

@@ -322,7 +322,7 @@ class Import:
         revisions = [(one, *self._read_judgments(one)) for one in entry.judgments]
         rows = self._read_queries(entry, [judged for _, judged, _, _ in revisions])
         listed = self._tree.file(entry.document_list) if entry.document_list else None
-        documents = None if listed is None else document_list(listed, entry.document_list)
+        documents = None if listed is None else document_list(listed, name=entry.document_list)
         with self._database.write() as session:
             actor, campaign = self._actor(session), self._campaign(session)
             evaluation = session.scalar(

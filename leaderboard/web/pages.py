@@ -21,6 +21,7 @@ from leaderboard.web import (
     queries,
     ranked_lists,
     resets,
+    run_checks,
     stood,
     submissions,
     submit,
@@ -31,6 +32,7 @@ from leaderboard.web import (
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.organise import campaigns as organised_campaigns
 from leaderboard.web.organise import evaluations as organised_evaluations
+from leaderboard.web.organise import forms as organised_forms
 from leaderboard.web.organise import importing as organised_importing
 from leaderboard.web.organise import judgments as organised_judgments
 from leaderboard.web.organise import people as organised_people
@@ -49,6 +51,7 @@ MODULES = (
     queries,
     judgments,
     submit,
+    run_checks,
     submissions,
     ranked_lists,
     teams,
@@ -75,6 +78,7 @@ MODULES = (
     organise_systems,
     organise_teams,
     organise_trail,
+    organised_forms,
 )
 
 

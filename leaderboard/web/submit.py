@@ -1,10 +1,10 @@
 """The submission form of an evaluation."""
 
 import datetime as dt
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, TypeVar
 
-from flask import Blueprint, redirect, url_for
+from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
@@ -19,21 +19,23 @@ from wtforms import (
     TextAreaField,
 )
 
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, QuotaSpent
+from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
-from leaderboard.models import Evaluation, Submission, System, Team
+from leaderboard.models import Evaluation, System, Team
+from leaderboard.reads.checking import expected_of, waiting_run
 from leaderboard.reads.submitting import AskedAgreement, Submitting, submitting
 from leaderboard.rules.form_fields import FieldKind, FormField, form_name
 from leaderboard.rules.quotas import retry_seconds
 from leaderboard.rules.standings import Designation, RunChoice
-from leaderboard.services import quotas, submissions
+from leaderboard.services import quotas, staging, submissions
 from leaderboard.services.submission_forms import agreement_name
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, config, now, read, writing
+from leaderboard.web.context import actor, clock, config, now, read, reading, writing
 from leaderboard.web.formatting import size
 from leaderboard.web.forms import Form, Given, NumberField, form_page
+from leaderboard.web.run_checks import check_stored
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -225,12 +227,73 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
         count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, page=page, upload=upload)
     try:
+        with reading() as session:
+            team, given = _given(session, page, form, beside)
+            expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
+        doubtful = check_stored(expected, page.evaluation.id, upload, given.threshold, [team]).warnings
+        moments: dict[str, Any] = {"begun_at": now(), "received_at": posted.received_at, "place": place.id}
+        with suppress(_Doubtful), writing() as session:
+            evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
+            run = given.submit(session, actor(), evaluation, own, upload, **moments)
+            if doubtful:  # it could be submitted: now it waits for a yes instead
+                raise _Doubtful
+            return redirect(url_for("submissions.show", submission=run.id))
         with writing() as session:
-            run = _submit(session, page, form, upload, beside, posted.received_at, place)
+            evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
+            staged = staging.stage(session, actor(), evaluation, own, upload, given, now=clock(), **moments)
     except LeaderboardError as error:
         count_unused(page.evaluation.id, posted, place)
         return form_page("submit/new.html", form, error, page=page, upload=upload)
+    return redirect(_waiting_address(page, staged.id))
+
+
+class _Doubtful(Exception):
+    """A run could be submitted, and something about it is most likely a slip: what was written is rolled back."""
+
+
+@blueprint.get("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
+@signed_in
+def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
+    """A run that waits for its sender's yes, and why."""
+    page = read(submitting, campaign, evaluation)
+    with reading() as session:
+        staged = waiting_run(session, actor(), page.evaluation.id, waiting, clock())
+        expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
+    found = check_stored(expected, page.evaluation.id, staged.upload, staged.threshold, [staged.team_id])
+    return render_template("submit/waiting.html", page=page, staged=staged, found=found)
+
+
+@blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
+@signed_in
+def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
+    """The yes."""
+    page = read(submitting, campaign, evaluation)
+    try:
+        with writing() as session:
+            where = session.get_one(Evaluation, page.evaluation.id)
+            run = staging.confirm(session, actor(), where, waiting, clock())
+    except NotFound:
+        raise
+    except LeaderboardError as error:
+        flash(error.message, "warning")
+        return redirect(_waiting_address(page, waiting))
     return redirect(url_for("submissions.show", submission=run.id))
+
+
+@blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/discard")
+@signed_in
+def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
+    """The no."""
+    page = read(submitting, campaign, evaluation)
+    with writing() as session:
+        staging.discard(session, actor(), session.get_one(Evaluation, page.evaluation.id), waiting, clock())
+    flash("The file is given up. Nothing was submitted.")
+    return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
+
+
+def _waiting_address(page: Submitting, waiting: int) -> str:
+    where = page.evaluation
+    return url_for("submit.waiting", campaign=where.campaign.slug, evaluation=where.slug, waiting=waiting)
 
 
 def _refusal(page: Submitting) -> LeaderboardError | None:
@@ -254,34 +317,20 @@ def count_unused(evaluation_id: int, posted: uploads.Posted, place: Place) -> No
         quotas.count_unused_file(session, evaluation, user_id, posted.received_at, place.id)
 
 
-def _submit(
-    session: Session,
-    page: Submitting,
-    form: SubmitForm,
-    upload: Received,
-    beside: Metadata,
-    received_at: dt.datetime,
-    place: Place,
-) -> Submission:
+def _given(session: Session, page: Submitting, form: SubmitForm, beside: Metadata) -> tuple[int, staging.Given]:
+    """The team, and what the form says of the run."""
     team, system = _chosen(session, form)
-    return submissions.submit(
-        session,
-        actor(),
-        session.get_one(Evaluation, page.evaluation.id),
-        team,
-        system=system,
-        upload=upload,
-        designation=Designation(form.designation.data),
+    return team.id, staging.Given(
+        system=None if isinstance(system, NewSystem) else system.id,
+        new_system=system.name if isinstance(system, NewSystem) else "",
+        designation=form.designation.data,
         stand=form.stand is not None and form.stand.data,
         threshold=form.threshold.data if form.threshold is not None else None,
         label=form.text("label"),
         notes=form.text("notes"),
         answers=form.answers(page),
-        accepted=form.accepted(page),
+        accepted=tuple(form.accepted(page)),
         said=beside.entries,
-        begun_at=now(),
-        received_at=received_at,
-        place=place.id,
     )
 
 

@@ -6,6 +6,7 @@ whole form was read: one that is cut off, too long or broken anywhere, behind th
 """
 
 import datetime as dt
+import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -20,15 +21,16 @@ from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 from wtforms import ValidationError
 
-from leaderboard.errors import BadInput, LeaderboardError, TooLarge
-from leaderboard.store import Received
+from leaderboard.errors import BadInput, FileRejected, LeaderboardError, TooLarge
+from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.store import Received, plain_filename
 from leaderboard.web.context import actor, clock, config, store
 from leaderboard.web.intake import require_text
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Posted", "keep", "kept", "receive"]
+__all__ = ["Looked", "Posted", "keep", "kept", "look", "receive"]
 
 PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together
@@ -55,6 +57,60 @@ class Posted:
     beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A file that was read and not kept.
+
+    text         its first lines, up to the bytes that were asked for; whole: whether that is all of it
+    text_sha256  of all of its text
+    refused      why it can't be read as text; None where it can
+    """
+
+    filename: str
+    text: bytes
+    whole: bool
+    text_sha256: str
+    refused: FileRejected | None = None
+
+
+def look(file_field: str, most: int) -> tuple[MultiDict[str, str], Looked | None]:
+    """Reads this request's form and keeps nothing: its fields, and the first `most` bytes of its file's text.
+
+    None for the file where none was sent. Raises as `receive` does, but for caps on the file.
+    """
+    fields: MultiDict[str, str] = MultiDict()
+    looked: Looked | None = None
+    events = _form_events()
+    for event in events:
+        if isinstance(event, Field):
+            fields.add(event.name or "", _text(events))
+        elif isinstance(event, File):
+            _require_own_form(fields)
+            file = PartReader(events)
+            if event.filename and event.name == file_field and looked is None:
+                looked = _look(file, plain_filename(event.filename), most)
+            file.drain()
+    _require_own_form(fields)
+    return fields, looked
+
+
+def _look(file: ByteSource, filename: str, most: int) -> Looked:
+    digest = hashlib.sha256()
+    text = io.BytesIO()
+    whole = True
+    try:
+        with open_plain(file, Limits(expanded_bytes=store().caps.text_bytes), filename) as plain:
+            while piece := plain.read(PIECE):
+                digest.update(piece)
+                room = most - text.tell()
+                whole = whole and len(piece) <= room
+                text.write(piece[:room])
+    except FileRejected as refused:
+        return Looked(filename, b"", True, "", refused)
+    read = text.getvalue()
+    return Looked(filename, read if whole else read.rpartition(b"\n")[0] + b"\n", whole, digest.hexdigest())
+
+
 def receive(
     file_field: str,
     admit: Callable[[MultiDict[str, str]], None],
@@ -72,14 +128,18 @@ def receive(
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
     TooLarge at several times the cap; no file is kept then.
     """
+    with ExitStack() as until_read:
+        return _read(_form_events(), file_field, admit, check or _require_own_form, until_read, small or {})
+
+
+def _form_events() -> Iterator[Event]:
+    """The parts of this request's form."""
     request.max_content_length = PATIENCE * config().upload_bytes
     _, options = parse_options_header(request.headers.get("Content-Type", ""))
     boundary = options.get("boundary", "")
     if request.mimetype != "multipart/form-data" or not boundary:
         raise BadInput("expected a form with a file (multipart/form-data)")
-    with ExitStack() as until_read:
-        events = _events(request.stream, boundary.encode())
-        return _read(events, file_field, admit, check or _require_own_form, until_read, small or {})
+    return _events(request.stream, boundary.encode())
 
 
 def keep(upload: Received | None) -> str:

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 
 from leaderboard.db import Database
 from leaderboard.errors import LeaderboardError
-from leaderboard.models import Evaluation, Submission
+from leaderboard.models import Evaluation, StagedRun, Submission
+from leaderboard.services import staging
+from leaderboard.services.events import present
 from leaderboard.services.locking import locked
 from leaderboard.services.queue import WORKER
 from leaderboard.services.scoring_sets import make_set, of_older_version
@@ -38,12 +40,16 @@ def renew_sets(database: Database) -> None:
 
 
 def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_SECONDS) -> int:
-    """Removes run files older than `seconds` that no submission names; returns how many.
+    """Removes run files older than `seconds` that no submission names, and runs whose time for a yes is over.
+
+    Returns how many files it removed.
 
     An upload writes its file anew even when the store has the same one, so a file whose submission is about to be
     committed is young. The store looks at the age again before it removes a file.
     """
     store.sweep_incoming()
+    with database.write() as session:
+        staging.sweep(session, present())
     removed = 0
     candidates = store.orphan_candidates(seconds)
     while some := list(islice(candidates, LOOKED_UP_AT_ONCE)):
@@ -53,5 +59,9 @@ def remove_orphans(database: Database, store: RunStore, seconds: float = ORPHAN_
 
 def _without_row(database: Database, files: list[str]) -> Iterator[str]:
     with database.read() as session:
-        named = set(session.scalars(sa.select(Submission.sha256).where(Submission.sha256.in_(files))))
+        named = {
+            sha256
+            for table in (Submission, StagedRun)
+            for sha256 in session.scalars(sa.select(table.sha256).where(table.sha256.in_(files)))
+        }
     return (sha256 for sha256 in files if sha256 not in named)

@@ -20,6 +20,7 @@ from leaderboard.models import (
     Membership,
     Query,
     ScoringSet,
+    StagedRun,
     Submission,
     System,
     Team,
@@ -109,6 +110,12 @@ class Places:
                 .where((Submission.id + Query.position) % EACH == 0)
                 .order_by(Submission.id, Query.position)
             ).all()
+            waiting = session.execute(
+                sa.select(Campaign.slug, Evaluation.slug, StagedRun.id)
+                .join(Evaluation, Evaluation.id == StagedRun.evaluation_id)
+                .join(Campaign, Campaign.id == Evaluation.campaign_id)
+                .order_by(StagedRun.id)
+            ).all()
             teams = session.execute(sa.select(Team.slug).order_by(Team.id)).all()
             systems = session.execute(
                 sa.select(Team.slug, System.slug).join(Team, Team.id == System.team_id).order_by(System.id)
@@ -130,6 +137,7 @@ class Places:
         following = [(*one, other[2]) for one in sets for other in sets if one[:2] == other[:2] and one[2] < other[2]]
         self._add(("campaign", "evaluation", "before", "after"), [*following, (*evaluations[0], 1, 9999)])
         self._add(("campaign", "evaluation", "submission"), [(*evaluations[0], run[0]) for run in (*runs[:1], (9999,))])
+        self._add(("campaign", "evaluation", "waiting"), [*waiting, (*evaluations[0], 9999)])
         self._add(("submission",), [*runs, (9999,)])
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
         self._add(("campaign", "member"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])

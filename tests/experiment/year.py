@@ -62,6 +62,8 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
     waiting = asked.only("boards.board", "submissions.show", "submissions.progress")
     walk(here, "while runs wait", ("eve", "ada"), asked=waiting)
     here.drain()
+    for name in ("sealed", "best"):  # they are asked about, in the walk that follows
+        send(here, "waiting", "ada", name, "good", "Searcher", Designation.CONTRASTIVE, yes=False)
     walk(here, "once runs are scored", ("", "eve", "ada"), asked=asked)
 
     here.at(moment(4, 10), "eve", "ben", "ada")
@@ -133,14 +135,30 @@ def judge(here: Installation, name: str, grades: Grades) -> None:
 
 
 def send(
-    here: Installation, when: str, name: str, evaluation: str, run: str, system: str, designation: Designation
+    here: Installation,
+    when: str,
+    name: str,
+    evaluation: str,
+    run: str,
+    system: str,
+    designation: Designation,
+    *,
+    yes: bool = True,
 ) -> None:
-    """Submits a run by the form."""
+    """Checks a run, submits it by the form, and says yes where that is asked, or lets it wait."""
     team = "Birch" if name == "eve" else "Alder"
     address = f"/campaigns/{EVALUATIONS[evaluation].campaign}/{evaluation}/submit"
     fields = {"designation": designation.value, "notes": "", **here.system_field(team, system)}
-    answer = here.people[name].post(address, RUNS[run].text, f"{run.replace(' ', '-')}.run", **fields)
+    filename = f"{run.replace(' ', '-')}.run"
+    checked = address.replace("/submit", "/check")
+    here.steps[when, name, "POST", f"{checked} ({run})"] = here.people[name].post(checked, RUNS[run].text, filename)
+    answer = here.people[name].post(address, RUNS[run].text, filename, **fields)
     here.steps[when, name, "POST", f"{address} ({run})"] = answer
+    waiting = dict(answer.headers).get("Location", "")
+    if waiting.startswith(f"{address}/"):  # something about the run asks for a yes
+        here.steps[when, name, "GET", f"{waiting} ({run})"] = here.people[name].get(waiting)
+        if yes:
+            here.steps[when, name, "POST", f"{waiting} ({run})"] = here.people[name].post(waiting)
 
 
 def act(here: Installation, name: str, address: str, **fields: str) -> None:

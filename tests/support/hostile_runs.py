@@ -55,7 +55,7 @@ def send_all(world: World, files: Iterable[HostileFile]) -> Outcome:
             what = f"file {number}, {file.family}"
             answer = reader.send(
                 FORM, file.content, filename=f"{number}.run", designation="contrastive",
-                system=f"new-{world.team}", system_name=f"System {number}",
+                system=f"new-{world.team}", system_name=f"System {number}", threshold="0",
             )  # fmt: skip
             _count(outcome, str(answer.status_code))
             if answer.status_code >= 500:

@@ -274,6 +274,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/organise/news/2025/submissions/{run}/file", (302, 404, 404, 404)),
     ),
     "organise.evaluation": (Page("/organise/news/2026", ROOMS),),
+    "organise_forms.index": (Page("/organise/news/2026/form", ROOMS),),
     "organise_queries.index": (Page("/organise/news/2026/queries", ROOMS),),
     "organise_judgments.index": (Page("/organise/news/2026/judgments", ROOMS),),
     "organise_campaigns.new": (Page("/organise/campaigns/new", ROOMS, only_admins=True),),
@@ -286,6 +287,9 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_evaluations.settings": (Page("/organise/news/2026/settings", ROOMS),),
     "organise_evaluations.clone": (Page("/organise/news/2026/clone", ROOMS),),
     "submit.new": (Page("/campaigns/news/2026/submit", ACCOUNTS),),
+    # A run that waits is its sender's alone: test_before_the_queue.py.
+    "submit.waiting": (Page("/campaigns/news/2026/submit/999999", (302, 404, 404, 404)),),
+    "run_checks.new": (Page("/campaigns/news/2026/check", ACCOUNTS),),
     "account.show": (Page("/account/", ACCOUNTS),),
     "account.password": (Page("/account/password", ACCOUNTS),),
     "account.close": (Page("/account/close", ACCOUNTS),),
@@ -510,12 +514,27 @@ FORMS: dict[str, Form] = {
         _refused(403, "member of another team", *TEAM),
         {"before opening": _refused(409)},
     ),
+    **{
+        f"organise_forms.{name}": Form(f"/organise/news/2026/form/{address}", NOT_ORGANISED)
+        for name, address in (
+            ("set_field", "field"),
+            ("remove_field", "field/remove"),
+            ("state_agreement", "agreement"),
+            ("end_agreement", "agreement/end"),
+            ("set_rules", "rules"),
+            ("set_documents", "documents"),
+            ("copy", "copy"),
+        )
+    },
     "organise_queries.preview": Form("/organise/news/2026/queries/preview", NOT_ORGANISED),
     "organise_queries.take_in": Form("/organise/news/2026/queries/import", NOT_ORGANISED),
     "organise_queries.change": Form("/organise/news/2026/queries/change", NOT_ORGANISED),
     "organise_judgments.preview": Form("/organise/news/2026/judgments/preview", NOT_ORGANISED),
     "organise_judgments.take_in": Form("/organise/news/2026/judgments/import", NOT_ORGANISED),
     "organise_judgments.official": Form("/organise/news/2026/judgments/official", NOT_ORGANISED),
+    "submit.confirm": Form("/campaigns/news/2026/submit/999999", _refused(404)),
+    "submit.discard": Form("/campaigns/news/2026/submit/999999/discard", _refused(404)),
+    "run_checks.check": Form("/campaigns/news/2026/check", LOG_IN_FIRST),
 }
 
 

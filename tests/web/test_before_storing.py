@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ FORM = "/campaigns/harbour/2025/submit"
 DAY = dt.timedelta(days=1)
 MOST_READ = 2**18  # bytes: one piece, in memory, which holds the fields before the file
 FILE = RUN.encode() * 50_000  # 4 MB
+NUMBERS = itertools.count()  # so that no two files are the same
 
 
 class Counted(io.BytesIO):
@@ -47,7 +49,7 @@ def post(reader: Reader, body_class: Callable[[bytes], Counted] = Counted, **fie
     """Sends the form with a file of 4 MB; the answer, and how many bytes of the body were read."""
     head = "--b\r\nContent-Disposition: form-data; name="
     parts = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
-    body = f'{parts}{head}"run"; filename="a.run"\r\n\r\n'.encode() + FILE + b"\r\n--b--\r\n"
+    body = f'{parts}{head}"run"; filename="a.run"\r\n\r\n'.encode() + FILE + b"# %d\r\n--b--\r\n" % next(NUMBERS)
     stream = body_class(body)
     answer = reader.client.post(
         FORM, input_stream=stream, content_length=len(body), content_type="multipart/form-data; boundary=b"

@@ -72,7 +72,7 @@ def feed(reader: Reader, world: World, clock: Clock, begun: dt.datetime, until: 
     fields = {"csrf_token": token, "system": str(world.system.id), "designation": "primary"}
     head = "--b\r\nContent-Disposition: form-data; name="
     body = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items())
-    body += f'{head}"run"; filename="a.run"\r\n\r\n{RUN}\r\n--b--\r\n'
+    body += f'{head}"run"; filename="a.run"\r\n\r\n{RUN}q3 Q0 d{until:%H%M%S} 2 0.1 alpha\r\n--b--\r\n'
     clock.at = begun
     return reader.client.post(
         FORM,

@@ -166,7 +166,8 @@ def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: R
         FORM, None, system=f"new-{world.teams['beta'].id}", system_name="B", designation="primary", kept=found[1]
     )
     assert stolen.status_code == 400
-    participant.send(FORM, None, system=str(world.system.id), designation="primary", kept=found[1])
+    sent = {"system": str(world.system.id), "designation": "primary", "threshold": "0.5"}
+    participant.send(FORM, None, kept=found[1], **sent)
     [run] = submissions(world)
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
 
@@ -327,8 +328,9 @@ def test_what_is_no_form_with_a_file_is_refused(participant: Reader, content_typ
 def test_the_quota_stands_beside_the_form_and_is_enforced(world: World, participant: Reader) -> None:
     world.change(daily_quota=2)
     assert "2 of 2" in participant.get(FORM)
-    for _ in range(2):
-        assert participant.send(FORM, RUN, system=str(world.system.id), designation="contrastive").status_code == 302
+    sent = {"system": str(world.system.id), "designation": "contrastive"}
+    for number in range(2):
+        assert participant.send(FORM, f"{RUN}# {number}\n", **sent).status_code == 302
     page = participant.get(FORM)
     assert re.search(r"Your team has used 2 of its 2 submissions for today\. The count starts again on \d", page)
     assert "<form" not in page.partition("<main")[2]

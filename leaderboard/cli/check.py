@@ -1,0 +1,92 @@
+"""`leaderboard check`: what would become of a run, before it counts."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType
+
+if TYPE_CHECKING:
+    from leaderboard.rules.run_checks import Checked
+
+__all__ = ["check"]
+
+SOUND, NOT_SOUND = 0, 1  # exit status
+
+
+@click.command()
+@click.argument("run", type=FILE)
+@click.option(
+    "--evaluation", metavar="CAMPAIGN/EVALUATION", type=PlaceType(), help="Hold it against an evaluation of this site."
+)
+@click.option("--queries", "query_file", type=FILE, help="The queries that the run should answer.")
+@click.option("--documents", type=FILE, help="The collection's document ids, one a line.")
+@click.option("--document-pattern", default="", help="What document ids look like, such as 'doc-[0-9]{1,6}'.")
+@click.option("--threshold", type=ANY_NUMBER, help="θ, as you would give it with the run.")
+def check(
+    run: Path,
+    evaluation: Place | None,
+    query_file: Path | None,
+    documents: Path | None,
+    document_pattern: str,
+    threshold: float | None,
+) -> int:
+    """Say what would become of a run: problems, grouped; queries, depth and documents; what is most likely a slip.
+
+    \b
+    leaderboard check run.gz
+    leaderboard check run.gz --queries queries.tsv --documents ids.txt.gz
+    leaderboard check run.gz --evaluation harbour/2026-text
+
+    Nothing is kept. The exit status is 0 when nothing speaks against submitting it, 1 when it would be rejected or when
+    the site would ask whether it is meant so.
+    """
+    from leaderboard.errors import FileRejected
+    from leaderboard.formats import FileRules, Limits, RunRules, beginning, document_list, read_queries
+    from leaderboard.rules.run_checks import Checked, Expected, check_run
+
+    if evaluation is not None and (query_file or documents or document_pattern):
+        raise click.UsageError("an evaluation has queries and documents of its own; give it alone")
+    most = Limits().expanded_bytes
+    if evaluation is not None:
+        found = _against(run, evaluation, threshold, most)
+    else:
+        listed = document_list(documents) if documents is not None else None
+        rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
+        asked = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
+        expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
+        try:
+            text, whole = beginning(run, most, run.name)
+        except FileRejected as refused:
+            found = Checked(run.name, True, refused.problems, refused.count)
+        else:
+            found, _ = check_run(text, expected, name=run.name, whole=whole, threshold=threshold, limits=Limits())
+    click.echo("\n".join(found.lines_in_words()))
+    return NOT_SOUND if found.problem_count or found.warnings else SOUND
+
+
+def _against(run: Path, place: Place, threshold: float | None, most: int) -> "Checked":
+    """Holds a file against an evaluation, as the command line knows it."""
+    import datetime as dt
+    import hashlib
+
+    from leaderboard.access import CONSOLE
+    from leaderboard.cli.database import reading
+    from leaderboard.errors import FileRejected
+    from leaderboard.formats import Limits, beginning
+    from leaderboard.lookup import find_evaluation
+    from leaderboard.reads.checking import completed, expected_of
+    from leaderboard.rules.run_checks import Checked, check_run
+
+    now = dt.datetime.now(dt.UTC)
+    with reading() as session:
+        evaluation = find_evaluation(session, CONSOLE, *place)
+        expected = expected_of(session, CONSOLE, evaluation, now)
+        try:
+            text, whole = beginning(run, most, run.name)
+        except FileRejected as refused:
+            return Checked(run.name, True, refused.problems, refused.count)
+        found, read = check_run(text, expected, name=run.name, whole=whole, threshold=threshold, limits=Limits())
+        sha256 = hashlib.sha256(text).hexdigest()
+        return completed(session, CONSOLE, evaluation.id, found, read, sha256, (), now)

@@ -1,0 +1,208 @@
+"""What a run is held against before it is submitted: what its evaluation expects, as far as the reader may know."""
+
+import datetime as dt
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, Sight, knows, may_see, subset_seen
+from leaderboard.errors import NotFound
+from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
+from leaderboard.lookup import collection_list, current_set, file_rules, find_evaluation, of_subset
+from leaderboard.metrics import parse
+from leaderboard.models import Evaluation, Judgment, Query, StagedRun, Submission, System
+from leaderboard.reads.headings import EvaluationHeading, campaign_measures, evaluation_heading
+from leaderboard.rules.run_checks import Checked, Expected
+from leaderboard.rules.settings import Split
+from leaderboard.scoring import ranked_lines
+from leaderboard.store import Received
+
+__all__ = ["Checking", "Staged", "checking", "completed", "expected_of", "waiting_run", "waiting_runs"]
+
+FIRST = 10  # documents of a query whose judgments are counted
+SAMPLE = 2000  # documents that are held against another collection
+MOST_OTHERS = 30  # evaluations of the campaign that a strange run is held against
+MOST_ALIKE = 0.9  # the share that says that it is one of theirs
+READY = 3  # evaluations whose rules are kept ready; a list of documents may take 100 MB
+
+
+@dataclass(frozen=True, slots=True)
+class Checking:
+    """The page of a check."""
+
+    evaluation: EvaluationHeading
+    expected: Expected
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A run that waits for its sender's yes, as the form said it. system: its name."""
+
+    id: int
+    team_id: int
+    system: str
+    designation: str
+    threshold: float | None
+    upload: Received
+    expires_at: dt.datetime
+
+
+class _Ready:
+    """Rules that are made ready, the last few of them: a list of documents takes a second to read."""
+
+    def __init__(self) -> None:
+        self._rules: OrderedDict[tuple[int, FileRules, tuple[str, ...]], RunRules] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, session: Session, evaluation: Evaluation, queries: tuple[str, ...]) -> RunRules | None:
+        rules = file_rules(evaluation)
+        if rules == NO_RULES:
+            return None
+        key = evaluation.id, rules, queries
+        with self._lock:
+            if key not in self._rules:
+                packed = collection_list(session, evaluation.id) if rules.documents else None
+                self._rules[key] = RunRules(rules, queries, packed)
+            self._rules.move_to_end(key)
+            while len(self._rules) > READY:
+                self._rules.popitem(last=False)
+            return self._rules[key]
+
+
+READY_RULES = _Ready()
+
+
+def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Checking:
+    """Raises NotFound."""
+    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    return Checking(evaluation_heading(evaluation, now), expected_of(session, actor, evaluation, now))
+
+
+def expected_of(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Expected:
+    """What the evaluation expects of a run, as far as `actor` may know."""
+    seen = _queries(session, actor, evaluation, now)
+    shown = tuple(query.external_id for query in seen if query.split is Split.SHOWN and not query.excluded_at)
+    return Expected(
+        title=evaluation.title,
+        queries=tuple(query.external_id for query in seen if not query.excluded_at),
+        excluded=tuple(query.external_id for query in seen if query.excluded_at),
+        rules=READY_RULES.of(session, evaluation, shown),
+        returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
+    )
+
+
+def completed(
+    session: Session,
+    actor: Actor,
+    evaluation_id: int,
+    found: Checked,
+    run: Run | None,
+    text_sha256: str,
+    teams: Collection[int],
+    now: dt.datetime,
+) -> Checked:
+    """The check with what is on record: whose run it seems to be, what is judged, and whether it was sent before.
+
+    teams  whose submissions are looked through for the same text
+    """
+    evaluation = session.get_one(Evaluation, evaluation_id)
+    twins = session.scalars(
+        sa.select(Submission)
+        .where(
+            Submission.evaluation_id == evaluation.id,
+            Submission.text_sha256 == text_sha256,
+            Submission.team_id.in_(teams),
+            Submission.withdrawn_at.is_(None),
+        )
+        .order_by(Submission.id)
+    )
+    found = replace(found, twins=tuple(one.name for one in twins))
+    if run is None or not found.is_read:
+        return found
+    if found.is_elsewhere:
+        found = replace(found, seems_of=_seems_of(session, actor, evaluation, run, now))
+    if found.whole and may_see(actor, evaluation, Sight.DETAILS, now):
+        found = replace(found, judged=_judged(session, actor, evaluation, run, now))
+    return found
+
+
+def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
+    """The reader's own runs that wait for their yes in an evaluation, the oldest first."""
+    rows = session.scalars(
+        sa.select(StagedRun)
+        .where(StagedRun.user_id == actor.user_id, StagedRun.evaluation_id == evaluation_id, StagedRun.expires_at > now)
+        .order_by(StagedRun.id)
+    )
+    return tuple(_staged(session, one) for one in rows)
+
+
+def waiting_run(session: Session, actor: Actor, evaluation_id: int, staged_id: int, now: dt.datetime) -> Staged:
+    """One of `waiting_runs`. Raises NotFound where it is none of them."""
+    for one in waiting_runs(session, actor, evaluation_id, now):
+        if one.id == staged_id:
+            return one
+    raise NotFound("No run of yours waits for a yes here: it was submitted, given up, or its time is over.")
+
+
+def _staged(session: Session, row: StagedRun) -> Staged:
+    given = row.given
+    own = session.get(System, given["system"]) if given["system"] is not None else None
+    system = own.name if own is not None else given["new_system"]
+    upload = Received(**row.upload)
+    return Staged(row.id, row.team_id, system, given["designation"], given["threshold"], upload, row.expires_at)
+
+
+def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
+    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    return session.scalars(sa.select(Query).where(*seen).order_by(Query.position)).all()
+
+
+def _seems_of(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> str:
+    """The title of another evaluation of the campaign whose queries and documents these are; "" for none."""
+    others = session.scalars(
+        sa.select(Evaluation)
+        .where(Evaluation.campaign_id == evaluation.campaign_id, Evaluation.id != evaluation.id)
+        .order_by(Evaluation.period_key.desc(), Evaluation.id)
+        .limit(MOST_OTHERS)
+    )
+    rows = np.linspace(0, len(run) - 1, min(len(run), SAMPLE)).astype(np.int64)
+    document = run.document.take(rows)
+    for other in others:
+        if not (knows(actor, other) and may_see(actor, other, Sight.TEXTS, now)):
+            continue
+        queries = {query.external_id for query in _queries(session, actor, other, now)}
+        if sum(query in queries for query in run.queries) < MOST_ALIKE * len(run.queries):
+            continue
+        rules = READY_RULES.of(session, other, ())
+        if rules is None or not rules.rules.know_documents:
+            return other.title
+        if len(rules.foreign(type(run.document)([document]), run.key[rows])) <= (1 - MOST_ALIKE) * len(rows):
+            return other.title
+    return ""
+
+
+def _judged(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> float | None:
+    """The mean share of judged documents among the first ten of each judged query that the reader knows of."""
+    scoring_set = current_set(session, evaluation.id)
+    if scoring_set is None:
+        return None
+    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+    judged: dict[str, set[str]] = {}
+    for query, name in session.execute(
+        sa.select(Query.external_id, Judgment.document)
+        .join(Query, Query.id == Judgment.query_id)
+        .where(Judgment.revision_id == scoring_set.revision_id, *seen)
+    ):
+        judged.setdefault(query, set()).add(name)
+    lines = ranked_lines(run, scoring_set.settings.compat)
+    shares = []
+    for query, first, last in zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True):
+        if query in judged and last > first:
+            top = lines.document[first : min(last, first + FIRST)].tolist()
+            shares.append(sum(document.decode() in judged[query] for document in top) / len(top))
+    return float(np.mean(shares)) if shares else None

@@ -1,0 +1,73 @@
+"""What an evaluation asks of a submission, as its organisers see it."""
+
+import datetime as dt
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.formats import FileRules
+from leaderboard.lookup import file_rules, form_fields, standing_agreements
+from leaderboard.models import Acceptance, Agreement, Evaluation, Submission
+from leaderboard.reads.organising.rooms import organised_evaluation
+from leaderboard.rules.form_fields import FormField
+
+__all__ = ["OrganisedAgreement", "OrganisedField", "OrganisedForm", "organised_form"]
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedField:
+    """A field, and how many runs answered it."""
+
+    field: FormField
+    answered: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedAgreement:
+    """The standing version of an agreement, and how many accounts accepted it."""
+
+    key: str
+    version: int
+    title: str
+    text: str
+    since: dt.datetime
+    accepted: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisedForm:
+    """others: slug and title of the campaign's other evaluations, whose form could be copied, the newest first."""
+
+    fields: tuple[OrganisedField, ...]
+    agreements: tuple[OrganisedAgreement, ...]
+    rules: FileRules
+    others: tuple[tuple[str, str], ...]
+
+
+def organised_form(session: Session, actor: Actor, campaign: str, evaluation: str, _: dt.datetime) -> OrganisedForm:
+    """Raises NotFound also for whoever does not organise the campaign."""
+    found = organised_evaluation(session, actor, campaign, evaluation)
+    answers = session.scalars(sa.select(Submission.answers).where(Submission.evaluation_id == found.id)).all()
+    of_versions = session.execute(
+        sa.select(Acceptance.agreement_id.label("agreement"), sa.func.count().label("accounts"))
+        .join(Agreement)
+        .where(Agreement.evaluation_id == found.id)
+        .group_by(Acceptance.agreement_id)
+    )
+    counts: dict[int, int] = {row.agreement: row.accounts for row in of_versions}
+    others = session.execute(
+        sa.select(Evaluation.slug, Evaluation.title)
+        .where(Evaluation.campaign_id == found.campaign_id, Evaluation.id != found.id)
+        .order_by(Evaluation.period_key.desc(), Evaluation.id)
+    )
+    return OrganisedForm(
+        fields=tuple(OrganisedField(one, sum(one.key in given for given in answers)) for one in form_fields(found)),
+        agreements=tuple(
+            OrganisedAgreement(one.key, one.version, one.title, one.text, one.created_at, counts.get(one.id, 0))
+            for one in standing_agreements(session, found.id)
+        ),
+        rules=file_rules(found),
+        others=tuple((slug, title) for slug, title in others),
+    )

@@ -1,0 +1,90 @@
+"""`leaderboard check`: what would become of a run, offline and against an evaluation; and `leaderboard form`."""
+
+from pathlib import Path
+
+import pytest
+
+from leaderboard import cli
+from leaderboard.access import CONSOLE
+from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
+from leaderboard.models import Campaign, Evaluation
+from tests.support.world import RUN, World
+
+PLACE = "news/2026"
+
+
+@pytest.fixture
+def run_file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.run"
+    path.write_text(RUN)
+    return path
+
+
+@pytest.fixture(params=["sqlite"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def place_of(world: World, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", world.config.database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", world.config.store_url)
+    with world.database.read() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation)
+        return f"{session.get_one(Campaign, evaluation.campaign_id).slug}/{evaluation.slug}"
+
+
+def test_a_sound_run_is_described_and_its_exit_status_is_0(
+    run_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queries = tmp_path / "queries.tsv"
+    queries.write_text("q1\tone\nq2\ttwo\nq3\tthree\n")
+    assert cli.run(["check", str(run_file), "--queries", str(queries), "--document-pattern", "d[0-9]"]) == 0
+    said = capsys.readouterr().out
+    assert "a.run: 3 lines, 2 queries, 1 to 2 (median 1) documents a query, tag a-run" in said
+    assert "2 of 3 queries have a list\nno list for q3\n" in said
+    assert "nothing speaks against submitting it" in said
+
+
+def test_what_is_wrong_is_grouped_and_the_exit_status_is_1(
+    run_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["check", str(run_file), "--document-pattern", "doc-[0-9]+"]) == 1
+    said = capsys.readouterr().out
+    assert "a.run would be rejected: 3 problems\n  line 1: document d2 has not the form" in said
+    assert "warning: All 3 lines name documents that are not of this collection, such as d2, d1, d3." in said
+    judgments = tmp_path / "judgments"
+    judgments.write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    assert cli.run(["check", str(judgments)]) == 1
+    assert "both lines: the decision is neither Y nor N; it looks like judgments" in capsys.readouterr().out
+    assert cli.run(["check", str(run_file), "--document-pattern", "("]) == 2
+
+
+def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
+    world: World, run_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_of(world, monkeypatch)
+    assert cli.run(["check", str(run_file), "--evaluation", place]) == 1
+    assert (
+        "warning: AQWV is shown here, and this run has neither decisions nor a threshold θ" in capsys.readouterr().out
+    )
+    ids, terms = tmp_path / "ids", tmp_path / "terms"
+    ids.write_text("d1\nd2\n")
+    terms.write_text("Do no harm.")
+    assert cli.run(["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]) == 0
+    assert cli.run(["form", "field", place, "model", "--label", "Model", "--kind", "number"]) == 0
+    assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
+    assert cli.run(["form", "field", place, "Model", "--label", "x"]) == 2
+    with world.database.read() as session:
+        evaluation = find_evaluation(session, CONSOLE, *place.split("/"))
+        assert (file_rules(evaluation).documents, file_rules(evaluation).most_documents) == (2, 5)
+        assert [field.key for field in form_fields(evaluation)] == ["model"]
+        assert [one.text for one in standing_agreements(session, evaluation.id)] == ["Do no harm."]
+    capsys.readouterr()
+    assert cli.run(["check", str(run_file), "--evaluation", place, "--threshold", "0"]) == 1
+    assert "line 3: document d3 is not of this collection" in capsys.readouterr().out
+    assert cli.run(["form", "show", place]) == 0
+    assert "most_documents" in capsys.readouterr().out
+    assert cli.run(["form", "remove", place, "model"]) == 0
+    assert cli.run(["form", "agreement", place, "terms", "--end"]) == 0
+    assert cli.run(["form", "rules", place, "--no-documents"]) == 0

@@ -1,0 +1,87 @@
+"""Runs that wait for a yes: all of one or nothing, and the quotas hold."""
+
+import datetime as dt
+from typing import Any
+
+import sqlalchemy as sa
+
+from leaderboard.errors import NotFound, QuotaSpent
+from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission, System, Team
+from leaderboard.services import staging, submissions
+from leaderboard.services.events import present
+from leaderboard.services.staging import Given
+from tests.support.refused import refused
+from tests.support.world import RUN, World
+
+
+def stage(world: World, text: str = RUN, **given: Any) -> int:
+    upload, now = world.receive(text), present()
+    with world.database.write() as session:
+        evaluation, team = session.get_one(Evaluation, world.evaluation), session.get_one(Team, world.team)
+        place = submissions.hold_place(
+            session, world.ada, evaluation, team, begun_at=now, now=now, expires_at=now + dt.timedelta(hours=1)
+        )
+        staged = staging.stage(
+            session, world.ada, evaluation, team, upload, Given(None, **{"new_system": "Heron", **given}),
+            begun_at=now, received_at=now, place=place, now=now,
+        )  # fmt: skip
+        return staged.id
+
+
+def confirm(world: World, staged: int, now: dt.datetime | None = None) -> int:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation)
+        return staging.confirm(session, world.ada, evaluation, staged, now or present()).id
+
+
+def test_a_yes_submits_the_run_as_it_was_sent_and_leaves_nothing_waiting(world: World) -> None:
+    run = confirm(world, stage(world, label="first", threshold=0.5, notes="note"))
+    [submission] = world.all(sa.select(Submission))
+    assert (submission.id, submission.label, submission.threshold, submission.notes) == (run, "first", 0.5, "note")
+    assert submission.begun_at == submission.received_at
+    assert [one.name for one in world.all(sa.select(System))] == ["Heron"]
+    for table in (StagedRun, Arrival):
+        assert world.all(sa.select(table)) == []
+    [use] = world.all(sa.select(PersonalUse))
+    assert (use.used, use.rejected_today) == (1, 0)
+
+
+def test_a_yes_is_taken_once(world: World) -> None:
+    staged = stage(world)
+    confirm(world, staged)
+    with refused(world.database, NotFound, "submission"):
+        confirm(world, staged)
+
+
+def test_a_yes_that_comes_too_late_changes_nothing(world: World) -> None:
+    staged = stage(world)
+    with refused(world.database, NotFound, "staged_run"):
+        confirm(world, staged, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1))
+
+
+def test_runs_that_wait_hold_their_places(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    staged = stage(world)
+    with refused(world.database, QuotaSpent, "staged_run"):
+        stage(world, RUN.replace("a-run", "b-run"))
+    confirm(world, staged)
+
+
+def test_a_no_frees_the_place_and_counts_the_file(world: World) -> None:
+    world.change_evaluation(daily_quota=1)
+    staged = stage(world)
+    with world.database.write() as session:
+        staging.discard(session, world.ada, session.get_one(Evaluation, world.evaluation), staged, present())
+    [use] = world.all(sa.select(PersonalUse))
+    assert (use.used, use.rejected_today) == (0, 1)
+    assert world.all(sa.select(Arrival)) == []
+    confirm(world, stage(world))
+
+
+def test_what_waits_in_vain_is_swept_and_stays_counted(world: World) -> None:
+    stage(world)
+    with world.database.write() as session:
+        assert staging.sweep(session, present()) == 0
+        assert staging.sweep(session, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1)) == 1
+    [use] = world.all(sa.select(PersonalUse))
+    assert use.rejected_today == 1

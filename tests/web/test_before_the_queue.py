@@ -1,0 +1,292 @@
+"""What stands between form and queue: a check that keeps nothing, and warnings that ask for a yes."""
+
+import datetime as dt
+import gzip
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from flask import Flask
+
+from leaderboard.access import CONSOLE
+from leaderboard.formats import document_list
+from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission
+from leaderboard.rules.phases import Opening
+from leaderboard.services import evaluations, judgments, queries, staging, submission_forms
+from leaderboard.services.events import present
+from leaderboard.store import RunStore
+from leaderboard.worker.housekeeping import remove_orphans
+from tests.support.world import judged
+from tests.web.conftest import RUN, Reader, World
+
+FORM = "/campaigns/harbour/2025/submit"
+CHECK = "/campaigns/harbour/2025/check"
+STAGED = staging.STAGED_SECONDS
+
+
+@pytest.fixture(params=["sqlite"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """Runs that wait are tried on both engines in tests/services/test_staging.py."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def measured(world: World) -> World:
+    world.measure("AP", "SetF")
+    return world
+
+
+@pytest.fixture
+def of_collection(world: World) -> World:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        listed = document_list(io.BytesIO("".join(f"d{n}\n" for n in range(20)).encode()))
+        submission_forms.set_documents(session, CONSOLE, evaluation, listed)
+    return world
+
+
+def fields(world: World, **more: str) -> dict[str, str]:
+    return {"system": str(world.system.id), "designation": "contrastive", **more}
+
+
+def count(world: World, table: type) -> int:
+    with world.database.read() as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+
+
+def rejected_today(world: World) -> int:
+    with world.database.read() as session:
+        return session.scalars(sa.select(PersonalUse.rejected_today)).one()
+
+
+def files_in(app: Flask) -> list[Path]:
+    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
+
+
+def check(reader: Reader, run: str | bytes, filename: str = "a.run", **more: str) -> str:
+    answer = reader.send(CHECK, run, filename, **more)
+    assert answer.status_code == 200, answer.status
+    return answer.text
+
+
+def test_a_run_without_decisions_and_threshold_asks_for_a_yes_where_a_measure_counts_what_was_returned(
+    app: Flask, measured: World, participant: Reader
+) -> None:
+    answer = participant.send(FORM, RUN, **fields(measured, label="my label"))
+    assert answer.location == f"{FORM}/1"
+    assert count(measured, Submission) == 0
+    page = participant.get(answer.location)
+    assert "this run has neither decisions nor a threshold θ: every document that it lists counts as returned" in page
+    assert "waits for your yes" in participant.get(FORM)
+    said_yes = participant.post(answer.location)
+    assert said_yes.location == "/submissions/1"
+    with measured.database.read() as session:
+        run = session.scalars(sa.select(Submission)).one()
+        assert (run.label, run.threshold, run.late) == ("my label", None, False)
+    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 0)
+    assert [path.name for path in files_in(app) if path.parent.parent.name == "runs"] == [run.sha256]
+    assert participant.post(answer.location).status_code == 404
+
+
+def test_a_run_with_a_threshold_or_with_decisions_goes_in_at_once(measured: World, participant: Reader) -> None:
+    assert participant.send(FORM, RUN, **fields(measured, threshold="0.5")).location == "/submissions/1"
+    assert participant.send(FORM, "q1 d1 Y 0.5\n", **fields(measured)).location == "/submissions/2"
+
+
+def test_a_run_of_another_collection_asks_for_a_yes_and_says_whose_it_seems_to_be(
+    of_collection: World, participant: Reader
+) -> None:
+    with of_collection.database.write() as session:
+        campaign = session.get_one(Evaluation, of_collection.evaluation.id).campaign
+        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "Harbour 2026", "2026")
+        queries.import_queries(session, CONSOLE, other, _rows("t1", "t2"))
+        submission_forms.set_rules(session, CONSOLE, other, document_pattern="new-[0-9]+")
+    run = "t1 Q0 new-1 1 2 a\nt1 Q0 new-2 2 1 a\nt2 Q0 new-3 1 1 a\n"
+    answer = participant.send(FORM, run, **fields(of_collection))
+    page = participant.get(answer.location)
+    assert (
+        "All 3 lines name documents that are not of this collection, such as new-1, new-2, new-3."
+        " It looks like a run for Harbour 2026."
+    ) in page
+    assert "It would be rejected" in page
+
+
+def test_a_run_that_was_sent_before_by_the_same_team_asks_for_a_yes(
+    world: World, participant: Reader, other: Reader
+) -> None:
+    assert participant.send(FORM, RUN, **fields(world, label="first")).location == "/submissions/1"
+    packed = gzip.compress(RUN.encode())
+    answer = participant.send(FORM, packed, filename="b.gz", **fields(world))
+    page = participant.get(answer.location)
+    assert "Your team has submitted a file with the same text before: first" in page
+    beta = fields(world, system=f"new-{world.teams['beta'].id}", system_name="B")
+    assert other.send(FORM, RUN, **beta).location == "/submissions/2"
+
+
+def test_nobody_else_sees_or_confirms_or_gives_up_a_run_that_waits(
+    measured: World, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    address = participant.send(FORM, RUN, **fields(measured)).location
+    for name in ("ben", "eve", "orla"):
+        reader(name).get(address, status=404)
+        assert reader(name).post(address).status_code == 404
+        assert reader(name).post(f"{address}/discard").status_code == 404
+    participant.get("/campaigns/harbour/1999/submit/1", status=404)
+    assert (count(measured, StagedRun), count(measured, Submission)) == (1, 0)
+
+
+def test_a_run_that_waits_is_not_confirmed_under_another_evaluation(measured: World, participant: Reader) -> None:
+    with measured.database.write() as session:
+        campaign = session.get_one(Evaluation, measured.evaluation.id).campaign
+        evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "Harbour 2026", "2026")
+    participant.send(FORM, RUN, **fields(measured))
+    assert participant.post("/campaigns/harbour/2026/submit/1").status_code == 404
+    assert count(measured, Submission) == 0
+
+
+def test_a_run_that_waits_holds_its_place_and_a_no_gives_it_back_and_counts_the_file(
+    measured: World, participant: Reader
+) -> None:
+    measured.change(daily_quota=1)
+    address = participant.send(FORM, RUN, **fields(measured)).location
+    refused = participant.send(FORM, RUN, **fields(measured, threshold="1"))
+    assert refused.status_code == 429
+    assert participant.post(f"{address}/discard").location == FORM
+    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)
+    assert participant.send(FORM, RUN, **fields(measured, threshold="1")).status_code == 302
+    assert count(measured, Submission) == 1
+
+
+def test_a_run_whose_time_is_over_is_gone_and_swept_and_its_file_too(
+    app: Flask, measured: World, participant: Reader
+) -> None:
+    address = participant.send(FORM, RUN, **fields(measured)).location
+    later = present() + dt.timedelta(seconds=STAGED + 1)
+    store: RunStore = app.extensions["store"]
+    assert remove_orphans(measured.database, store, 0.0) == 0
+    app.extensions["clock"] = lambda: later
+    participant.get(address, status=404)
+    assert participant.post(address).status_code == 404
+    with measured.database.write() as session:
+        session.execute(sa.update(StagedRun).values(expires_at=present() - dt.timedelta(seconds=1)))
+    assert remove_orphans(measured.database, store, 0.0) == 1
+    assert (count(measured, StagedRun), count(measured, Submission)) == (0, 0)
+
+
+def test_a_yes_comes_before_closing_opens_anything_or_not_at_all(
+    app: Flask, measured: World, participant: Reader
+) -> None:
+    closes = dt.datetime(2026, 6, 30, 12, 0, tzinfo=dt.UTC)
+    moment = [closes - dt.timedelta(seconds=10)]
+    app.extensions["clock"] = lambda: moment[0]
+    measured.change(closes_at=closes, results=Opening.CLOSED)
+    first = participant.send(FORM, RUN, **fields(measured)).location
+    second = participant.send(FORM, f"{RUN}q3 Q0 d9 2 0.1 a\n", **fields(measured)).location
+    moment[0] = closes + dt.timedelta(seconds=59)
+    assert participant.post(first).location == "/submissions/1"
+    moment[0] = closes + dt.timedelta(seconds=60)
+    assert participant.post(second).status_code == 404
+    with measured.database.read() as session:
+        assert session.scalars(sa.select(Submission.late)).all() == [False]
+
+
+def test_a_yes_to_what_can_be_no_more_is_refused_and_nothing_is_lost(measured: World, participant: Reader) -> None:
+    address = participant.send(FORM, RUN, **fields(measured)).location
+    measured.change(closes_at=present() - dt.timedelta(days=1))
+    answer = participant.post(address)
+    assert answer.location == address
+    assert "it takes no late runs" in participant.get(address)
+    assert (count(measured, StagedRun), count(measured, Submission)) == (1, 0)
+
+
+THREE_COLUMNS = (
+    "all 6,000 lines: expected 6 columns, found 3 (query Q0 document rank score tag); it looks like query, document and"
+    " score alone"
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("query,document,score\nq1;d1\n", "expected 3 columns"),
+        ("q1 d1 0.5\n" * 6000, THREE_COLUMNS),
+        ("q1 0 d1 1\nq1 0 d2 0\n", "it looks like judgments"),
+        ("%PDF-1.7 nonsense\n", "is a PDF document"),
+        ("q1,d1,0.5\nq1,d2,0.4\n", "it looks like CSV"),
+    ],
+)
+def test_a_check_groups_what_is_wrong_and_says_what_the_file_looks_like(
+    app: Flask, world: World, participant: Reader, content: str, says: str
+) -> None:
+    page = check(participant, content)
+    assert "It would be rejected" in page
+    assert says in page
+    assert files_in(app) == []
+
+
+def test_a_check_says_how_much_of_the_queries_and_how_deep(world: World, participant: Reader, app: Flask) -> None:
+    page = check(participant, RUN + "q9 Q0 d1 1 1 alpha\n")
+    assert "3 of the 3 listed here have a list" in page
+    assert "1 query is not among those listed here: q9" in page
+    assert "median 1" in page
+    assert (files_in(app), count(world, Submission), count(world, StagedRun), count(world, PersonalUse)) == (
+        [],
+        0,
+        0,
+        0,
+    )
+
+
+def test_a_check_needs_an_account_a_token_and_a_file(visitor: Reader, participant: Reader) -> None:
+    assert visitor.client.get(CHECK).location == f"/login?next={CHECK}"
+    assert visitor.client.post(CHECK).status_code == 302
+    assert participant.send(CHECK, None).status_code == 400
+    assert participant.client.post(CHECK, data={"run": (io.BytesIO(b"x"), "a.run")}).status_code == 400
+
+
+def test_hidden_queries_are_not_told_from_queries_that_there_are_not(
+    world: World, participant: Reader, organiser: Reader
+) -> None:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        evaluation.closes_at = present() + dt.timedelta(days=1)
+        queries.import_queries(session, CONSOLE, evaluation, _rows("secret"), queries.Split.HIDDEN)
+    pages = [check(participant, f"{RUN}{name} Q0 d1 1 1 alpha\n") for name in ("secret", "nobody")]
+    one, other = (page.partition("<main")[2].replace("nobody", "secret") for page in pages)
+    assert "1 query is not among those listed here: secret" in one
+    assert one.count("secret") == other.count("secret")
+    assert "not among" not in check(organiser, f"{RUN}secret Q0 d1 1 1 alpha\n")
+
+
+def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: World, participant: Reader) -> None:
+    def answers() -> str:
+        page = check(participant, RUN).partition("<main")[2]
+        staged = participant.send(FORM, RUN, **fields(world)).location
+        shown = participant.get(staged).partition("<main")[2] if "submit" in staged else staged
+        participant.post(f"{staged}/discard")
+        return page + shown
+
+    world.measure("AP", "SetF")
+    world.change(closes_at=present() + dt.timedelta(days=1), details=Opening.CLOSED)
+    before = answers()
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        judgments.import_judgments(session, CONSOLE, evaluation, judged("q1 0 d1 0\nq2 0 d7 1\nq3 0 d6 1\n"))
+    assert _without_times(answers()) == _without_times(before)
+    assert "Judged among the first ten" not in before
+    world.change(details=Opening.ALWAYS)
+    # q1: d1 is judged and d2 is not; q2: d4 is not judged; q3: d6 is. (1/2 + 0 + 1) / 3
+    assert "50&nbsp;%" in check(participant, RUN).partition("Judged among the first ten")[2][:60]
+
+
+def _without_times(page: str) -> str:
+
+    return re.sub(r"submit/\d+|\d+ \w+ \d{4}, [\d:]+ UTC|[\d-]+T[\d:]+Z|value=\"[^\"]*\"", "", page)
+
+
+def _rows(*names: str) -> list[queries.QueryRow]:
+    return [queries.QueryRow(name, "", ()) for name in names]

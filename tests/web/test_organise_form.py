@@ -1,0 +1,124 @@
+"""The organiser's page of what a submission form asks."""
+
+import io
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sa
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import TestResponse, encode_multipart
+
+from leaderboard.access import CONSOLE
+from leaderboard.lookup import file_rules, form_fields, standing_agreements
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.rules.form_fields import FieldKind, ShownTo
+from leaderboard.services import campaigns, evaluations, submission_forms
+from tests.web.conftest import Reader, World
+
+PAGE = "/organise/harbour/2025/form"
+FIELD = {"key": "model", "label": "Kind of <model>", "kind": "choice", "choices": "sparse\r\ndense\r\n"}
+SHOWN = {"shown_to": "everyone", "column": "y", "filter": "y"}
+
+
+@pytest.fixture(params=["sqlite"])
+def engine_name(request: pytest.FixtureRequest) -> str:
+    """What the services write is tried on both engines in tests/services/test_submission_forms.py."""
+    name: str = request.param
+    return name
+
+
+def evaluation(world: World) -> Evaluation:
+    with world.database.read() as session:
+        return session.get_one(Evaluation, world.evaluation.id)
+
+
+def send_list(reader: Reader, content: bytes, **fields: str) -> TestResponse:
+    file = FileStorage(io.BytesIO(content), "ids.txt")
+    boundary, body = encode_multipart({"csrf_token": reader.token(), **fields, "documents": file})
+    return reader.client.post(
+        f"{PAGE}/documents", data=body, content_type=f'multipart/form-data; boundary="{boundary}"'
+    )
+
+
+def test_a_field_is_added_changed_and_removed(world: World, organiser: Reader, participant: Reader) -> None:
+    assert organiser.post(f"{PAGE}/field", **FIELD, **SHOWN).location == PAGE
+    [field] = form_fields(evaluation(world))
+    assert (field.key, field.kind, field.choices) == ("model", FieldKind.CHOICE, ("sparse", "dense"))
+    assert (field.shown_to, field.column, field.filter, field.required) == (ShownTo.EVERYONE, True, True, False)
+    page = organiser.get(PAGE)
+    assert "Kind of &lt;model&gt;" in page
+    assert "Kind of &lt;model&gt; (optional)" in participant.get("/campaigns/harbour/2025/submit")
+    assert 'value="model"' in organiser.get(f"{PAGE}?field=model")
+    organiser.post(f"{PAGE}/field", **{**FIELD, "label": "Model", "required": "y"}, shown_to="team")
+    [field] = form_fields(evaluation(world))
+    assert (field.label, field.required, field.column) == ("Model", True, False)
+    assert organiser.post(f"{PAGE}/field/remove", key="model").location == PAGE
+    assert form_fields(evaluation(world)) == ()
+    assert organiser.post(f"{PAGE}/field/remove", key="model").status_code == 404
+
+
+def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(world: World, organiser: Reader) -> None:
+    answer = organiser.post(f"{PAGE}/field", **{**FIELD, "choices": "one"}, shown_to="team", column="y")
+    assert answer.status_code == 400
+    assert "<title>Error: " in answer.text
+    for name in ("choices", "shown_to"):
+        assert f'id="{name}-error"' in answer.text
+    assert "Kind of &lt;model&gt;" in answer.text
+    answer = organiser.post(f"{PAGE}/rules", most_documents="5", least_documents="9", document_pattern="(a")
+    assert answer.status_code == 400
+    assert "a bracket ( is not closed" in answer.text.lower()
+    assert organiser.post(f"{PAGE}/rules", most_documents="many").status_code == 400
+    assert organiser.post(f"{PAGE}/agreement", key="terms", title="", wording="").status_code == 400
+    assert organiser.post(f"{PAGE}/field", **FIELD, shown_to="nobody").status_code == 400
+    assert (evaluation(world).form_fields, evaluation(world).file_rules) == ([], {})
+
+
+def test_an_agreement_is_stated_revised_and_ended(world: World, organiser: Reader) -> None:
+    organiser.post(f"{PAGE}/agreement", key="terms", title="Terms", wording="Do no harm.")
+    organiser.post(f"{PAGE}/agreement", key="terms", title="Terms", wording="Do some good.")
+    page = organiser.get(f"{PAGE}?agreement=terms")
+    assert "Terms, version 2: accepted by 0 accounts" in page
+    assert "The next version of Terms" in page
+    organiser.post(f"{PAGE}/agreement/end", key="terms")
+    with world.database.read() as session:
+        assert standing_agreements(session, world.evaluation.id) == []
+
+
+def test_rules_and_a_list_of_documents_are_set_and_dropped(world: World, organiser: Reader) -> None:
+    organiser.post(f"{PAGE}/rules", most_documents="1000", every_query="y", document_pattern=r"d\d+", tag_pattern="")
+    assert send_list(organiser, b"d1\nd2\nd3\n").location == PAGE
+    rules = file_rules(evaluation(world))
+    assert (rules.most_documents, rules.every_query, rules.document_pattern) == (1000, True, r"d\d+")
+    assert rules.documents == 3
+    assert "The list has 3 documents" in organiser.get(PAGE)
+    refused = send_list(organiser, b"d1\nd2 d3\n")
+    assert (refused.status_code, "line 2: expected 1 columns" in refused.text) == (400, True)
+    assert send_list(organiser, b"%PDF-1.7").status_code == 400
+    assert file_rules(evaluation(world)).documents == 3
+    assert send_list(organiser, b"", drop="yes").location == PAGE
+    assert file_rules(evaluation(world)).documents == 0
+
+
+def test_what_another_evaluation_asks_is_taken_over_within_the_campaign_only(world: World, organiser: Reader) -> None:
+    organiser.post(f"{PAGE}/field", **FIELD, **SHOWN)
+    with world.database.write() as session:
+        campaign = session.get_one(Campaign, world.campaign.id)
+        evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "Harbour 2026", "2026")
+        other = campaigns.create_campaign(session, CONSOLE, "quay", "Quay", measures=["AP"], primary_measure="AP")
+        strange = evaluations.create_evaluation(session, CONSOLE, other, "2024", "Quay 2024", "2024")
+        submission_forms.state_agreement(session, CONSOLE, strange, "terms", "Terms", "sekret")
+    assert organiser.post("/organise/harbour/2026/form/copy", source="2025").location == "/organise/harbour/2026/form"
+    with world.database.read() as session:
+        made = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
+        assert [field.key for field in form_fields(made)] == ["model"]
+    assert organiser.post("/organise/harbour/2026/form/copy", source="2024").status_code == 404
+
+
+def test_nobody_but_organisers_finds_the_page_or_changes_anything(
+    world: World, reader: Callable[[str], Reader]
+) -> None:
+    for name in ("ada", "eve"):
+        reader(name).get(PAGE, status=404)
+        assert reader(name).post(f"{PAGE}/field", **FIELD, **SHOWN).status_code == 404
+        assert send_list(reader(name), b"d1\n").status_code in (404, 400)
+    assert (evaluation(world).form_fields, evaluation(world).file_rules) == ([], {})
