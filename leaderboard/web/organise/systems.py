@@ -44,18 +44,18 @@ def index(campaign: str) -> ResponseReturnValue:
     return render_template("organise/systems/list.html", systems=read(organised_systems, campaign))
 
 
-@blueprint.get(f"{ADDRESS}/<int:system>")
+@blueprint.get(f"{ADDRESS}/<int:system_id>")
 @organised
-def show(campaign: str, system: int) -> ResponseReturnValue:
-    found = read(organised_system, campaign, system)
+def show(campaign: str, system_id: int) -> ResponseReturnValue:
+    found = read(organised_system, campaign, system_id)
     known = {name: getattr(found, name) for name in ("description", "code_url", "paper_url")}
     return form_page("organise/systems/form.html", SystemForm.on(kind=found.kind.value, **known), system=found)
 
 
-@blueprint.post(f"{ADDRESS}/<int:system>")
+@blueprint.post(f"{ADDRESS}/<int:system_id>")
 @organised
-def change(campaign: str, system: int) -> ResponseReturnValue:
-    found, form = read(organised_system, campaign, system), SystemForm.on()
+def change(campaign: str, system_id: int) -> ResponseReturnValue:
+    found, form = read(organised_system, campaign, system_id), SystemForm.on()
     if not form.validate():
         return form_page("organise/systems/form.html", form, system=found)
     texts = {name: form.text(name) for name in ("description", "code_url", "paper_url")}

@@ -17,7 +17,7 @@ from leaderboard.web.organise import organised
 blueprint = Blueprint("organise_teams", __name__, url_prefix="/organise")
 
 ADDRESS = "/<campaign>/teams"
-ONE = f"{ADDRESS}/<int:team>"
+ONE = f"{ADDRESS}/<int:team_id>"
 UNITE, APART = "one", "apart"
 
 
@@ -37,37 +37,37 @@ def index(campaign: str) -> ResponseReturnValue:
 
 @blueprint.get(ONE)
 @organised
-def show(campaign: str, team: int) -> ResponseReturnValue:
-    found = read(organised_team, campaign, team)
-    return _show(campaign, team, NameForm(name=found.name))
+def show(campaign: str, team_id: int) -> ResponseReturnValue:
+    found = read(organised_team, campaign, team_id)
+    return _show(campaign, team_id, NameForm(name=found.name))
 
 
 @blueprint.post(ONE)
 @organised
-def rename(campaign: str, team: int) -> ResponseReturnValue:
-    found, form = read(organised_team, campaign, team), NameForm()
+def rename(campaign: str, team_id: int) -> ResponseReturnValue:
+    found, form = read(organised_team, campaign, team_id), NameForm()
     if not form.validate():
-        return _show(campaign, team, form)
+        return _show(campaign, team_id, form)
     try:
         with writing() as session:
             own = session.get_one(Team, found.id)
             teams.rename_team(session, actor(), own, form.text("name"), form.text("slug").strip() or None)
     except (Conflict, InvalidFields) as error:
-        return _show(campaign, team, form, error)
+        return _show(campaign, team_id, form, error)
     flash(f"The team is called {form.text('name').strip()} now; its old address leads to the new one.")
     return redirect(url_for(".index", campaign=campaign))
 
 
 @blueprint.get(f"{ONE}/merge")
 @organised
-def ask_merge(campaign: str, team: int) -> ResponseReturnValue:
-    return render_template("organise/teams/merge.html", merging=_merging(campaign, team), changed=False)
+def ask_merge(campaign: str, team_id: int) -> ResponseReturnValue:
+    return render_template("organise/teams/merge.html", merging=_merging(campaign, team_id), changed=False)
 
 
 @blueprint.post(f"{ONE}/merge")
 @organised
-def merge(campaign: str, team: int) -> ResponseReturnValue:
-    found = _merging(campaign, team)
+def merge(campaign: str, team_id: int) -> ResponseReturnValue:
+    found = _merging(campaign, team_id)
     chosen = {twin.id: request.form.get(f"twin-{twin.id}") for twin in found.twins}
     if request.form.get("seen") != found.seen or not set(chosen.values()) <= {UNITE, APART}:
         return render_template("organise/teams/merge.html", merging=found, changed=True), 409
@@ -78,22 +78,22 @@ def merge(campaign: str, team: int) -> ResponseReturnValue:
             merge_teams(session, actor(), source, target, unite=unite)
     except (Conflict, InvalidFields) as error:
         flash(error.message, "warning")
-        return redirect(url_for(".ask_merge", campaign=campaign, team=team, into=found.target.id))
+        return redirect(url_for(".ask_merge", campaign=campaign, team_id=team_id, into=found.target.id))
     flash(f"{found.source.name} is a part of {found.target.name} now.")
     return redirect(url_for(".index", campaign=campaign))
 
 
 def _show(
-    campaign: str, team: int, form: NameForm, error: Conflict | InvalidFields | None = None
+    campaign: str, team_id: int, form: NameForm, error: Conflict | InvalidFields | None = None
 ) -> ResponseReturnValue:
-    found = read(organised_team, campaign, team)
-    others = [one for one in read(organised_teams, campaign) if one.id != team]
+    found = read(organised_team, campaign, team_id)
+    others = [one for one in read(organised_teams, campaign) if one.id != team_id]
     return form_page("organise/teams/show.html", form, error, team=found, others=others)
 
 
-def _merging(campaign: str, team: int) -> Merging:
-    """What the address asks for: `team` made a part of the one that `into` names. Raises NotFound."""
+def _merging(campaign: str, team_id: int) -> Merging:
+    """What the address asks for: `team_id` made a part of the one that `into` names. Raises NotFound."""
     into = request.args.get("into", None, type=read_whole)
     if into is None or not 0 < into < 2**31:
         raise NotFound("choose the team that it becomes a part of")
-    return read(merging, campaign, team, into)
+    return read(merging, campaign, team_id, into)
