@@ -3,6 +3,7 @@
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
+from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import ENDPOINTS, PREFIX
 
 blueprint = Blueprint("api_guide", __name__)
@@ -10,4 +11,5 @@ blueprint = Blueprint("api_guide", __name__)
 
 @blueprint.get("/api")
 def guide() -> ResponseReturnValue:
-    return render_template("api/guide.html", endpoints=ENDPOINTS, prefix=PREFIX)
+    by_scope = sorted(ENDPOINTS, key=lambda one: list(Scope).index(one.scope or Scope.READ))
+    return render_template("api/guide.html", endpoints=by_scope, prefix=PREFIX)
