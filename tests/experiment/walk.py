@@ -151,7 +151,6 @@ class Places:
         self._add(("key",), [("no-such-key",)])
         self._add(("api_token",), [*tokens, (9999,)])
         self._add(("token",), [("no-such-token",)])
-        self._add(("campaign", "system"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
         self._add(("provider",), [("nobody",)])
         self._add(("identity",), [(9999,)])
         self._add(("team", "asked"), [(teams[0][0], 9999)])
