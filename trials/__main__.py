@@ -9,6 +9,7 @@ import sys
 
 TRIALS = (
     "kill storm",
+    "import kills",
     "readers",
     "siege",
     "big run",

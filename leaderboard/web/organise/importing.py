@@ -40,8 +40,8 @@ SHOWN = 50  # runs that were refused, and files that nothing names, that a page 
 class ArchiveForm(Form):
     archive = FileField(
         "Archive",
-        description=f"A .zip, .tar or .tar.gz with {NAME} and the files that it names, as `leaderboard export` writes "
-        f"them; at most {MOST_RUNS} runs. You see what it makes before anything is made.",
+        description=f"A .zip, .tar or .tar.gz with {NAME} and the files that it names, as the command leaderboard "
+        f"export writes them; at most {MOST_RUNS} runs. You see what it makes before anything is made.",
     )
 
 
