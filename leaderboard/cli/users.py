@@ -6,10 +6,13 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
+from leaderboard.cli.options import OneOf, Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.reads.listings import list_accounts
-from leaderboard.services import addresses, closing, passwords, people
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import addresses, closing, passwords, people, tokens
+from leaderboard.services.events import present
 
 __all__ = ["user"]
 
@@ -138,6 +141,23 @@ def list_users() -> None:
             for one in list_accounts(session)
         ]
     print_table(("name", "email", "right", "state", "since"), rows, "no account yet; make one: leaderboard user add")
+
+
+@user.command()
+@click.argument("name")
+@click.option("--for", "purpose", required=True, help="What the token is for; its owner tells it by this.")
+@click.option("--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit or organise; every token reads.")
+@click.option("--days", type=Whole(1, tokens.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
+def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
+    """Make an API token of an account and print it, this once.
+
+    \b
+    leaderboard user token ada --for "the lab's machine" --scope submit --days 90
+    """
+    with writing() as session:
+        found = people.find_user(session, name)
+        made = tokens.make_token(session, CONSOLE, found, purpose, scopes, days=days, now=present())
+    click.echo(made)
 
 
 def _password(from_stdin: bool) -> str:

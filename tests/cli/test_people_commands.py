@@ -123,3 +123,11 @@ def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
     assert "there is a team 'Team Alder'" in refused("team", "add", "team  ALDER")
     assert refused("team", "add", "Other", "--slug", "Not A Slug").startswith("--slug: ")
     assert "did you mean team-alder?" in refused("team", "member", "add", "team-adler", "ada")
+
+
+def test_a_token_is_made_for_an_account_and_printed_once(ok: Says, refused: Says) -> None:
+    ok("user", "add", "ada", "--password-stdin", text=f"{PASSWORD}\n")
+    made = ok("user", "token", "ada", "--for", "a script", "--scope", "submit", "--days", "3").strip()
+    assert made.startswith("lb_")
+    assert len(made) > 40
+    assert "say what the token is for" in refused("user", "token", "ada", "--for", " ")
