@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import sqlalchemy as sa
-from werkzeug.routing import AnyConverter, Rule
+from werkzeug.routing import AnyConverter, IntegerConverter, Rule
 
 from leaderboard.models import (
     ApiToken,
@@ -120,6 +120,7 @@ class Places:
             systems = session.execute(
                 sa.select(Team.slug, System.slug).join(Team, Team.id == System.team_id).order_by(System.id)
             ).all()
+            numbers = session.scalars(sa.select(System.id).order_by(System.id)).all()
             members = session.execute(
                 sa.select(Team.slug, Membership.user_id).join(Team, Team.id == Membership.team_id).order_by(Team.id)
             ).all()
@@ -146,6 +147,7 @@ class Places:
         self._add(("campaign", "team"), [(campaigns[0][0], teams[0][0]), (campaigns[0][0], "nobody")])
         self._add(("team",), [*teams, ("nobody",)])
         self._add(("team", "system"), [*systems, (teams[0][0], "nothing")])
+        self._add(("campaign", "system"), [*((*campaigns[0], number) for number in numbers), (*campaigns[0], 9999)])
         self._add(("team", "member"), [*members, (teams[0][0], 9999)])
         self._add(("team", "invitation"), [*invitations, (teams[0][0], 9999)])
         self._add(("key",), [("no-such-key",)])
@@ -167,9 +169,12 @@ class Places:
             f"the experiment can't fill {rule.rule} ({rule.endpoint}): say in Places of tests/experiment/walk.py what "
             f"{' and '.join(sorted(parts))} can be"
         )
+        numbers = {name for name, each in rule._converters.items() if isinstance(each, IntegerConverter)}
         for place in self._known[parts]:
+            # Some rooms know by its number what pages know by its name.
+            numbered = {name: 1 for name in numbers if not str(place.get(name, 1)).isdigit()}
             for endings in _choices(chosen):
-                yield {**place, **endings}
+                yield {**place, **numbered, **endings}
 
 
 def _choices(chosen: Mapping[str, Iterable[str]]) -> Iterator[dict[str, str]]:
