@@ -60,7 +60,7 @@ class FieldForm(Form):
 
 
 class AgreementForm(Form):
-    key = StringField("Key", [Given("give a key")], description=KEY_HINT, render_kw=OFF)
+    key = StringField("Key", [Given("give a key")], description=KEY_HINT, render_kw=OFF, id="agreement-key")
     title = StringField("Title", [Given("give a title")], render_kw=OFF)
     wording = TextAreaField("Text", [Given("write what is to be accepted")], render_kw={"rows": 6})
 
