@@ -17,6 +17,7 @@ NESTED = 20  # blocks within blocks; deeper ones are text
 
 
 def init_app(app: Flask) -> None:
+    """Gives templates the filter."""
     app.jinja_env.filters["markdown"] = markdown
 
 

@@ -113,6 +113,7 @@ def claim(session: Session) -> int | None:
 
 
 def note_sent(session: Session, mail_id: int) -> None:
+    """It is out: it is tried no more."""
     mail = find_mail(session, mail_id)
     mail.sent_at, mail.failure = present(), ""
     if mail.kind is MailKind.CLOSED:
