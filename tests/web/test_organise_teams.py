@@ -1,12 +1,16 @@
 """The organiser's pages on teams and systems, what teams say of themselves, and the audit trail."""
 
+import ast
 import re
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from leaderboard import services
 from leaderboard.access import CONSOLE
 from leaderboard.models import Event, Submission, System
+from leaderboard.reads.organising.trail import WORDS
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import systems
@@ -75,6 +79,39 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     for old, new in (("/teams/beta", "/teams/alpha"), ("/teams/beta/searcher", "/teams/alpha/searcher")):
         assert participant.client.get(old).location == new
     organiser.get(f"/organise/harbour/teams/{beta}", status=404)
+
+
+def test_the_trail_names_what_events_know_by_number(world: World, organiser: Reader, both: int) -> None:
+    """Of a merge, which touches runs, systems and teams, and of what is part of an evaluation."""
+    alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
+    organiser.post("/organise/harbour/teams-let-in", team="beta")
+    ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
+    assert organiser.decide(ask, **{f"twin-{both}": "one"}).status_code == 302
+    sent = organiser.post("/organise/harbour/2025/queries/change", action="exclude", query="q1", because="no text")
+    assert sent.status_code == 302
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", organiser.get("/organise/harbour/trail")))
+    assert re.search(r"orla moved to another team run \d+ of Searcher by Alpha, Harbour 2025 team: Beta → Alpha", page)
+    assert "orla let a team into campaign Harbour team: Beta" in page
+    assert "orla left out of the figures query q1 of Harbour 2025" in page
+    assert re.search(r"switched the boards to scoring set \d+ of Harbour 2025, by revision 1 of the judgments by", page)
+    assert not re.search(r"\b(team|system|user|scoring): \d", page)
+
+
+def test_every_action_on_record_of_a_campaign_is_told_in_words() -> None:
+    """Of what services write; actions on accounts, and a team's own matters, are on no page."""
+    elsewhere = {
+        "verify", "add member", "change role", "invite", "join", "revoke", "leave", "remove member", "make token",
+        "revoke token", "link identity", "unlink identity", "ask to join", "accept request", "refuse request",
+        "take request back", "close", "register", "set password", "end sessions", "make admin", "unmake admin",
+        "let found campaigns", "let found no more campaigns", "remove address", "give address", "confirm address",
+        "set address", "choose mail",
+    }  # fmt: skip
+    written = set()
+    for path in Path(services.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "record":
+                written |= {one.value for one in ast.walk(call.args[2]) if isinstance(one, ast.Constant)}
+    assert {one for one in written if isinstance(one, str)} - WORDS.keys() - elsewhere == set()
 
 
 def test_a_renamed_team_is_found_under_its_old_address(

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,19 @@ from leaderboard.access import Actor
 from leaderboard.db import Base
 from leaderboard.errors import BadInput
 from leaderboard.lookup import stored_events
-from leaderboard.models import Campaign, Evaluation, Event, Submission, System, Team, User
+from leaderboard.models import (
+    Agreement,
+    Campaign,
+    Evaluation,
+    Event,
+    JudgmentRevision,
+    Query,
+    ScoringSet,
+    Submission,
+    System,
+    Team,
+    User,
+)
 from leaderboard.numbers import read_whole
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.reads.paging import Paging, paging_of
@@ -71,13 +83,47 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "remove organiser": "removed an organiser of",
     "let team in": "let a team into",
     "let team out": "took a team out of",
+    "let in instead": "let a team into, in the place of one that was merged into it,",
+    "archive": "archived",
+    "take out of the archive": "took out of the archive",
+    "make official": "changed whose judgments are the official ones of",
+    "set field": "made or changed a field of the form of",
+    "remove field": "removed a field of the form of",
+    "retire field": "asks a field no more in the form of",
+    "state agreement": "asks an agreement in the form of",
+    "end agreement": "asks an agreement no more in the form of",
+    "accept": "accepted",
+    "set file rules": "set the file rules of",
+    "set documents": "set the list of documents of",
+    "copy form": "took the form of another evaluation over into",
 }
 UNTOLD_COLUMNS = {  # what the rest of an event says already, or nobody reads
     "name_key", "holds_place", "problems", "settings_hash", "chosen_at", "scored_at", "ruled_at", "ruled_by_id",
     "withdrawn_at", "withdrawn_by_id",
 }  # fmt: skip
-UNTOLD_FACTS = {"figures", "digest", "scorings", "fields", "sha256", "settings"}
+UNTOLD_FACTS = {
+    "figures", "digest", "scorings", "scoring", "fields", "sha256", "settings", "attempt", "worker", "damaged",
+    "campaign", "evaluation", "holds_place",
+}  # fmt: skip
+FACTS = {"of": "from", "to": "its place goes to", "instead": "the primary run is", "primary": "the primary run is"}
+NUMBERS = {  # fact or column -> the table whose number it holds, where it holds one
+    "user": "user",
+    "team": "team",
+    "team_id": "team",
+    "system": "system",
+    "system_id": "system",
+    "of": "evaluation",
+    "source": "evaluation",
+    "to": "submission",
+    "before": "submission",
+    "instead": "submission",
+    "primary": "submission",
+    "revision_id": "judgment_revision",
+}
 COLUMNS = {
+    "team_id": "team",
+    "system_id": "system",
+    "revision_id": "judgments",
     "primary_submission_id": "primary run",
     "merged_into_id": "merged into",
     "opens_at": "opens",
@@ -258,13 +304,17 @@ class _Named:
 
 
 def _names(session: Session, events: Sequence[Event]) -> dict[tuple[str, int], _Named]:
-    """What the events are about, by name; what is not there any more has none."""
+    """What the events are about and tell of, by name; what is not there any more has none."""
     ids: dict[str, set[int]] = {}
     for event in events:
-        ids.setdefault(event.subject, set()).add(event.subject_id)
+        for table, number in _told_numbers(event):
+            ids.setdefault(table, set()).add(number)
+    return _names_of_places(session, ids) | _names_within(session, ids)
+
+
+def _names_of_places(session: Session, ids: Mapping[str, set[int]]) -> dict[tuple[str, int], _Named]:
     named: dict[tuple[str, int], _Named] = {}
-    told = {event.facts["user"] for event in events if isinstance(event.facts.get("user"), int)}
-    for user in session.scalars(sa.select(User).where(User.id.in_(told | ids.get("user", set())))):
+    for user in session.scalars(sa.select(User).where(User.id.in_(ids.get("user", ())))):
         named["user", user.id] = _Named(user.name)
     for campaign in session.scalars(sa.select(Campaign).where(Campaign.id.in_(ids.get("campaign", ())))):
         named["campaign", campaign.id] = _Named(campaign.title)
@@ -275,6 +325,31 @@ def _names(session: Session, events: Sequence[Event]) -> dict[tuple[str, int], _
     systems = sa.select(System).where(System.id.in_(ids.get("system", ()))).options(sa.orm.joinedload(System.team))
     for system in session.scalars(systems):
         named["system", system.id] = _Named(f"{system.name} of {system.team.name}")
+    return named
+
+
+def _names_within(session: Session, ids: Mapping[str, set[int]]) -> dict[tuple[str, int], _Named]:
+    """Of what is part of an evaluation."""
+    named: dict[tuple[str, int], _Named] = {}
+    queries = sa.select(Query.id, Query.external_id, Evaluation.title).join(Evaluation)
+    for query in session.execute(queries.where(Query.id.in_(ids.get("query", ())))):
+        named["query", query.id] = _Named(f"{query.external_id} of {query.title}")
+    agreements = sa.select(Agreement.id, Agreement.key, Agreement.version, Evaluation.title).join(Evaluation)
+    for agreed in session.execute(agreements.where(Agreement.id.in_(ids.get("agreement", ())))):
+        named["agreement", agreed.id] = _Named(f"{agreed.key}, version {agreed.version}, of {agreed.title}")
+    revisions = sa.select(JudgmentRevision).where(JudgmentRevision.id.in_(ids.get("judgment_revision", ())))
+    for revision in session.scalars(revisions):
+        named["judgment_revision", revision.id] = _Named(f"revision {revision.number} by {revision.source}")
+    sets = (
+        sa.select(ScoringSet.id, Evaluation.title, JudgmentRevision.number, JudgmentRevision.source)
+        .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
+        .join(JudgmentRevision, JudgmentRevision.id == ScoringSet.revision_id)
+        .where(ScoringSet.id.in_(ids.get("scoring_set", ())))
+    )
+    for one in session.execute(sets):
+        named["scoring_set", one.id] = _Named(
+            f"{one.id} of {one.title}, by revision {one.number} of the judgments by {one.source}"
+        )
     runs = (
         sa.select(Submission)
         .where(Submission.id.in_(ids.get("submission", ())))
@@ -290,11 +365,28 @@ def _names(session: Session, events: Sequence[Event]) -> dict[tuple[str, int], _
     return named
 
 
+def _told_numbers(event: Event) -> Iterator[tuple[str, int]]:
+    """Every row that an event tells of by its number, as (table, number)."""
+    yield event.subject, event.subject_id
+    for name, value in event.facts.items():
+        for number in value if isinstance(value, list) else [value]:
+            if name in NUMBERS and type(number) is int:
+                yield NUMBERS[name], number
+    for thing, before in event.changed.items():
+        after = event.state.get(thing)
+        for columns in (before, after):
+            if not isinstance(columns, dict):
+                continue
+            for column in NUMBERS.keys() & columns.keys():
+                if isinstance(columns[column], str) and columns[column].isdecimal():
+                    yield NUMBERS[column], int(columns[column])
+
+
 def _row(event: Event, people: Mapping[int, str], names: Mapping[tuple[str, int], _Named]) -> TrailRow:
     called = SUBJECTS.get(event.subject, event.subject.replace("_", " "))
     named = names.get((event.subject, event.subject_id), _Named(""))
     thing = named.name if event.subject == "submission" and named.name else f"{called} {named.name or event.subject_id}"
-    changes = [change for name in event.state for change in _changes(event, name)]
+    changes = [change for name in event.state for change in _changes(event, name, names)]
     facts = []
     for name, value in event.facts.items():
         if name in UNTOLD_FACTS or value in ("", None):
@@ -304,10 +396,8 @@ def _row(event: Event, people: Mapping[int, str], names: Mapping[tuple[str, int]
                 changes = [change for change in changes if change.what != name]
                 changes.append(Change(name, str(value[0]), str(value[1])))
             continue
-        if name == "user" and ("user", value) in names:
-            value = names["user", value].name  # noqa: PLW2901  # the person's name in the place of a number
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        facts.append((name.replace("_", " "), text[:LONGEST_FACT]))
+        label = FACTS.get(name) or name.replace("_", " ")
+        facts.append((label, _fact(name, value, names)[:LONGEST_FACT]))
     return TrailRow(
         number=event.id,
         at=event.at,
@@ -323,13 +413,26 @@ def _row(event: Event, people: Mapping[int, str], names: Mapping[tuple[str, int]
     )
 
 
+def _fact(name: str, value: Any, names: Mapping[tuple[str, int], _Named]) -> str:
+    """A fact as a person reads it: names in the place of numbers of rows."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and name == "team":  # which it was, and which it is
+        return " → ".join(_fact(name, one, names) for one in value)
+    if isinstance(value, list):
+        return ", ".join(_fact(name, one, names) for one in value)
+    if isinstance(value, int) and (NUMBERS.get(name), value) in names:
+        return names[NUMBERS[name], value].name
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _who(event: Event, people: Mapping[int, str]) -> str:
     if event.actor_id is None:
         return "a worker" if event.action in OF_WORKER else "the command line"
     return people.get(event.actor_id, f"account {event.actor_id}")
 
 
-def _changes(event: Event, thing: str) -> list[Change]:
+def _changes(event: Event, thing: str, names: Mapping[tuple[str, int], _Named]) -> list[Change]:
     """What of one of the rows that the event is about was otherwise before it."""
     before, after = event.changed.get(thing), event.state[thing]
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -339,10 +442,21 @@ def _changes(event: Event, thing: str) -> list[Change]:
         return [Change(kind, "", "")]
     prefix = "" if kind == SUBJECTS.get(event.subject) or kind == event.subject else f"{kind}: "
     return [
-        Change(COLUMNS.get(column) or f"{prefix}{column.replace('_', ' ')}", _told(value), _told(after.get(column)))
+        Change(
+            COLUMNS.get(column) or f"{prefix}{column.replace('_', ' ')}",
+            _cell(column, value, names),
+            _cell(column, after.get(column), names),
+        )
         for column, value in before.items()
         if column not in UNTOLD_COLUMNS
     ]
+
+
+def _cell(column: str, value: Any, names: Mapping[tuple[str, int], _Named]) -> str:
+    told = _told(value)
+    if column in NUMBERS and told.isdecimal() and (NUMBERS[column], int(told)) in names:
+        return names[NUMBERS[column], int(told)].name
+    return told
 
 
 def _told(value: Any) -> str:
