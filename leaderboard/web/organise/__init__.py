@@ -66,7 +66,7 @@ OF_EVALUATION: tuple[Section, ...] = (
     Section("organise_forms.index", "Form", "What is asked of a run: fields, agreements, rules for its file."),
     Section("organise_queries.index", "Queries", "What is asked: files with a preview, excluded and hidden queries."),
     Section("organise_judgments.index", "Judgments", "Who judged what: revisions with a preview, and their sources."),
-    Section("organise_evaluations.clone", "Next year's", "A copy with dates a year later, as a draft."),
+    Section("organise_evaluations.clone", "Clone", "A copy with dates a year later, as a draft."),
 )
 
 

@@ -218,7 +218,7 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
 @blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
 @organised
 def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
-    """Next year's: the form comes filled with this year's settings, its dates a year later."""
+    """A clone: the form comes filled with this year's settings, its dates a year later."""
     page = read(evaluation_settings, campaign, evaluation)
     with reading() as session:
         proposed = cloning.next_year(organised_evaluation(session, actor(), campaign, evaluation))
