@@ -148,3 +148,10 @@ def test_a_recipe_names_at_most_five_places_and_each_is_there(recipe: str) -> No
     places = re.findall(r"`([\w.]+/[\w./]+)`", recipe)
     assert places
     assert [place for place in places if not (REPOSITORY / place).exists()] == []
+
+
+def test_a_notice_of_a_template_has_a_colour_of_the_style_sheet() -> None:
+    """A name that the style sheet does not know looks like any other notice, and nothing tells."""
+    styles = (REPOSITORY / "leaderboard/web/static/leaderboard.css").read_text(encoding="utf-8")
+    used = {name for path in _tracked("templates") for name in re.findall(r"notice-[a-z]+", path.read_text("utf-8"))}
+    assert {name for name in used if f".{name} " not in styles} == set()

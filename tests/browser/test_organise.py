@@ -9,7 +9,9 @@ from tests.support.site import Site
 
 PASSWORD = "a long enough password"
 ROOM = "/organise/tide-track"
-PAGES = ("/organise", ROOM, f"{ROOM}/organisers", f"{ROOM}/2026-text/clone")
+OF_CAMPAIGN = tuple(f"{ROOM}/{name}" for name in ("organisers", "systems", "trail", "submissions"))
+OF_EVALUATION = tuple(f"{ROOM}/2026-text/{name}" for name in ("clone", "form", "queries", "judgments", "submissions"))
+PAGES = ("/organise", ROOM, *OF_CAMPAIGN, *OF_EVALUATION)
 CHECKED = (f"{ROOM}/settings", f"{ROOM}/2026-text", f"{ROOM}/2026-text/settings")
 
 

@@ -230,7 +230,7 @@ def test_a_check_groups_what_is_wrong_and_says_what_the_file_looks_like(
 
 def test_a_check_says_how_much_of_the_queries_and_how_deep(world: World, participant: Reader, app: Flask) -> None:
     page = check(participant, RUN + "q9 Q0 d1 1 1 alpha\n")
-    assert "3 of the 3 listed here have a list" in page
+    assert "a list for 3 of the 3 shown" in page
     assert "1 query is not among those listed here: q9" in page
     assert "median 1" in page
     assert (files_in(app), count(world, Submission), count(world, StagedRun), count(world, PersonalUse)) == (
