@@ -98,8 +98,8 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "copy form": "took the form of another evaluation over into",
 }
 UNTOLD_COLUMNS = {  # what the rest of an event says already, or nobody reads
-    "name_key", "holds_place", "problems", "problem_count", "settings_hash", "chosen_at", "scored_at", "ruled_at", "ruled_by_id",
-    "withdrawn_at", "withdrawn_by_id",
+    "name_key", "holds_place", "problems", "problem_count", "settings_hash", "chosen_at", "scored_at", "ruled_at",
+    "ruled_by_id", "withdrawn_at", "withdrawn_by_id",
 }  # fmt: skip
 UNTOLD_FACTS = {
     "figures", "digest", "scorings", "scoring", "fields", "sha256", "settings", "attempt", "worker", "damaged",
