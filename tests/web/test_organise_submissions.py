@@ -93,7 +93,10 @@ def test_a_rejected_file_is_handed_back_and_nothing_else_is(
     world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
 ) -> None:
     turn(world, State.REJECTED)
-    assert "Put it into the queue again" in organiser.get(runs[0])
+    page = organiser.get(runs[0])
+    assert "Put it into the queue again" in page
+    assert "It is on no board while it is rejected." in page
+    assert "still counts in the quota" not in page  # what is rejected costs nothing
     assert reader("ada").post(f"{runs[0]}/retry").status_code == 404
     assert organiser.post(f"{runs[0]}/retry").location == runs[0]
     assert "status-queued" in organiser.get(runs[0])

@@ -58,6 +58,7 @@ def test_old_boards_lead_to_each_other_and_to_what_moved(
 def test_the_page_says_what_moved_and_so_do_its_files(browser: FlaskClient, judged_anew: tuple[int, int, int]) -> None:
     first, second, _ = judged_anew
     page = text_of(browser.get(f"{HERE}/boards/{first}/to/{second}").text)
+    assert "Judgments of revision 2 instead of 1" in page
     assert "The order changed by 1 of 2 measures: AP ." in page
     assert "By AP Alder led before, and Birch leads now." in page
     assert "1 of 1" in page  # pairs
