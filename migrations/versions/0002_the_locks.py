@@ -53,6 +53,11 @@ def is_locked(campaign_id: str) -> str:
     return f"EXISTS (SELECT 1 FROM campaign c WHERE c.id = {campaign_id} AND c.locked_at IS NOT NULL)"
 
 
+# In a locked campaign only an evaluation without runs and judgments can be taken away: one that was made by mistake.
+IS_USED = (
+    "(EXISTS (SELECT 1 FROM submission s WHERE s.evaluation_id = OLD.id)"
+    " OR EXISTS (SELECT 1 FROM judgment_revision r WHERE r.evaluation_id = OLD.id))"
+)
 TAKES_CAMPAIGN = "c.locked_at IS NOT NULL AND (c.id = NEW.id OR c.slug = NEW.slug)"
 TAKES_EVALUATION = (
     "c.locked_at IS NOT NULL AND (e.id = NEW.id OR (e.campaign_id = NEW.campaign_id AND e.slug = NEW.slug))"
@@ -82,7 +87,9 @@ SQLITE = {
     "evaluation_stays_in_campaign": (
         f"BEFORE UPDATE ON evaluation WHEN {changed(OF_EVALUATION)} AND {is_locked('OLD.campaign_id')} {refuse(STAYS)}"
     ),
-    "evaluation_is_not_deleted": (f"BEFORE DELETE ON evaluation WHEN {is_locked('OLD.campaign_id')} {refuse(STAYS)}"),
+    "evaluation_is_not_deleted": (
+        f"BEFORE DELETE ON evaluation WHEN {is_locked('OLD.campaign_id')} AND {IS_USED} {refuse(STAYS)}"
+    ),
     "evaluation_is_not_replaced": (
         "BEFORE INSERT ON evaluation WHEN EXISTS"
         f" (SELECT 1 FROM evaluation e JOIN campaign c ON c.id = e.campaign_id WHERE {TAKES_EVALUATION})"
@@ -202,7 +209,7 @@ BEGIN
     END IF;
     IF TG_OP = 'DELETE' OR {differs(OF_EVALUATION)} THEN
         PERFORM 1 FROM campaign c WHERE c.id = OLD.campaign_id FOR SHARE;
-        IF {is_locked("OLD.campaign_id")} THEN
+        IF {is_locked("OLD.campaign_id")} AND (TG_OP = 'UPDATE' OR {IS_USED}) THEN
             {refusal(STAYS)}
         END IF;
     END IF;

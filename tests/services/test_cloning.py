@@ -7,9 +7,10 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.models import Evaluation, Event, JudgmentRevision, Query, Submission
+from leaderboard.models import Campaign, Evaluation, Event, JudgmentRevision, Query, Submission
 from leaderboard.rules.phases import Opening
 from leaderboard.services import cloning, evaluations, removing
+from leaderboard.services.events import present
 from leaderboard.services.verification import verify
 from tests.support.field import Field
 from tests.support.refused import refused
@@ -79,6 +80,9 @@ def test_a_clone_under_a_name_that_is_taken_is_refused(field: Field) -> None:
 
 def test_an_evaluation_without_results_is_removed_and_one_with_judgments_is_not(field: Field) -> None:
     made = _clone(field, with_queries=True)
+    with field.database.write() as session:
+        # As the first result of last year's does. A copy that was made by mistake can still go.
+        session.execute(sa.update(Campaign).values(locked_at=present()))
     with field.database.write() as session:
         removing.remove_evaluation(session, CONSOLE, session.get_one(Evaluation, made.id))
     with field.database.read() as session:
