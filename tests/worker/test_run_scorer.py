@@ -84,7 +84,10 @@ def test_the_record_says_how_it_came_about(world: World) -> None:
     scoring = world.scoring(run)
     assert (scoring.state, scoring.attempt, scoring.errors, scoring.beta) == (State.SCORED, 1, 0, 20.0)
     assert scoring.missing == ["q3"]
-    assert scoring.facts == {"lines": 3, "queries": 2, "tag": "a-run", "theta": {}, "crowded": 0, "one_threshold": True}
+    assert scoring.facts == {
+        "lines": 3, "queries": 2, "tag": "a-run", "theta": {}, "crowded": 0, "one_threshold": True,
+        "said": {}, "said_problem": "",
+    }  # fmt: skip
     assert scoring.started_at is not None
     assert scoring.finished_at is not None
     assert scoring.seconds is not None
