@@ -421,7 +421,7 @@ def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_s
     for address in ("/campaigns/news/2026", f"/submissions/{run}"):
         text = " ".join(client("organiser").get(address).text.split())
         assert "9.25, as the campaign states it" in text
-        assert "80" not in re.sub(r"<[^>]*>", " ", text)
+        assert not re.search(r"\b80\b", re.sub(r"<[^>]*>", " ", text))  # digests hold any digits
 
 
 def test_the_queries_are_listed_without_a_column_of_texts_before_these_open(client: Client, field: Field) -> None:
