@@ -45,6 +45,9 @@ FOREIGN_STARTS = {
 EXPANDED_FREE = 16 * MIB
 MEMBERS_FREE = 10_000  # of a gzip file; beyond, one for each MEMBER_BYTES received: an empty one has 20
 MEMBER_BYTES = 64
+# Bytes of gzip data beyond which it may not be longer than so many times its text: blocks that hold nothing cost the
+# decompressor a third of a second a megabyte.
+HOLLOW_FREE, HOLLOW_TIMES = MIB, 4
 PACKED_AT_ONCE = 1 << 15  # bytes; what follows a member is copied once for each
 GZIP_WBITS = 16 + isal_zlib.MAX_WBITS  # a gzip header and the largest window
 DAMAGED: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # its types call the class an instance
@@ -186,6 +189,8 @@ class _Gunzip:
                 self._held = self._member.unconsumed_tail
             else:
                 raise EOFError
+            if self._packed.given > HOLLOW_FREE + HOLLOW_TIMES * self._given:
+                raise rejection(self._name, "is gzip data that holds hardly any text; compress it again")
             if text:
                 self._given += len(text)
                 if self._given > EXPANDED_FREE + self._times * self._packed.given:

@@ -160,6 +160,13 @@ def test_gzip_in_very_many_small_parts_is_refused() -> None:
     ]
 
 
+def test_gzip_that_holds_hardly_any_text_is_refused_after_its_first_megabyte() -> None:
+    hollow = GZIP_SHAPES["empty fixed blocks"]
+    assert problems_of(read_run, io.BytesIO(hollow)) == [
+        (None, "is gzip data that holds hardly any text; compress it again")
+    ]
+
+
 def test_gzip_in_blocks_as_bgzip_and_pigz_write_it_is_read() -> None:
     lines = [b"q1 Q0 d%06d 1 %f t\n" % (number, number / 7) for number in range(200_000)]
     blocks = [gzip.compress(b"".join(lines[start : start + 10])) for start in range(0, len(lines), 10)]

@@ -157,7 +157,7 @@ def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_
 ) -> None:
     body = ada.first_bytes(FORM, LINE)
     boundary = body.partition(b"\r\n")[0]
-    for name, value in (("designation", "contrastive"), ("system_name", "Short and slow")):
+    for name, value in (("designation", "contrastive"), ("system_name", "Short and slow"), ("threshold", "0.5")):
         body += b"\r\n%b\r\nContent-Disposition: form-data; name=\"%b\"\r\n\r\n%b" % (
             boundary, name.encode(), value.encode()
         )  # fmt: skip
