@@ -75,7 +75,7 @@ def _fill(world: World) -> None:
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, gone), "a typing error")
         submissions.take_off(session, CONSOLE, session.get_one(Submission, off), Ruling.DISQUALIFIED, "not its own")
         submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=2)
-        listed = document_list(io.BytesIO(b"d1\nd2\nd3\nd101\n"), "documents")
+        listed = document_list(io.BytesIO(b"d1\nd2\nd3\nd101\n"), name="documents")
         submission_forms.set_documents(session, CONSOLE, evaluation, listed)
 
 
