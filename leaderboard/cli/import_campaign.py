@@ -20,8 +20,9 @@ from leaderboard.numbers import counted
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import Claim
 from leaderboard.store import Caps, Received, RunStore
-from leaderboard.transfer.importing import Import, PlannedRun, Report
+from leaderboard.transfer.importing import Import, Report
 from leaderboard.transfer.manifest import NAME, read_manifest
+from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.tree import Tree, open_tree
 from leaderboard.worker.in_process import InProcess
 from leaderboard.worker.messages import Rejected

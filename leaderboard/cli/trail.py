@@ -7,8 +7,9 @@ import click
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading
 from leaderboard.cli.options import ANY_WHOLE
-from leaderboard.reads.organising.trail import SUBJECTS, TrailFilters, TrailRow
+from leaderboard.reads.organising.trail import TrailFilters
 from leaderboard.reads.organising.trail import trail as read_trail
+from leaderboard.reads.organising.trail_words import SUBJECTS, TrailRow
 
 __all__ = ["trail"]
 

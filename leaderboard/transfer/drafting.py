@@ -21,7 +21,7 @@ from leaderboard.formats.harmless import shown
 from leaderboard.numbers import is_number
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.names import name_key, slug_of
-from leaderboard.transfer.importing import label_of_file
+from leaderboard.transfer.planning import label_of_file
 from leaderboard.transfer.toml import written
 from leaderboard.transfer.tree import Tree
 

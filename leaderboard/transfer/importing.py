@@ -4,10 +4,9 @@ The campaign with its teams is one transaction, each evaluation with its queries
 wherever it is killed, the next call goes on from there, and nothing is there twice.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 import sqlalchemy as sa
@@ -39,27 +38,22 @@ from leaderboard.services.judgments import import_judgments, revision_sha256
 from leaderboard.services.names import name_key
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
 from leaderboard.services.scoring_sets import make_official
-from leaderboard.services.submissions import LONGEST_LABEL
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
 from leaderboard.store import Received, RunStore
 from leaderboard.transfer.forms import bring_form_in
+from leaderboard.transfer.hashes import hash_of, require_hashes
 from leaderboard.transfer.manifest import (
-    NAME,
     EvaluationEntry,
     JudgmentsEntry,
     Manifest,
-    RunEntry,
     TeamEntry,
-    of_pattern,
 )
+from leaderboard.transfer.planning import PlannedRun, planned_runs
 from leaderboard.transfer.tree import Tree
 
-__all__ = ["Import", "PlannedRun", "Refusal", "Report", "label_of_file", "planned_runs"]
+__all__ = ["Import", "Refusal", "Report"]
 
-PIECE = 1 << 20
-ENDINGS = (".gz", ".txt", ".run", ".res", ".tsv", ".csv", ".jsonl", ".tgz", ".trec")
-TREC_ARCHIVE = "input."  # what TREC's archive puts before a run's tag
 
 T = TypeVar("T")
 
@@ -82,63 +76,6 @@ class Report:
     already: int = 0
     refused: list[Refusal] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRun:
-    """A run of the manifest. evaluation: its slug; number: its place among all of them, from 0."""
-
-    number: int
-    evaluation: str
-    entry: RunEntry
-
-    @property
-    def label(self) -> str:
-        """What the manifest calls it, else the name of its file."""
-        label = self.entry.settings.get("label")
-        return label_of_file(self.entry.file) if label is None else " ".join(label.split())
-
-    @property
-    def system(self) -> str:
-        return self.entry.system or self.label
-
-
-def label_of_file(path: str) -> str:
-    """A run's name by its file: without `input.`, as TREC's archive has it, and without the endings of run files."""
-    name = PurePosixPath(path).name
-    while name.lower().endswith(ENDINGS) and "." in name[1:]:
-        name = name.rpartition(".")[0]
-    return name.removeprefix(TREC_ARCHIVE)[:LONGEST_LABEL]
-
-
-def planned_runs(manifest: Manifest, tree: Tree) -> tuple[list[PlannedRun], list[str]]:
-    """The runs that a manifest means, in its order, and the files of the tree that it says nothing of.
-
-    A file that an entry of its own names is none of a pattern's, and of two patterns the first has it.
-    """
-    named = {run.file for one in manifest.evaluations for run in one.runs if isinstance(run, RunEntry)}
-    named |= _files_beside_runs(manifest)
-    runs: list[PlannedRun] = []
-    for evaluation in manifest.evaluations:
-        for entry in evaluation.runs:
-            if isinstance(entry, RunEntry):
-                runs.append(PlannedRun(len(runs), evaluation.slug, entry))
-                continue
-            for path in [path for path in tree.files if path not in named]:
-                taken = entry.match(path)
-                if taken is not None:
-                    named.add(path)
-                    runs.append(PlannedRun(len(runs), evaluation.slug, of_pattern(entry, path, taken)))
-    return runs, [path for path in tree.files if path not in named]
-
-
-def _files_beside_runs(manifest: Manifest) -> set[str]:
-    found = {NAME, *manifest.archives}
-    for evaluation in manifest.evaluations:
-        found |= {evaluation.queries, evaluation.document_list}
-        for one in evaluation.judgments:
-            found |= {one.file, one.known, one.subtopics}
-    return {path.removeprefix("./") for path in found}
 
 
 class Import:
@@ -202,7 +139,7 @@ class Import:
         try:
             path = self._tree.file(run.entry.file)
             if key in self._begun:
-                sha256 = _hash_of(path, "sha256")
+                sha256 = hash_of(path, "sha256")
                 if own := self._there.get((*key, sha256)):
                     submission = own.pop()
                     if submission in self._unfinished:
@@ -210,7 +147,7 @@ class Import:
                     self.report.already += 1
                     return None
             with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as received:
-                _require_hashes(run.entry, received, path)
+                require_hashes(run.entry, received, path)
             return received
         except (BadInput, TooLarge, OSError) as error:
             self.refuse(run, error)
@@ -432,29 +369,3 @@ class Import:
 def path_name(run: PlannedRun) -> str:
     """What the run's file is called, from now on."""
     return PurePosixPath(run.entry.file).name
-
-
-def _hash_of(path: Path, name: str) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, name).hexdigest()
-
-
-def _require_hashes(entry: RunEntry, received: Received, path: Path) -> None:
-    """Raises BadInput for a file that is not the one whose MD5 or SHA-256 the manifest has.
-
-    Publishers hash the run as they got it, which may have been plain where the archive has it gzipped.
-    """
-    if entry.sha256 and entry.sha256 not in (received.sha256, received.text_sha256):
-        raise BadInput(f"is not the file that the manifest means: its SHA-256 is {received.sha256}, not {entry.sha256}")
-    if entry.md5 and entry.md5 != received.md5 and entry.md5 != _md5_of_text(path):
-        raise BadInput(f"is not the file that the manifest means: its MD5 is {received.md5}, not {entry.md5}")
-
-
-def _md5_of_text(path: Path) -> str:
-    from leaderboard.formats import open_plain  # here: only for a file whose own MD5 differs
-
-    md5 = hashlib.md5(usedforsecurity=False)
-    with open_plain(path) as text:
-        while piece := text.read(PIECE):
-            md5.update(piece)
-    return md5.hexdigest()

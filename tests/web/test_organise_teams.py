@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from leaderboard import services
 from leaderboard.access import CONSOLE
 from leaderboard.models import Event, Submission, System
-from leaderboard.reads.organising.trail import WORDS
+from leaderboard.reads.organising.trail_words import WORDS
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import systems

@@ -18,8 +18,9 @@ from leaderboard.formats import Limits
 from leaderboard.numbers import counted
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.store import Received
-from leaderboard.transfer.importing import Import, Report, planned_runs
+from leaderboard.transfer.importing import Import, Report
 from leaderboard.transfer.manifest import NAME, Manifest, read_manifest
+from leaderboard.transfer.planning import planned_runs
 from leaderboard.transfer.tree import Tree, open_tree
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, config, database, reading, store

@@ -5,7 +5,8 @@ from collections.abc import Callable
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from leaderboard.reads.organising.trail import SUBJECTS, WORKER, TrailFilters, TrailPage, TrailRow, trail
+from leaderboard.reads.organising.trail import WORKER, TrailFilters, TrailPage, trail
+from leaderboard.reads.organising.trail_words import SUBJECTS, TrailRow
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.organise import organised

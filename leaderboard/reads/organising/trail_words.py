@@ -1,0 +1,215 @@
+"""An event of the audit trail in words: who did what to what, and what it changed."""
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leaderboard.models import Event
+from leaderboard.reads.organising.trail_names import NUMBERS, Named, Names
+
+__all__ = ["SUBJECTS", "WORDS", "Change", "TrailRow", "told"]
+
+OF_WORKER = ("score", "reject", "fail", "switch")
+SUBJECTS = {  # table of an event's subject -> what a person calls it
+    "campaign": "campaign",
+    "evaluation": "evaluation",
+    "query": "query",
+    "scoring_set": "scoring set",
+    "submission": "run",
+    "system": "system",
+    "team": "team",
+}
+WORDS = {  # what was done -> as it is told; what is not here is told by its own name
+    "create": "made",
+    "change": "changed",
+    "remove": "removed",
+    "clone": "cloned another evaluation into",
+    "rename": "renamed",
+    "submit": "submitted",
+    "import run": "brought in from the past",
+    "score": "scored",
+    "reject": "rejected the file of",
+    "fail": "gave up on scoring",
+    "retry": "put back into the queue",
+    "withdraw": "withdrew",
+    "describe": "changed label or notes of",
+    "let stand": "let stand for its system",
+    "keep standing": "let go on standing for its system",
+    "give place up": "ended that no run takes the place of",
+    "make primary": "made its team's primary run",
+    "make contrastive": "made contrastive",
+    "hide": "hid",
+    "disqualify": "disqualified",
+    "restore": "put back on the boards",
+    "merge": "merged another team into",
+    "merge into": "merged into another team",
+    "move to team": "moved to another team",
+    "become one": "made one with another system",
+    "exclude": "left out of the figures",
+    "include": "took back into the figures",
+    "import queries": "imported queries into",
+    "import judgments": "imported judgments into",
+    "set split": "hid or showed queries of",
+    "make set": "began to score anew with",
+    "switch": "switched the boards to",
+    "add organiser": "added an organiser to",
+    "remove organiser": "removed an organiser of",
+    "let team in": "let a team into",
+    "let team out": "took a team out of",
+    "let in instead": "let a team into, in the place of one that was merged into it,",
+    "archive": "archived",
+    "take out of the archive": "took out of the archive",
+    "make official": "changed whose judgments are the official ones of",
+    "set field": "made or changed a field of the form of",
+    "remove field": "removed a field of the form of",
+    "retire field": "asks a field no more in the form of",
+    "state agreement": "asks an agreement in the form of",
+    "end agreement": "asks an agreement no more in the form of",
+    "accept": "accepted",
+    "set file rules": "set the file rules of",
+    "set documents": "set the list of documents of",
+    "copy form": "took the form of another evaluation over into",
+}
+UNTOLD_COLUMNS = {  # what the rest of an event says already, or nobody reads
+    "name_key", "holds_place", "problems", "problem_count", "settings_hash", "chosen_at", "scored_at", "ruled_at",
+    "ruled_by_id", "withdrawn_at", "withdrawn_by_id",
+}  # fmt: skip
+UNTOLD_FACTS = {
+    "figures", "digest", "scorings", "scoring", "fields", "sha256", "settings", "attempt", "worker", "damaged",
+    "campaign", "evaluation", "holds_place",
+}  # fmt: skip
+FACTS = {"of": "from", "to": "its place goes to", "instead": "the primary run is", "primary": "the primary run is"}
+COLUMNS = {
+    "team_id": "team",
+    "system_id": "system",
+    "revision_id": "judgments",
+    "primary_submission_id": "primary run",
+    "merged_into_id": "merged into",
+    "opens_at": "opens",
+    "closes_at": "closes",
+}
+LONGEST_FACT = 300  # characters that a page shows of one
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What something was before, and is after; both empty where only that it changed is known."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrailRow:
+    """One event. evaluation, submission: where its run's page is; readable: False for one that can't be read."""
+
+    number: int
+    at: dt.datetime | None
+    who: str
+    did: str
+    thing: str
+    subject: str
+    subject_id: int
+    changes: tuple[Change, ...]
+    facts: tuple[tuple[str, str], ...]
+    evaluation: str = ""
+    submission: int | None = None
+    readable: bool = True
+
+
+def told(event: Event, people: Mapping[int, str], names: Names) -> TrailRow:
+    """people: the names of accounts by id; names: what `names_of` gives of the event."""
+    called = SUBJECTS.get(event.subject, event.subject.replace("_", " "))
+    named = names.get((event.subject, event.subject_id), Named(""))
+    thing = named.name if event.subject == "submission" and named.name else f"{called} {named.name or event.subject_id}"
+    changes = [change for name in event.state for change in _changes(event, name, names)]
+    facts = []
+    for name, value in event.facts.items():
+        if name in UNTOLD_FACTS or value in ("", None):
+            continue
+        if event.action in {"describe", "rename"} and isinstance(value, list) and len(value) == 2:
+            if event.action == "describe":
+                changes = [change for change in changes if change.what != name]
+                changes.append(Change(name, str(value[0]), str(value[1])))
+            continue
+        label = FACTS.get(name) or name.replace("_", " ")
+        facts.append((label, _fact(name, value, names)[:LONGEST_FACT]))
+    return TrailRow(
+        number=event.id,
+        at=event.at,
+        who=_who(event, people),
+        did=WORDS.get(event.action, event.action),
+        thing=thing,
+        subject=event.subject,
+        subject_id=event.subject_id,
+        changes=tuple(changes),
+        facts=tuple(facts),
+        evaluation=named.evaluation,
+        submission=named.submission,
+    )
+
+
+def _fact(name: str, value: Any, names: Names) -> str:
+    """A fact as a person reads it: names in the place of numbers of rows."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and name == "team":  # which it was, and which it is
+        return " → ".join(_fact(name, one, names) for one in value)
+    if isinstance(value, list):
+        return ", ".join(_fact(name, one, names) for one in value)
+    if isinstance(value, int) and (NUMBERS.get(name), value) in names:
+        return names[NUMBERS[name], value].name
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _who(event: Event, people: Mapping[int, str]) -> str:
+    if event.actor_id is None:
+        return "a worker" if event.action in OF_WORKER else "the command line"
+    return people.get(event.actor_id, f"account {event.actor_id}")
+
+
+def _changes(event: Event, thing: str, names: Names) -> list[Change]:
+    """What of one of the rows that the event is about was otherwise before it."""
+    before, after = event.changed.get(thing), event.state[thing]
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return []
+    kind = thing.rpartition(" ")[0]
+    if "rows" in after:
+        return [Change(kind, "", "")]
+    prefix = "" if kind == SUBJECTS.get(event.subject) or kind == event.subject else f"{kind}: "
+    return [
+        Change(
+            COLUMNS.get(column) or f"{prefix}{column.replace('_', ' ')}",
+            _cell(column, value, names),
+            _cell(column, after.get(column), names),
+        )
+        for column, value in before.items()
+        if column not in UNTOLD_COLUMNS
+    ]
+
+
+def _cell(column: str, value: Any, names: Names) -> str:
+    read = _read(value)
+    if column in NUMBERS and read.isdecimal() and (NUMBERS[column], int(read)) in names:
+        return names[NUMBERS[column], int(read)].name
+    return read
+
+
+def _read(value: Any) -> str:
+    """A value of the trail as a person reads it: it holds canonical JSON, or the digest of what is longer."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    if value.startswith("sha256 "):
+        return "a longer text"
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return value
+    if isinstance(read, str):
+        return read
+    if isinstance(read, float) and read.is_integer():  # the canonical form of whole numbers, too
+        return str(int(read))
+    return "none" if read is None else {True: "yes", False: "no"}.get(read, value) if isinstance(read, bool) else value
