@@ -11,10 +11,9 @@ from leaderboard.cli.database import up_to_date
 from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_campaign
 from leaderboard.numbers import counted
 from leaderboard.store import RunStore
-from leaderboard.transfer.exporting import export_campaign, runs_of
+from leaderboard.transfer.packing import exporting
 
 __all__ = ["export"]
 
@@ -42,18 +41,20 @@ def export(campaign: str, out: Path) -> int:
     config = Config.from_environment()
     with (
         up_to_date(config) as database,
-        database.read() as session,
+        exporting(database, CONSOLE, campaign, out.parent) as exported,
         tempfile.TemporaryDirectory(dir=out.parent, prefix=".export-") as beside,
+        counting_bar(exported.runs, "Exporting") as done,
     ):
         store = RunStore(config.store_url, must_exist=True)
-        found = find_campaign(session, CONSOLE, campaign)
-        folder = Path(beside) / found.slug
-        folder.mkdir()
-        with counting_bar(runs_of(session, found), "Exporting") as done:
-            exported = export_campaign(session, store, CONSOLE, found, folder, done)
+        folder = Path(beside) / exported.slug
+        for file in exported.files(store):
+            place = folder / file.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            file.place.rename(place)
+            done(file.is_run)
         _put(folder, out)
-    evaluations = counted(exported.evaluations, "evaluation")
-    click.echo(f"{out}: {evaluations}, {counted(exported.runs, 'run')}")
+    runs = counted(exported.runs - len(exported.lost), "run")
+    click.echo(f"{out}: {counted(exported.evaluations, 'evaluation')}, {runs}")
     for name in exported.lost:
         click.echo(f"left out: {name}", err=True)
     return SOME_LOST if exported.lost else WHOLE

@@ -1,11 +1,13 @@
-"""A campaign of this installation as a folder: its manifest, queries, judgments and runs, which `importing` takes back.
+"""A campaign of this installation as files: its manifest, queries, judgments and runs, which `importing` takes back.
 
-For its organisers only: judgments, hidden queries, and what teams note for the organisers are in it.
+For its organisers only: judgments, hidden queries, and what teams note for the organisers are in it. What the database
+holds is written first, in one session; the runs follow one by one from the store, so that an export of any size takes
+the memory of a piece and the disk of its judgments and of one run. `packing` makes an archive of it as it goes.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,51 +35,83 @@ from leaderboard.transfer.forms import form_of
 from leaderboard.transfer.manifest import NAME, OF_RUN
 from leaderboard.transfer.toml import written
 
-__all__ = ["Exported", "export_campaign", "runs_of"]
+__all__ = ["Export", "ExportedFile", "begin_export"]
 
 PIECE = 1 << 20
 WORDS = {column: word for word, column in OF_RUN.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """How much an export holds. lost: runs that are left out, since their stored file is gone or damaged."""
+class ExportedFile:
+    """A file of an export: its path there, parted by /, and where it lies on this machine until the next is asked for.
 
+    is_run  whether it is a run's file
+    """
+
+    path: str
+    place: Path
+    is_run: bool = False
+
+
+@dataclass
+class Export:
+    """A campaign that is being exported: begun in a session, which its `files` need no more.
+
+    slug   of the campaign
+    runs   how many runs it has
+    lost   runs that `files` left out so far, since their stored file is gone or damaged
+    """
+
+    slug: str
     evaluations: int
     runs: int
-    lost: tuple[str, ...]
+    lost: list[str] = field(default_factory=list)
+    _content: dict[str, Any] = field(default_factory=dict)
+    _folder: Path = field(default_factory=Path)
+
+    def files(self, store: RunStore) -> Iterator[ExportedFile]:
+        """Every file, once: runs first, so that a store that does not answer is noticed; the manifest last, which knows
+        what was left out. Raises NoStore.
+        """
+        place: Path
+        for evaluation in self._content["evaluation"]:
+            whole = []
+            for name, run in evaluation["run"]:
+                place = self._folder / ".run"  # no evaluation is called so
+                try:
+                    with store.open_run(run["sha256"]) as source, place.open("wb") as target:
+                        while piece := source.read(PIECE):
+                            target.write(piece)
+                except (Damaged, NotFound) as error:
+                    self.lost.append(f"{name}: {error.message}")
+                else:
+                    whole.append(run)
+                    yield ExportedFile(run["file"], place, is_run=True)
+                finally:
+                    place.unlink(missing_ok=True)
+            evaluation["run"] = whole
+        for place in sorted(path for path in self._folder.rglob("*") if path.is_file()):
+            yield ExportedFile(place.relative_to(self._folder).as_posix(), place)
+            place.unlink(missing_ok=True)
+        manifest = self._folder / NAME
+        manifest.write_text(written(self._content), encoding="utf-8")
+        yield ExportedFile(NAME, manifest)
 
 
-def runs_of(session: Session, campaign: Campaign) -> int:
-    """How many runs an export of the campaign holds."""
-    own = (
-        sa.select(sa.func.count(Submission.id)).join(Submission.evaluation).where(Evaluation.campaign_id == campaign.id)
-    )
-    return session.scalar(own) or 0
+def begin_export(session: Session, actor: Actor, campaign: Campaign, folder: Path) -> Export:
+    """Writes what the database holds of a campaign into an empty folder, which is the export's own until it ends.
 
-
-def export_campaign(
-    session: Session,
-    store: RunStore,
-    actor: Actor,
-    campaign: Campaign,
-    folder: Path,
-    done: Callable[[int], None] = lambda _: None,
-) -> Exported:
-    """Writes a campaign into an empty folder; `done` is told after each run. Raises NotAllowed and NoStore."""
+    Raises NotAllowed for whoever does not organise the campaign.
+    """
     require_organiser(actor, campaign.id)
     own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    evaluations = session.scalars(own).all()
-    lost: list[str] = []
-    entries, runs = [], 0
-    for evaluation in evaluations:
-        entry = _evaluation(session, evaluation, folder)
-        entry["run"] = list(_runs(session, store, evaluation, folder, lost, done))
-        runs += len(entry["run"])
-        entries.append(entry)
+    entries = [
+        _evaluation(session, evaluation, folder) | {"run": list(_runs(session, evaluation))}
+        for evaluation in session.scalars(own).all()
+    ]
     content = {"campaign": settings_of(campaign), "team": _teams(session, campaign), "evaluation": entries}
-    (folder / NAME).write_text(written(content), encoding="utf-8")
-    return Exported(len(entries), runs, tuple(lost))
+    runs = sum(len(entry["run"]) for entry in entries)
+    return Export(campaign.slug, len(entries), runs, _content=content, _folder=folder)
 
 
 def _teams(session: Session, campaign: Campaign) -> list[dict[str, Any]]:
@@ -100,7 +134,7 @@ def _teams(session: Session, campaign: Campaign) -> list[dict[str, Any]]:
 
 def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
     """Its table of the manifest but for the runs, with the files of its queries and judgments beside it."""
-    (folder / evaluation.slug / "runs").mkdir(parents=True)
+    (folder / evaluation.slug).mkdir()
     own = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
     queries = session.scalars(own).all()
     entry: dict[str, Any] = settings_of(evaluation)
@@ -159,15 +193,8 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
     }
 
 
-def _runs(
-    session: Session,
-    store: RunStore,
-    evaluation: Evaluation,
-    folder: Path,
-    lost: list[str],
-    done: Callable[[int], None],
-) -> Iterator[dict[str, Any]]:
-    """Each run's table of the manifest, in the order in which they were submitted, and its file as it was received."""
+def _runs(session: Session, evaluation: Evaluation) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each run's name and its table of the manifest, in the order in which they were submitted."""
     runs = session.scalars(
         sa.select(Submission)
         .where(Submission.evaluation_id == evaluation.id)
@@ -175,24 +202,15 @@ def _runs(
         .order_by(Submission.id)
     )
     for run in runs:
-        path = f"{evaluation.slug}/runs/{run.id}/{run.filename}"
-        (folder / path).parent.mkdir()
-        try:
-            with store.open_run(run.sha256) as source, (folder / path).open("wb") as target:
-                while piece := source.read(PIECE):
-                    target.write(piece)
-        except (Damaged, NotFound) as error:
-            (folder / path).unlink(missing_ok=True)
-            lost.append(f"{run.name}: {error.message}")
-            continue
-        finally:
-            done(1)
         said = settings_of(run) | {"label": run.label}
-        yield {
-            "file": path,
-            "team": run.team.slug,
-            "system": run.system.slug,
-            "md5": run.md5,
-            "sha256": run.sha256,
-            **{WORDS.get(name, name): value for name, value in said.items()},
-        }
+        yield (
+            run.name,
+            {
+                "file": f"{evaluation.slug}/runs/{run.id}/{run.filename}",
+                "team": run.team.slug,
+                "system": run.system.slug,
+                "md5": run.md5,
+                "sha256": run.sha256,
+                **{WORDS.get(name, name): value for name, value in said.items()},
+            },
+        )

@@ -8,15 +8,17 @@ application reads the body while it arrives and may refuse it before it has arri
 
 import datetime as dt
 import errno
+import os
 import re
 import selectors
 import socket
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 from gunicorn import http  # type: ignore[import-untyped]  # gunicorn has no types
 from gunicorn.workers.gthread import TConn, ThreadWorker  # type: ignore[import-untyped]  # as above
@@ -37,7 +39,10 @@ FREE_SECONDS = 30.0  # of waiting for a body or for a reader before its speed co
 SILENCE_SECONDS = 20.0  # without a single byte
 READ_BYTES_PER_SECOND = 10_000  # the least speed of whoever reads an answer
 READ_SECONDS = 600.0  # the longest that an answer may take to be read
+BYTES_FOR_A_SECOND_MORE = 2**18  # a large file may take longer: a second for each so many bytes that were read
+HELD_BYTES = 2**22  # of one answer in memory; what comes after that waits in a temporary file
 UNREAD_BYTES = 2**27  # answers in memory that wait for slow readers; beyond, the slowest of them is cut off
+UNREAD_ON_DISK = 2**34  # and those in temporary files
 PIECE = 2**16
 LOOK_SECONDS = 0.25  # between two looks at which connections ran out of time
 END_OF_HEAD = b"\r\n\r\n"
@@ -88,6 +93,8 @@ class Channel(socket.socket):
         self._limit: float | None = None
         self._unsent = bytearray()
         self._sent = 0  # of `_unsent`
+        self._rest: BinaryIO | None = None  # what comes after `_unsent`, once that is long
+        self._rest_read = self._rest_written = 0  # bytes
         self.begin()
 
     def begin(self) -> None:
@@ -134,8 +141,18 @@ class Channel(socket.socket):
         )
 
     def sendall(self, data: Any, flags: int = 0, /) -> None:  # noqa: ARG002  # socket's signature
-        """Sends what the system takes at once and keeps the rest for `flush`."""
-        self._unsent += data
+        """Sends what the system takes at once and keeps the rest for `flush`: a long answer's in a temporary file."""
+        self.flush()
+        if self._rest is None and self.held + len(data) <= HELD_BYTES:
+            self._unsent += data
+        else:
+            if self._rest is None:
+                self._rest = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115  # closed once it was read
+            with memoryview(data) as view:
+                written = 0
+                while written < len(view):
+                    written += os.pwrite(self._rest.fileno(), view[written:], self._rest_written + written)
+            self._rest_written += written
         self.flush()
 
     def send(self, data: Any, flags: int = 0, /) -> int:  # noqa: ARG002  # socket's signature
@@ -143,24 +160,51 @@ class Channel(socket.socket):
         return len(data)
 
     def flush(self) -> int:
-        """Sends on what was kept, as far as the system takes it; the bytes sent. `unsent` says what is left."""
-        before = self._sent
+        """Sends on some of what was kept, as far as the system takes it; the bytes sent. `unsent` says what is left."""
         sent = 0
-        with memoryview(self._unsent) as view:
+        while sent < HELD_BYTES and self._take_rest():  # others wait for the loop
             try:
-                while self._sent < len(view):
-                    self._sent += super().send(view[self._sent : self._sent + PIECE])
+                with memoryview(self._unsent) as view:
+                    taken = super().send(view[self._sent : self._sent + PIECE])
             except BlockingIOError:
-                pass  # the loop goes on when the reader has taken some of it
-            sent = self._sent - before
-        if self._sent == len(self._unsent):
-            self._unsent.clear()
-            self._sent = 0
+                break  # the loop goes on when the reader has taken some of it
+            self._sent += taken
+            sent += taken
         return sent
+
+    def _take_rest(self) -> bool:
+        """Whether there is something to send, which is in `_unsent` then."""
+        if self._sent < len(self._unsent):
+            if self._sent >= HELD_BYTES:
+                del self._unsent[: self._sent]
+                self._sent = 0
+            return True
+        self._unsent.clear()
+        self._sent = 0
+        if self._rest is not None:
+            self._unsent += os.pread(self._rest.fileno(), PIECE, self._rest_read)
+            self._rest_read += len(self._unsent)
+            if self._rest_read == self._rest_written:
+                self._forget_rest()
+        return bool(self._unsent)
+
+    def _forget_rest(self) -> None:
+        if self._rest is not None:
+            self._rest.close()
+        self._rest, self._rest_read, self._rest_written = None, 0, 0
+
+    def close(self) -> None:
+        self._forget_rest()
+        super().close()
+
+    @property
+    def held(self) -> int:
+        """Bytes in memory that wait to be sent."""
+        return len(self._unsent) - self._sent
 
     @property
     def unsent(self) -> int:
-        return len(self._unsent) - self._sent
+        return self.held + self._rest_written - self._rest_read
 
     def setblocking(self, flag: bool, /) -> None:  # noqa: ARG002  # socket's signature
         """gunicorn wants its threads' sockets to block: that is what `recv` is for here."""
@@ -310,8 +354,9 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
             return
         now = time.monotonic()
         if connection.sock.unsent:
-            elapsed = now - connection.writing_since
-            connection.deadline = now + self._reading_pace.patience(connection.written, elapsed, elapsed)
+            elapsed = now - connection.writing_since - connection.written / BYTES_FOR_A_SECOND_MORE
+            waited = now - connection.writing_since
+            connection.deadline = now + self._reading_pace.patience(connection.written, waited, elapsed)
             if connection not in self._watched:
                 self._watch(connection, selectors.EVENT_WRITE, self._write)
                 self._bound_unread()
@@ -325,9 +370,12 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no type
 
     def _bound_unread(self) -> None:
         writing = [one for one in self._watched if one.sock.unsent]
-        if sum(one.sock.unsent for one in writing) > UNREAD_BYTES:
+        held, unsent = (
+            sum(sizes) for sizes in zip(*((one.sock.held, one.sock.unsent) for one in writing), strict=True)
+        )
+        if held > UNREAD_BYTES or unsent > UNREAD_ON_DISK:
             slowest = min(writing, key=lambda one: one.writing_since)
-            self.log.warning("answers of more than %d bytes wait for slow readers: one is cut off", UNREAD_BYTES)
+            self.log.warning("answers of %d bytes wait for slow readers: one is cut off", unsent)
             self._drop(slowest)
 
     def _await_request(self, connection: _Connection) -> None:

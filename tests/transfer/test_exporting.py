@@ -1,6 +1,9 @@
 """What one installation exports another imports, and then both hold the same."""
 
 import io
+import random
+import tarfile
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +25,7 @@ from leaderboard.rules.standings import Designation, Ruling, SystemKind
 from leaderboard.services import campaigns, evaluations, queries, submission_forms, submissions
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import RunStore
-from leaderboard.transfer.exporting import export_campaign
+from leaderboard.transfer.packing import exporting, packed
 from tests.support.transferred import held
 from tests.support.world import QRELS, RUN, World, build_world, run_text
 
@@ -111,15 +114,31 @@ def test_only_organisers_export_and_a_run_whose_file_is_gone_is_left_out_and_nam
     world: World, tmp_path: Path
 ) -> None:
     run = world.submit()
-    (tmp_path / "refused").mkdir()
-    with world.organising() as (session, campaign, _), pytest.raises(NotAllowed):
-        export_campaign(session, world.store, world.ada, campaign, tmp_path / "refused")
-    assert list((tmp_path / "refused").iterdir()) == []
+    with pytest.raises(NotAllowed), exporting(world.database, world.ada, "small", tmp_path):
+        pass
+    assert not list(tmp_path.glob(".export-*"))
     with world.store.run_file(world.scoring(run).submission.sha256) as path:
         path.unlink()
-    (tmp_path / "out").mkdir()
-    with world.organising() as (session, campaign, _):
-        exported = export_campaign(session, RunStore(world.store.url), CONSOLE, campaign, tmp_path / "out")
-    assert exported.runs == 0
-    assert len(exported.lost) == 1
-    assert "missing" in exported.lost[0]
+    with exporting(world.database, CONSOLE, "small", tmp_path) as export:
+        archive = b"".join(packed(export, RunStore(world.store.url)))
+    assert (export.runs, len(export.lost)) == (1, 1)
+    assert "missing" in export.lost[0]
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        manifest = opened.extractfile("small/manifest.toml")
+        assert manifest is not None
+        assert b"[[evaluation.run]]" not in manifest.read()
+    assert not list(tmp_path.glob(".export-*"))
+
+
+@ONE_ENGINE
+def test_an_archive_is_made_piece_by_piece(world: World, tmp_path: Path) -> None:
+    """A run of 24 MB that does not compress passes through pieces of one."""
+    noise = random.Random(1).randbytes(24_000_000)
+    world.submit(noise)
+    with exporting(world.database, CONSOLE, "small", tmp_path) as export:
+        tracemalloc.start()
+        sizes = [len(piece) for piece in packed(export, world.store)]
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert sum(sizes) > len(noise)
+    assert most < 8_000_000

@@ -280,6 +280,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_campaigns.new": (Page("/organise/campaigns/new", ROOMS, only_admins=True),),
     "organise_import.whole": (Page("/organise/import", ROOMS, only_admins=True),),
     "organise_import.into": (Page("/organise/news/import", ROOMS),),
+    "organise_import.export": (Page("/organise/news/export.tar.gz", (302, 404, 404, 503)),),  # the same
     "organise_campaigns.settings": (Page("/organise/news/settings", ROOMS),),
     "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),

@@ -2,12 +2,17 @@
 
 import io
 import re
+import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.access import CONSOLE
 from leaderboard.models import Evaluation, Submission, Team
+from leaderboard.store import RunStore
+from leaderboard.transfer.packing import exporting
 from leaderboard.worker import drain
 from tests.support.world import QRELS, RUN
 from tests.web.conftest import Reader, World
@@ -105,3 +110,17 @@ def test_an_archive_that_can_not_be_used_is_refused_in_words(
     assert said in answer.text
     assert "<title>Error" in answer.text
     assert evaluations(world) == ["2025"]
+
+
+@ONE_ENGINE
+def test_an_organiser_downloads_what_the_command_exports(organiser: Reader, world: World, tmp_path: Path) -> None:
+    assert 'href="/organise/harbour/export.tar.gz"' in organiser.get("/organise/harbour/import")
+    answer = organiser.client.get("/organise/harbour/export.tar.gz")
+    assert answer.content_type == "application/gzip"
+    assert 'filename="harbour.tar.gz"' in answer.headers["Content-Disposition"]
+    with tarfile.open(fileobj=io.BytesIO(answer.data)) as opened:
+        opened.extractall(tmp_path, filter="data")
+    with exporting(world.database, CONSOLE, "harbour", tmp_path) as export:
+        written = {file.path: file.place.read_bytes() for file in export.files(RunStore(str(tmp_path / "store")))}
+    assert {path: (tmp_path / "harbour" / path).read_bytes() for path in written} == written
+    assert "manifest.toml" in written

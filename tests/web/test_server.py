@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from leaderboard.db import Database
 from leaderboard.errors import TooSlow
 from leaderboard.models import Submission
-from leaderboard.web.server import Channel, Pace
+from leaderboard.web.server import HELD_BYTES, Channel, Pace
 from tests.support.clients import Client, crowd, run, upload_requests
 from tests.support.processes import Process, free_port
 from tests.support.site import LEADERBOARD, Site, running_site
@@ -297,3 +297,22 @@ def test_a_sender_that_sends_nothing_more_is_given_up_once_and_for_all(pace: Pac
             channel.recv(10)
         theirs.sendall(b"too late")
         assert channel.recv(10) == b""
+
+
+def test_a_long_answer_waits_in_a_file_for_its_reader_and_comes_whole() -> None:
+    ours, theirs = socket.socketpair()
+    answer = bytes(range(256)) * 4096  # a MiB
+    most = 0
+    with theirs, Channel(ours, Pace(0, 0)) as channel:
+        for number in range(12):
+            channel.sendall(bytes([number]) + answer)
+            most = max(most, channel.held)
+        assert channel.unsent > 10 * len(answer)
+        read = bytearray()
+        while len(read) < 12 * (1 + len(answer)):
+            channel.flush()
+            most = max(most, channel.held)
+            read += theirs.recv(2**20)
+        assert (channel.unsent, channel.flush()) == (0, 0)
+    assert read == b"".join(bytes([number]) + answer for number in range(12))
+    assert most <= HELD_BYTES

@@ -50,7 +50,7 @@ OF_CAMPAIGN: tuple[Section, ...] = (
     ),
     Section("organise_people.show", "Organisers", "Who organises it, and which teams know of it while it is private."),
     Section("organise_evaluations.new", "New evaluation", "A year or a round, with queries and a board of its own."),
-    Section("organise_import.into", "Import", "Past years from an archive: queries, judgments, runs, true dates."),
+    Section("organise_import.into", "Import, export", "Past years from an archive; all of this campaign as one."),
     Section("organise_submissions.of_campaign", "Submissions", "Every run of every evaluation, and what became of it."),
     Section("organise_teams.index", "Teams", "Who takes part; rename a team, or make two spellings of it one."),
     Section("organise_systems.index", "Systems", "Mark baselines and manual systems; descriptions and links."),

@@ -1,6 +1,7 @@
 """Bringing past years in through the browser: an archive in a manifest's form, previewed, then taken in; workers score.
 
-Below a campaign its organisers bring years into it; above all campaigns, whoever may make one brings a whole one.
+Below a campaign its organisers bring years into it; above all campaigns, whoever may make one brings a whole one. What
+goes out is the same form.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from leaderboard.transfer.manifest import NAME, Manifest, read_manifest
 from leaderboard.transfer.planning import planned_runs
 from leaderboard.transfer.tree import Tree, open_tree
 from leaderboard.web import uploads
+from leaderboard.web.campaign_export import campaign_export
 from leaderboard.web.context import actor, config, database, reading, store
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
@@ -98,6 +100,12 @@ def preview_into(campaign: str) -> ResponseReturnValue:
 @organised
 def take_in_into(campaign: str) -> ResponseReturnValue:
     return _take_in(campaign)
+
+
+@blueprint.get("/<campaign>/export.tar.gz")
+@organised
+def export(campaign: str) -> ResponseReturnValue:
+    return campaign_export(campaign)
 
 
 csrf.exempt(preview_whole)  # uploads.receive checks the token itself, before it keeps a byte of the file
