@@ -28,13 +28,15 @@ __all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "round
 class Figure:
     """A measure's mean over `count` queries, None when undefined; low, high: its 95 % interval.
 
-    A reader who may not see single queries gets mean and interval rounded, and as `count` the evaluation's queries.
+    at_most  whether `count` says how many queries count at most: a reader who may not see single queries gets mean and
+             interval rounded, and isn't told how many of the evaluation's queries are judged
     """
 
     mean: float | None
     low: float | None = None
     high: float | None = None
     count: int = 0
+    at_most: bool = False
 
     @property
     def ends(self) -> tuple[float | None, float | None, float | None]:
@@ -217,4 +219,4 @@ def rounded(figure: Figure, unit: str, rounding: Rounding | None) -> Figure:
     if rounding is None:
         return figure
     low, high = rounding.interval(figure.low, figure.high, unit)
-    return Figure(rounding.mean(figure.mean, unit), low, high, rounding.queries)
+    return Figure(rounding.mean(figure.mean, unit), low, high, rounding.queries, at_most=True)

@@ -9,6 +9,7 @@ from flask import Flask
 from markupsafe import Markup, escape
 
 from leaderboard.numbers import counted
+from leaderboard.reads.entries import Figure
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
 from leaderboard.web import kept
@@ -23,6 +24,7 @@ __all__ = [
     "init_app",
     "marked",
     "moment",
+    "over",
     "plain_figure",
     "size",
     "when",
@@ -60,6 +62,7 @@ def init_app(app: Flask) -> None:
         marked,
         moment,
         number,
+        over,
         plain_figure,
         prior,
         size,
@@ -95,6 +98,11 @@ def figure(value: float | None, unit: str = "") -> Markup:
     if value is None or math.isnan(value):
         return Markup('<span class="undefined" title="undefined">{}</span>').format(DASH)
     return Markup('<data value="{0!r}" title="{0!r}">{1}</data>').format(value, plain_figure(value, unit))
+
+
+def over(figure: Figure) -> str:
+    """How many queries the figure is a mean of: `4 queries`; `at most 4 queries` where its reader may not know more."""
+    return f"{'at most ' if figure.at_most else ''}{counted(figure.count, 'query', 'queries')}"
 
 
 def date(value: dt.datetime | None) -> Markup:

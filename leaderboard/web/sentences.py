@@ -15,7 +15,7 @@ from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER
-from leaderboard.web.formatting import number, plain_figure, when
+from leaderboard.web.formatting import number, over, plain_figure, when
 
 __all__ = [
     "best_over_periods",
@@ -187,15 +187,15 @@ def _best(page: BoardPage, column: Column) -> str:
     """Who has the best figure: an observation, which says nothing of other queries."""
     first = _first(page)
     value = plain_figure(first[0].ranked_by.mean, column.unit)
-    over = f"over {counted(_queries(page), 'query', 'queries')}"
+    those = f"over {over(first[0].ranked_by)}"
     if len(page.ranked) == 1:
-        return f"{_name(page, first[0])} is the only ranked {_noun(page)}: {column.name} {value} {over}."
+        return f"{_name(page, first[0])} is the only ranked {_noun(page)}: {column.name} {value} {those}."
     names = [_name(page, row) for row in first]
     if len(first) > 1:
-        return f"{_together(names)} share the {extreme(column)} {column.name}, {value} {over}."
+        return f"{_together(names)} share the {extreme(column)} {column.name}, {value} {those}."
     second = page.ranked[1]
     return (
-        f"{names[0]} has the {extreme(column)} {column.name}, {value} {over}; "
+        f"{names[0]} has the {extreme(column)} {column.name}, {value} {those}; "
         f"{_name(page, second)} is next with {plain_figure(second.ranked_by.mean, column.unit)}."
     )
 

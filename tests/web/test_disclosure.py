@@ -118,6 +118,22 @@ def test_no_page_and_no_file_tells_digits_that_are_rounded_away(
     assert "0.4149" in before["admin"]["/campaigns/news/2025.csv"]
 
 
+def test_no_page_says_of_a_rounded_mean_that_it_is_over_queries_that_may_not_be_judged(
+    browsers: Callable[[str], FlaskClient], closed: Field
+) -> None:
+    """Thirty of the fifty are: how many is closed, and "50 queries" beside a mean would be false."""
+    with closed.database.read() as session:
+        run = session.scalars(sa.text("SELECT max(id) FROM submission")).one() - 1
+    own = '<span class="muted small">at most 50 queries</span>'
+    pages = {"/campaigns/news/2025": "over at most 50 queries", f"/submissions/{run}": own}
+    for address, words in pages.items():
+        told = {reader: " ".join(browsers(reader).get(address).text.split()) for reader in ("member", "admin")}
+        assert words in told["member"], address
+        assert words.replace("at most 50", "30") in told["admin"], address
+    board = browsers("member").get("/campaigns/news/2025").text
+    assert "50, of which the judged ones count" in board
+
+
 def test_a_page_says_once_that_its_means_are_rounded(browsers: Callable[[str], FlaskClient]) -> None:
     board = browsers("").get("/campaigns/news/2025").text
     assert board.count("rounded") == 1
