@@ -172,7 +172,7 @@ def clone(context: click.Context, /, evaluation: Place, slug: str, with_queries:
     changes.pop("with_queries", None)
     with writing() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        proposed = cloning.next_year(found)
+        proposed = cloning.next_year(session, found)
         named = {name: changes.pop(name, None) or proposed[name] for name in ("title", "period")}
         made = cloning.clone_evaluation(session, CONSOLE, found, slug, **named, with_queries=with_queries, **changes)
     click.echo(

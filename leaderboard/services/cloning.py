@@ -1,8 +1,10 @@
 """Next year's evaluation in one step: a copy of this year's settings and of what organisers made for it."""
 
+import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
@@ -10,6 +12,7 @@ from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.time_zones import a_year_later
 from leaderboard.services import evaluations
 from leaderboard.services.events import record
+from leaderboard.services.names import free_slug, slug_of
 from leaderboard.services.queries import copy_queries
 from leaderboard.services.submission_forms import copy_form
 
@@ -21,17 +24,30 @@ DATES = ("opens_at", "closes_at", "anonymous_until")
 COPIES: tuple[Callable[[Session, Actor, Evaluation, Evaluation], None], ...] = (copy_form,)
 
 
-def next_year(evaluation: Evaluation) -> dict[str, Any]:
+def next_year(session: Session, evaluation: Evaluation) -> dict[str, Any]:
     """What its successor is called and when it takes place, as a proposal: slug, title, period and dates.
 
     Each year in a name is the next one; dates are those of a year later by the clocks of the evaluation's time zone.
+    The slug is one that is free: where it has no year, the period is added to it, and a number where that is taken too.
     """
-    names = {name: evaluations.YEAR.sub(_next, getattr(evaluation, name)) for name in ("slug", "title", "period")}
+    names = {name: evaluations.YEAR.sub(_next, getattr(evaluation, name)) for name in ("title", "period")}
+    return {"slug": _free_slug(session, evaluation, names["period"]), **names, **_a_year_later(evaluation)}
+
+
+def _a_year_later(evaluation: Evaluation) -> dict[str, dt.datetime | None]:
     dates = {name: getattr(evaluation, name) for name in DATES}
-    shifted = {
+    return {
         name: None if moment is None else a_year_later(moment, evaluation.time_zone) for name, moment in dates.items()
     }
-    return {**names, **shifted}
+
+
+def _free_slug(session: Session, evaluation: Evaluation, period: str) -> str:
+    within = sa.select(Evaluation.slug).where(Evaluation.campaign_id == evaluation.campaign_id)
+    taken = {*session.scalars(within), *evaluations.TAKEN}
+    slug = evaluations.YEAR.sub(_next, evaluation.slug)
+    if slug == evaluation.slug and slug_of(period):
+        slug = slug_of(f"{slug[:40]} {period}")
+    return free_slug(slug, taken.__contains__)
 
 
 def clone_evaluation(
@@ -57,8 +73,7 @@ def clone_evaluation(
     require_organiser(actor, evaluation.campaign_id)
     campaign = session.get_one(Campaign, evaluation.campaign_id)
     same = {name: getattr(evaluation, name) for name in evaluations.DEFAULTS if name != "period_key"}
-    proposed = {name: moment for name, moment in next_year(evaluation).items() if name in DATES}
-    settings = {**same, **proposed, "draft": True, **changes}
+    settings = {**same, **_a_year_later(evaluation), "draft": True, **changes}
     made = evaluations.create_evaluation(session, actor, campaign, slug, title, period, **settings)
     if with_queries:
         copy_queries(session, actor, evaluation, made)

@@ -28,7 +28,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import insert_unless_there, locked
 from leaderboard.services.names import LONGEST, name_key
 from leaderboard.services.submissions import settle_primary
-from leaderboard.services.systems import free_slug
+from leaderboard.services.systems import free_system_slug
 
 __all__ = ["merge_teams"]
 
@@ -127,7 +127,7 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
         if system.id in same:
             system.name = _name_apart(session, target, system.name, source.name)
             system.name_key = name_key(system.name)
-        slug = free_slug(session, target.id, system.name) if _has(session, target, old_slug) else old_slug
+        slug = free_system_slug(session, target.id, system.name) if _has(session, target, old_slug) else old_slug
         system.slug, system.team_id = slug, target.id
         insert_unless_there(
             session, FormerAddress, team_slug=source.slug, system_slug=old_slug, team_id=target.id, system_id=system.id

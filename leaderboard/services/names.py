@@ -1,7 +1,9 @@
 """Names that people pick: when two of them are the same, which are refused, and the slug made from one."""
 
+import itertools
 import re
 import unicodedata
+from collections.abc import Callable
 
 from leaderboard.errors import InvalidFields
 
@@ -12,6 +14,7 @@ __all__ = [
     "checked_name",
     "checked_slug",
     "email_key",
+    "free_slug",
     "name_key",
     "normalised",
     "slug_of",
@@ -86,6 +89,16 @@ def slug_of(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     ascii_only = "".join(c for c in decomposed if c.isascii() or unicodedata.category(c)[0] not in "ML")
     return "-".join(re.findall(r"[a-z0-9]+", ascii_only))[:LONGEST].strip("-")
+
+
+def free_slug(stem: str, is_taken: Callable[[str], bool]) -> str:
+    """The first slug that is free: the stem itself, or the stem with a number from 2 on.
+
+    >>> free_slug("text", {"text", "text-2"}.__contains__)
+    'text-3'
+    """
+    numbered = (f"{stem[:50].strip('-')}-{number}" for number in itertools.count(2))
+    return next(slug for slug in itertools.chain([stem], numbered) if not is_taken(slug))
 
 
 def checked_slug(text: str, field: str = "slug") -> str:

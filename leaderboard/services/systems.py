@@ -12,10 +12,10 @@ from leaderboard.models import Submission, System, Team
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
-from leaderboard.services.names import checked_name, name_key, slug_of
+from leaderboard.services.names import checked_name, free_slug, name_key, slug_of
 from leaderboard.services.texts import text_problem
 
-__all__ = ["NewSystem", "change_system", "create_system", "free_slug", "unused_system"]
+__all__ = ["NewSystem", "change_system", "create_system", "free_system_slug", "unused_system"]
 
 LONGEST_DESCRIPTION = 4000  # characters
 LONGEST_URL = 500
@@ -51,7 +51,7 @@ def create_system(session: Session, actor: Actor, team: Team, new: NewSystem, sl
         raise InvalidFields(fields)
     system = System(
         team_id=team.id,
-        slug=free_slug(session, team.id, slug or shown),
+        slug=free_system_slug(session, team.id, slug or shown),
         name=shown,
         name_key=key,
         description=new.description.strip(),
@@ -123,13 +123,7 @@ def _is_web_address(url: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and len(url) <= LONGEST_URL and url.isprintable()
 
 
-def free_slug(session: Session, team_id: int, name: str) -> str:
+def free_system_slug(session: Session, team_id: int, name: str) -> str:
     """A slug that no system of the team has, made from the name."""
-    stem = slug_of(name) or "system"
     taken = set(session.scalars(sa.select(System.slug).where(System.team_id == team_id)))
-    number = 1
-    slug = stem
-    while slug in taken:
-        number += 1
-        slug = f"{stem[:50]}-{number}"
-    return slug
+    return free_slug(slug_of(name) or "system", taken.__contains__)

@@ -14,7 +14,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked
-from leaderboard.services.names import checked_name, checked_slug, slug_of
+from leaderboard.services.names import checked_name, checked_slug, free_slug, slug_of
 from leaderboard.services.texts import checked_text
 
 __all__ = [
@@ -262,10 +262,4 @@ def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:
 
 def _free_slug(session: Session, name: str, of_team: int | None = None) -> str:
     """A slug that no other team has or had, made from the name."""
-    stem = slug_of(name) or "team"
-    number = 1
-    slug = stem
-    while _is_taken(session, slug, of_team):
-        number += 1
-        slug = f"{stem[:50]}-{number}"
-    return slug
+    return free_slug(slug_of(name) or "team", lambda slug: _is_taken(session, slug, of_team))

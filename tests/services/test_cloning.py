@@ -6,6 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
+from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.models import Campaign, Evaluation, Event, JudgmentRevision, Query, Submission
 from leaderboard.rules.phases import Opening
@@ -24,7 +25,9 @@ def _evaluation(field: Field, slug: str) -> Evaluation:
 def _clone(field: Field, slug: str = "2027", **given: object) -> Evaluation:
     with field.database.write() as session:
         found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
-        proposed = {name: value for name, value in cloning.next_year(found).items() if name in ("title", "period")}
+        proposed = {
+            name: value for name, value in cloning.next_year(session, found).items() if name in ("title", "period")
+        }
         return cloning.clone_evaluation(session, CONSOLE, found, slug, **{**proposed, **given})  # type: ignore[arg-type]  # keyword arguments of several kinds
 
 
@@ -76,6 +79,29 @@ def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -
 def test_a_clone_under_a_name_that_is_taken_is_refused(field: Field) -> None:
     with refused(field.database, InvalidFields, "evaluation", match="has an evaluation '2026'"):
         _clone(field, "2026")
+
+
+@pytest.mark.parametrize(
+    ("slug", "period", "proposed"),
+    [
+        ("2026-text", "2026", ("2027-text", "2027-text-2")),
+        ("text", "2026", ("text-2027", "text-2027-2")),
+        ("text", "round 1", ("text-round-1", "text-round-1-2")),
+        ("text", "輪", ("text-2", "text-3")),
+    ],
+)
+def test_the_slug_that_is_proposed_for_a_clone_is_free(
+    database: Database, slug: str, period: str, proposed: tuple[str, ...]
+) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(slug, period=period, **({} if period == "2026" else {"period_key": 1}))
+    for expected in proposed:
+        with database.write() as session:
+            found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
+            names = cloning.next_year(session, found)
+            assert names["slug"] == expected
+            cloning.clone_evaluation(session, CONSOLE, found, expected, "A clone", "2027", period_key=2027)
 
 
 def test_an_evaluation_without_results_is_removed_and_one_with_judgments_is_not(field: Field) -> None:
