@@ -110,7 +110,9 @@ def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[Campaig
                 campaign=campaign_heading(one),
                 primary=column(one.primary_measure),
                 evaluations=len(own),
-                open=tuple(each.evaluation for each in own if each.evaluation.phase == Phase.OPEN),
+                open=tuple(
+                    each.evaluation for each in own if each.evaluation.phase == Phase.OPEN and not each.evaluation.draft
+                ),
                 runs=sum(each.runs for each in own),
                 periods=tuple(dict.fromkeys(each.evaluation.period for each in reversed(own))),
                 latest=next((each for each in own if each.leader), None),

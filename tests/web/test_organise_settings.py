@@ -243,6 +243,19 @@ def test_next_years_evaluation_is_a_clone_with_its_dates_a_year_later(organiser:
     assert "stay on record" in organiser.get("/organise/harbour/2025/settings")
 
 
+def test_a_draft_is_called_a_draft_and_never_open(organiser: Reader, world: World) -> None:
+    world.change(draft=True, opens_at=None, closes_at=dt.datetime(2100, 1, 1, tzinfo=dt.UTC))
+    state = '<span class="status status-draft">draft</span>'
+    for address in ("/campaigns/harbour", "/campaigns/harbour/2025", "/organise", "/organise/harbour"):
+        page = organiser.get(address)
+        assert page.count(state) == 1, address
+        assert "status-open" not in page, address
+    assert "status-open" not in organiser.get("/")
+    room = organiser.get("/organise/harbour/2025")
+    assert "It is a draft. Once it is none, it is open at once; it closes on 1 Jan 2100" in room
+    assert "Is open" not in room
+
+
 def test_an_archived_campaign_stands_apart_and_takes_no_runs(organiser: Reader, participant: Reader) -> None:
     assert organiser.post("/organise/harbour/archive").status_code == 302
     assert "Archived campaigns" in participant.get("/")

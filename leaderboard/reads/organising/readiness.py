@@ -191,6 +191,9 @@ def _dates(evaluation: Evaluation, now: dt.datetime) -> Point:
         words = f"It closed on {moment_in_words(evaluation.closes_at)}{late}."
         return Point("Dates", urgency, words, Mend.SETTINGS)
     closes = f"closes on {moment_in_words(evaluation.closes_at)}"
+    if evaluation.draft and phase is Phase.OPEN:
+        words = f"It is a draft. Once it is none, it is open at once; it {closes}."
+        return Point("Dates", Urgency.DONE, words, Mend.SETTINGS)
     if evaluation.opens_at is not None and phase is Phase.UPCOMING:
         return Point(
             "Dates", Urgency.DONE, f"Opens on {moment_in_words(evaluation.opens_at)}, {closes}.", Mend.SETTINGS

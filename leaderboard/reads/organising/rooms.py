@@ -62,11 +62,12 @@ class EvaluationRow:
 
 @dataclass(frozen=True, slots=True)
 class OrganisedCampaign:
-    """phases: of its evaluations, each once, the open ones first."""
+    """phases: of its evaluations that are no drafts, each once, the open ones first; drafts: how many are drafts."""
 
     heading: CampaignHeading
     evaluations: int
     phases: tuple[Phase, ...]
+    drafts: int
     counts: Counts
 
 
@@ -112,13 +113,14 @@ def organised_campaigns(session: Session, actor: Actor, now: dt.datetime) -> tup
     rows = []
     for campaign in campaigns:
         within = [evaluation for evaluation in evaluations if evaluation.campaign_id == campaign.id]
-        phases = {phase_of(evaluation, now) for evaluation in within}
+        phases = {phase_of(evaluation, now) for evaluation in within if not evaluation.draft}
         order = (Phase.OPEN, Phase.GRACE, Phase.UPCOMING, Phase.CLOSED)
         rows.append(
             OrganisedCampaign(
                 campaign_heading(campaign),
                 len(within),
                 tuple(phase for phase in order if phase in phases),
+                sum(evaluation.draft for evaluation in within),
                 _sum([counts[evaluation.id] for evaluation in within if evaluation.id in counts]),
             )
         )
