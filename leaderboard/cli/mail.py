@@ -8,8 +8,9 @@ from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.numbers import counted
-from leaderboard.reads.listings import list_mails
+from leaderboard.services.events import present
 from leaderboard.services.mail import outbox
+from leaderboard.services.mail.listing import list_mails
 from leaderboard.services.mail.sending import send_waiting, to_show
 
 __all__ = ["mail"]
@@ -21,7 +22,7 @@ def mail() -> None:
 
 
 @mail.command("list")
-@click.option("--all", "every", is_flag=True, help="Those of the last weeks that were sent or given up, too.")
+@click.option("--all", "every", is_flag=True, help="Those of the last weeks that are no longer sent, too.")
 def list_them(every: bool) -> None:
     """List the mails that wait, the oldest first.
 
@@ -29,11 +30,16 @@ def list_them(every: bool) -> None:
     leaderboard mail list
     """
     with reading() as session:
-        rows = [
-            (str(one.id), one.kind.value, one.to, f"{one.created_at:%Y-%m-%d %H:%M}", one.state, one.failure)
-            for one in list_mails(session, every=every)
-        ]
+        mails = list_mails(session, present(), every=every)
+    rows = [
+        (str(one.id), one.kind.value, one.to or "–", f"{one.created_at:%Y-%m-%d %H:%M}", one.state, one.failure)
+        for one in mails
+        if every or one.waits
+    ]
     print_table(("mail", "kind", "to", "since", "state", "last try"), rows, "no mail waits")
+    if len(rows) < len(mails):
+        pointless = counted(len(mails) - len(rows), "mail")
+        click.echo(f"{pointless} will never be sent: too late, or to nobody; --all lists them", err=True)
 
 
 @mail.command()

@@ -1,33 +1,25 @@
 """What `leaderboard campaign list` and its like list: everything, as somebody at the console sees it."""
 
-import datetime as dt
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.models import (
-    UNSENT,
     Campaign,
     CampaignOrganiser,
     CampaignTeam,
     Evaluation,
-    Mail,
     Membership,
     Query,
     Submission,
     Team,
     User,
 )
-from leaderboard.rules.mail import MailKind
 from leaderboard.rules.roles import Role
 
 __all__ = [
-    "ListedMail",
     "list_accounts",
     "list_campaigns",
     "list_evaluations",
-    "list_mails",
     "list_teams",
     "organisers_of",
     "teams_let_into",
@@ -37,36 +29,6 @@ __all__ = [
 def list_accounts(session: Session) -> list[User]:
     """By name."""
     return list(session.scalars(sa.select(User).order_by(User.name)))
-
-
-@dataclass(frozen=True, slots=True)
-class ListedMail:
-    """state: waits, sent or given up; to: an address, or whose account it is for."""
-
-    id: int
-    kind: MailKind
-    to: str
-    created_at: dt.datetime
-    state: str
-    failure: str
-
-
-def list_mails(session: Session, *, every: bool = False) -> list[ListedMail]:
-    """Those that wait, by age; every: those that were sent or given up, too, as long as they are kept."""
-    statement = sa.select(Mail).options(sa.orm.joinedload(Mail.user)).order_by(Mail.id)
-    if not every:
-        statement = statement.where(sa.text(UNSENT))
-    return [
-        ListedMail(
-            id=mail.id,
-            kind=mail.kind,
-            to=mail.address or (mail.user and mail.user.email) or "–",
-            created_at=mail.created_at,
-            state="sent" if mail.sent_at else "given up" if mail.given_up_at else "waits",
-            failure=mail.failure,
-        )
-        for mail in session.scalars(statement)
-    ]
 
 
 def list_campaigns(session: Session) -> list[tuple[Campaign, int]]:

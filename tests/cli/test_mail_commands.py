@@ -11,7 +11,9 @@ from leaderboard.lookup import find_team
 from leaderboard.models import Mail
 from leaderboard.rules.mail import MailKind
 from leaderboard.services import join_requests, people, resets, teams
+from leaderboard.services.events import present
 from leaderboard.services.mail import outbox
+from tests.cli.conftest import Command
 from tests.support.mail import SENDER, mail_server
 from tests.support.world import new_account
 
@@ -33,21 +35,30 @@ def ada(database: Database, ok: Says, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_without_a_mail_server_an_operator_reads_what_would_be_sent(
-    database: Database, ada: int, ok: Says, refused: Says
+    database: Database, ada: int, command: Command, ok: Says, refused: Says
 ) -> None:
     with database.write() as session:
         resets.ask_for_reset(session, "ada@example.org")
         resets.ask_for_reset(session, "nobody@example.org")
-    listed = ok("mail", "list")
-    assert listed.count("waits") == 2
-    first = listed.splitlines()[1].split()[0]
+    listed = command("mail", "list")
+    assert (listed.status, listed.out.count("waits")) == (0, 1)
+    assert listed.err == "1 mail will never be sent: too late, or to nobody; --all lists them\n"
+    assert "nobody@example.org" not in listed.out + ok("mail", "list", "--all")
+    assert ok("mail", "list", "--all").count("to nobody") == 1
+    first = listed.out.splitlines()[1].split()[0]
     said = ok("mail", "show", first)
     assert said.startswith("To: ada@example.org\nSubject: Choose a new password\n\n")
     assert f"{SITE}/password/reset/" in said
     assert "pointless" in ok("mail", "show", str(int(first) + 1))
     assert "LEADERBOARD_SMTP_URL is not set" in refused("mail", "send")
     assert ok("mail", "drop", first) == f"mail {first} is given up\n"
-    assert ok("mail", "list").count("waits") == 1
+    with database.write() as session:
+        resets.ask_for_reset(session, "ada@example.org")
+        session.execute(sa.update(Mail).values(expires_at=present()))
+    late = command("mail", "list")
+    assert (late.status, late.out) == (0, "")
+    assert late.err.startswith("no mail waits\n2 mails will never be sent")
+    assert ok("mail", "list", "--all").count("too late") == 2
     refused("mail", "show", "999")
 
 

@@ -12,7 +12,7 @@ from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.models import Mail, Membership, Team, User
 from leaderboard.rules.mail import OPTIONAL, MailKind
-from leaderboard.services import addresses, people, teams
+from leaderboard.services import addresses, people, resets, teams
 from leaderboard.services.events import present
 from leaderboard.services.mail import outbox
 from leaderboard.services.mail.deadlines import remind
@@ -102,6 +102,18 @@ def test_a_mail_is_given_up_where_it_is_refused_for_good_or_after_the_last_try(w
             send(world, box)
     assert waiting(world) == []
     assert box.messages == []
+
+
+@SQLITE
+def test_an_address_that_may_be_nobodys_is_forgotten_as_soon_as_a_link_sent_there_is_pointless(world: World) -> None:
+    with world.database.write() as session:
+        resets.ask_for_reset(session, "nobody@example.org")
+        outbox.sweep(session)
+    assert len(world.all(sa.select(Mail))) == 1
+    with world.database.write() as session:
+        session.execute(sa.update(Mail).values(expires_at=present()))
+        outbox.sweep(session)
+    assert world.all(sa.select(Mail)) == []
 
 
 @SQLITE

@@ -24,7 +24,7 @@ from leaderboard.rules.tokens import token_hash
 from leaderboard.services.names import email_key
 from leaderboard.smtp import Letter
 
-__all__ = ["written"]
+__all__ = ["receiver", "written"]
 
 Text = tuple[str, str]  # subject and body
 Row = TypeVar("Row", Submission, Evaluation, Team)
@@ -72,11 +72,8 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
 
     site  the address of the site, without a path. A link that opens something is made anew each time.
     """
-    user = _reader(session, mail)
-    if user is None:
-        return None
-    to = mail.address or user.email
-    if to is None or (mail.kind in OPTIONAL and mail.kind.value in user.unwanted_mail):
+    user, to = _reader(session, mail), receiver(session, mail)
+    if user is None or not to:
         return None
     said = TEXTS[mail.kind](_Writing(session, mail, user, to, site, now))
     if said is None:
@@ -88,6 +85,14 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
     return Letter(
         id=f"{mail.id}.{mail.created_at:%Y%m%d%H%M%S}", to=to, subject=subject, text=text.strip() + "\n" + foot
     )
+
+
+def receiver(session: Session, mail: Mail) -> str:
+    """The address that the mail goes to as things are now; empty where it goes to nobody."""
+    user = _reader(session, mail)
+    if user is None or (mail.kind in OPTIONAL and mail.kind.value in user.unwanted_mail):
+        return ""
+    return mail.address or user.email or ""
 
 
 def _reader(session: Session, mail: Mail) -> User | None:

@@ -144,7 +144,10 @@ def give_up(session: Session, mail_id: int, reason: str) -> None:
 
 
 def sweep(session: Session) -> None:
-    """Forgets mails and links that are long over."""
-    over = present() - KEPT
-    session.execute(sa.delete(Mail).where(Mail.expires_at <= over))
+    """Forgets mails and links that are long over; at once what was not sent for a new password: the address may be
+    nobody's here."""
+    now = present()
+    over = now - KEPT
+    strange = sa.and_(Mail.user_id.is_(None), Mail.sent_at.is_(None), Mail.expires_at <= now)
+    session.execute(sa.delete(Mail).where(sa.or_(Mail.expires_at <= over, strange)))
     session.execute(sa.delete(MailLink).where(MailLink.expires_at <= over))
