@@ -15,7 +15,22 @@ from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.standings import SystemKind
 
-__all__ = ["SystemPage", "SystemYears", "system"]
+__all__ = ["SystemFacts", "SystemPage", "SystemYears", "facts_of", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemFacts:
+    """What is on record of a system itself."""
+
+    id: int
+    name: str
+    slug: str
+    team: str
+    team_slug: str
+    kind: SystemKind
+    description: str
+    code_url: str
+    paper_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +42,9 @@ class SystemYears:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemPage:
+class SystemPage(SystemFacts):
     """others: the team's other systems that this reader may know of, as (slug, name); runs: for its team only."""
 
-    id: int
-    name: str
-    slug: str
-    team: str
-    team_slug: str
-    kind: SystemKind
-    description: str
-    code_url: str
-    paper_url: str
     own: bool
     may_edit: bool
     others: tuple[tuple[str, str], ...]
@@ -61,21 +67,19 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
     others.pop(record.slug, None)
     return SystemPage(
-        id=record.id,
-        name=record.name,
-        slug=record.slug,
-        team=team.name,
-        team_slug=team.slug,
-        kind=record.kind,
-        description=record.description,
-        code_url=record.code_url,
-        paper_url=record.paper_url,
+        *facts_of(record),
         own=own,
         may_edit=own or may_change_kind(session, actor, record.id),
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], system_id=record.id) if own else (),
     )
+
+
+def facts_of(record: System) -> tuple[int, str, str, str, str, SystemKind, str, str, str]:
+    """The fields of SystemFacts, in their order."""
+    team, links = record.team, (record.code_url, record.paper_url)
+    return record.id, record.name, record.slug, team.name, team.slug, record.kind, record.description, *links
 
 
 def _pages(session: Session, actor: Actor, record: System, now: dt.datetime) -> Iterator[ProgressPage]:

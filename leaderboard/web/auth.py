@@ -22,7 +22,9 @@ class LogInForm(Form):
     next = HiddenField()
 
 
-class RegisterForm(Form):
+class NameForm(Form):
+    """What every new account is asked."""
+
     name = StringField(
         "Name",
         [Given("give the name that your team and the organisers will see")],
@@ -31,9 +33,12 @@ class RegisterForm(Form):
     )
     email = StringField(
         "E-mail address (optional)",
-        description="Only admins see it. Once it is confirmed, you can log in with it and have a new password sent.",
+        description="Only admins see it. Once it is confirmed, you get mails there and can have a new password sent.",
         render_kw={"autocomplete": "email", "type": "email"},
     )
+
+
+class RegisterForm(NameForm):
     password = PasswordField(
         "Password",
         [Given("choose a password")],

@@ -5,15 +5,15 @@ import dataclasses
 from flask import Blueprint, flash, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
-from wtforms import StringField
 
 from leaderboard.errors import BadInput, Conflict, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.services import identities, people
 from leaderboard.services.attempts import count_mail, count_registration
 from leaderboard.web import providers
+from leaderboard.web.auth import NameForm
 from leaderboard.web.context import actor, client_address, config, database, now, writing
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import form_page
 from leaderboard.web.proofs import ProofForm
 from leaderboard.web.providers import Proven
 from leaderboard.web.sessions import local, sign_in, signed_in
@@ -22,20 +22,6 @@ blueprint = Blueprint("identities", __name__)
 
 PROVEN, NEXT = "proven identity", "after the log-in"
 PROVEN_SECONDS = 600.0
-
-
-class NameForm(Form):
-    name = StringField(
-        "Name",
-        [Given("give the name that your team and the organisers will see")],
-        description="Your team and the organisers see it.",
-        render_kw={"autocomplete": "username"},
-    )
-    email = StringField(
-        "E-mail address (optional)",
-        description="Only admins see it. Once it is confirmed, you get mails there.",
-        render_kw={"autocomplete": "email", "type": "email"},
-    )
 
 
 @blueprint.get("/login/with/<provider>")

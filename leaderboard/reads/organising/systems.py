@@ -10,24 +10,16 @@ from leaderboard.access import Actor, may_change_kind
 from leaderboard.errors import NotFound
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.reads.organising.rooms import organised_campaign
+from leaderboard.reads.systems import SystemFacts, facts_of
 from leaderboard.rules.standings import SystemKind
 
 __all__ = ["OrganisedSystem", "organised_system", "organised_systems"]
 
 
 @dataclass(frozen=True, slots=True)
-class OrganisedSystem:
+class OrganisedSystem(SystemFacts):
     """runs: in the campaign; may_change: whether the reader organises every campaign that it has runs in."""
 
-    id: int
-    name: str
-    slug: str
-    team: str
-    team_slug: str
-    kind: SystemKind
-    description: str
-    code_url: str
-    paper_url: str
     runs: int
     may_change: bool
 
@@ -38,8 +30,9 @@ def organised_systems(
     """Those that have runs in the campaign: baselines first, then by team and name. Raises NotFound."""
     campaign = organised_campaign(session, actor, campaign_slug)
     rows = session.execute(
-        sa.select(System, Team, sa.func.count(Submission.id))
-        .join(Team, Team.id == System.team_id)
+        sa.select(System, sa.func.count(Submission.id))
+        .join(System.team)
+        .options(sa.orm.contains_eager(System.team))
         .join(Submission, Submission.system_id == System.id)
         .join(Evaluation, Evaluation.id == Submission.evaluation_id)
         .where(Evaluation.campaign_id == campaign.id)
@@ -49,7 +42,8 @@ def organised_systems(
     own = sa.select(Submission.system_id).join(Evaluation, Evaluation.id == Submission.evaluation_id)
     strange = set(session.scalars(own.where(Evaluation.campaign_id.not_in(actor.organises)).distinct()))
     return tuple(
-        _system(system, team, runs, actor.all_powerful or system.id not in strange) for system, team, runs in rows
+        OrganisedSystem(*facts_of(system), runs, actor.all_powerful or system.id not in strange)
+        for system, runs in rows
     )
 
 
@@ -66,20 +60,4 @@ def organised_system(
     if not runs:
         raise NotFound(f"there is no system {system_id} in {campaign.title}")
     system = session.get_one(System, system_id)
-    return _system(system, system.team, runs, may_change_kind(session, actor, system_id))
-
-
-def _system(system: System, team: Team, runs: int, may_change: bool) -> OrganisedSystem:
-    return OrganisedSystem(
-        id=system.id,
-        name=system.name,
-        slug=system.slug,
-        team=team.name,
-        team_slug=team.slug,
-        kind=system.kind,
-        description=system.description,
-        code_url=system.code_url,
-        paper_url=system.paper_url,
-        runs=runs,
-        may_change=may_change,
-    )
+    return OrganisedSystem(*facts_of(system), runs, may_change_kind(session, actor, system_id))
