@@ -59,11 +59,12 @@ def _tracked(folder: str) -> set[str]:
     return {name for name in listed.split("\0") if (REPOSITORY / name).is_file()}
 
 
-def test_the_wheel_carries_every_module_template_migration_and_seed(wheel: Path) -> None:
+def test_the_wheel_carries_every_module_template_migration_seed_and_document(wheel: Path) -> None:
     inside = {f"leaderboard/{name}" for folder in ("templates", "migrations", "seeds") for name in _tracked(folder)}
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    served = {"leaderboard/docs/statistics.md"}
+    served = {f"leaderboard/{name}" for name in _tracked("docs") if name.endswith(".md")}
+    assert "leaderboard/docs/SECURITY.md" in served
     assert (_tracked("leaderboard") | inside | served) - names == set()
 
 
