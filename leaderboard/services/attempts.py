@@ -11,6 +11,9 @@ Wrong passwords are counted within a window of 15 minutes:
 A browser that has logged in to the account before is counted by itself, ten in a window: no guessing by others holds
 its owner up.
 
+Registering has to say when a name is taken. Names that turned out to be taken are counted, so that nobody tries a list
+of names; whoever tries one that is free has made an account, and accounts of one address are bounded too.
+
 Mails are counted by whom they would go to, which may be nobody here, and by whom they were asked for, so that this site
 floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password.
 
@@ -38,9 +41,11 @@ __all__ = [
     "count_link",
     "count_log_in",
     "count_mail",
+    "count_name",
     "count_registration",
     "count_wrong_token",
     "forgive",
+    "take_back",
 ]
 
 WINDOW = dt.timedelta(minutes=15)
@@ -51,6 +56,7 @@ AT_GUESSED_ACCOUNT = 2  # of one address at this account
 
 REGISTERING = dt.timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
+TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free
 
 MAILS = dt.timedelta(hours=1)
 MAILS_TO = 4  # to one mail address in that time, whoever asks for them
@@ -118,6 +124,27 @@ def count_registration(database: Database, address: str, now: dt.datetime) -> No
     )
 
 
+def count_name(database: Database, address: str, now: dt.datetime) -> list[int]:
+    """Counts a name that somebody wants to register, before it is looked up, so that names sent at the same moment all
+    count. Gives the ids of what was counted, for `take_back` once the name has turned out to be free.
+
+    Raises TooManyAttempts when too many were taken, for any name: with when to try again.
+    """
+    bounds = {f"taken names from {_place(address)}": (TAKEN_NAMES, REGISTERING)}
+    return _count_all(
+        database,
+        bounds,
+        now,
+        "Too many of the names that were tried from your network are taken",
+        "or ask an admin of this site to make the account",
+    )
+
+
+def take_back(session: Session, counted: list[int]) -> None:
+    """Takes back what was counted, and nothing else that the same place did."""
+    session.execute(sa.delete(Attempt).where(Attempt.id.in_(counted)))
+
+
 def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime) -> None:
     """Counts a mail that somebody at `address` asks for, to be sent to `mail_address`, whether or not it will be.
 
@@ -136,15 +163,17 @@ def count_link(database: Database, address: str, now: dt.datetime) -> None:
 
 def _count_all(
     database: Database, bounds: Mapping[str, tuple[int, dt.timedelta]], now: dt.datetime, why: str, else_: str
-) -> None:
-    """Counts one attempt for each subject, unless one of them has had its number within its time."""
+) -> list[int]:
+    """Counts one attempt for each subject, unless one of them has had its number within its time. Gives their ids."""
     with database.write() as session:
         lock_table(session, Attempt)
         _sweep(session, now)
         wait = max(_wait(session, subject, most, window, now) for subject, (most, window) in bounds.items())
         if wait:
             raise TooManyAttempts(f"{why}; try again in {wait} min, {else_}.", 60 * wait)
-        session.add_all(Attempt(subject=subject, at=now) for subject in bounds)
+        counted = [Attempt(subject=subject, at=now) for subject in bounds]
+        session.add_all(counted)
+    return [attempt.id for attempt in counted]
 
 
 def count_wrong_token(database: Database, address: str, now: dt.datetime) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "set_password",
 ]
 
+NAME_TAKEN = "this name is taken, or too close to one that is: choose another"
 WRONG = "This name and password don't belong together."
 
 
@@ -96,10 +97,12 @@ def find_user(session: Session, name: str) -> User:
 
 
 def register(session: Session, new: NewAccount) -> User:
-    """An account that somebody makes for themselves. Raises InvalidFields when its name is taken.
+    """An account that somebody makes for themselves. Raises InvalidFields when its name is taken, without saying whose.
 
     Its address counts once it is confirmed: until then nobody learns whether another account has the same.
     """
+    if session.scalar(sa.select(User.id).where(User.name_key == new.name_key)) is not None:
+        raise InvalidFields({"name": [NAME_TAKEN]})
     user = _add(session, replace(new, email=None, email_key=None), is_admin=False)
     if new.email is not None:
         user.unconfirmed_email = new.email

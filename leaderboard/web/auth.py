@@ -6,7 +6,7 @@ from wtforms import HiddenField, PasswordField, StringField
 
 from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.services import people
-from leaderboard.services.attempts import count_mail, count_registration
+from leaderboard.services.attempts import count_mail, count_name, count_registration, take_back
 from leaderboard.web.context import client_address, database, now, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out
@@ -69,17 +69,27 @@ def register() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("auth/register.html", form)
     try:
-        count_registration(database(), client_address(), now())
-        new = people.new_account(form.text("name"), form.text("password"), form.text("email"))
-        if new.email is not None:
-            count_mail(database(), new.email, client_address(), now())
+        new, asked = counted_account(form, form.text("password"))
         with writing() as session:
             user = people.register(session, new)
+            take_back(session, asked)
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/register.html", form, error)
     sign_in(user)
     flash(f"Welcome, {user.name}. Make a team, or open the invitation that you were sent, to submit runs.")
     return redirect(local(form.text("next"), url_for("account.show")))
+
+
+def counted_account(form: NameForm, password: str | None) -> tuple[people.NewAccount, list[int]]:
+    """The account that a form asks for, and what `take_back` is given once its name has turned out to be free.
+
+    Raises InvalidFields for what no account can have, TooManyAttempts.
+    """
+    count_registration(database(), client_address(), now())
+    new = people.new_account(form.text("name"), password, form.text("email"))
+    if new.email is not None:
+        count_mail(database(), new.email, client_address(), now())
+    return new, count_name(database(), client_address(), now())
 
 
 @blueprint.post("/logout")

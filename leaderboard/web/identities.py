@@ -8,11 +8,11 @@ from flask_login import current_user
 
 from leaderboard.errors import BadInput, Conflict, TooManyAttempts
 from leaderboard.models import User
-from leaderboard.services import identities, people
-from leaderboard.services.attempts import count_mail, count_registration
+from leaderboard.services import identities
+from leaderboard.services.attempts import take_back
 from leaderboard.web import providers
-from leaderboard.web.auth import NameForm
-from leaderboard.web.context import actor, client_address, config, database, now, writing
+from leaderboard.web.auth import NameForm, counted_account
+from leaderboard.web.context import actor, config, now, writing
 from leaderboard.web.forms import form_page
 from leaderboard.web.proofs import ProofForm
 from leaderboard.web.providers import Proven
@@ -53,12 +53,10 @@ def register() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("auth/register_with.html", form, title=_title(proven))
     try:
-        count_registration(database(), client_address(), now())
-        new = people.new_account(form.text("name"), None, form.text("email"))
-        if new.email is not None:
-            count_mail(database(), new.email, client_address(), now())
+        new, asked = counted_account(form, None)
         with writing() as database_session:
             user = identities.register_with(database_session, new, proven.issuer, proven.subject)
+            take_back(database_session, asked)
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("auth/register_with.html", form, error, title=_title(proven))
     then = local(session.get(NEXT), url_for("account.show"))

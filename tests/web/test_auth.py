@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.models import BrowserSession
+from leaderboard.models import BrowserSession, User
 from leaderboard.web.sessions import local
 from tests.web.conftest import PASSWORD, Reader, World
 
@@ -151,6 +151,32 @@ def test_a_name_that_could_be_taken_for_another_is_refused(world: World, visitor
     answer = visitor.post("/register", name=name, email="", password=PASSWORD)
     assert answer.status_code == 400
     assert 'id="name-error"' in answer.text
+    assert "&#39;ada&#39;" not in answer.text  # how the other account is written is not told
+
+
+def test_a_list_of_names_is_not_tried_to_its_end(world: World, visitor: Reader) -> None:
+    """A name that is taken has to be called so; each one that is not costs an account."""
+    for _ in range(10):
+        answer = visitor.post("/register", name="ada", password=PASSWORD)
+        assert (answer.status_code, "taken" in answer.text) == (400, True)
+    for name in ("ada", "Grace"):  # no longer told which of them is taken
+        answer = visitor.post("/register", name=name, password=PASSWORD)
+        assert answer.status_code == 429
+        assert "names that were tried from your network are taken" in answer.text
+    with world.database.read() as session:
+        assert session.scalars(sa.select(User).where(User.name == "Grace")).all() == []
+
+
+def test_names_that_are_free_and_forms_with_other_errors_are_not_counted_as_taken(
+    world: World, app: Flask, visitor: Reader
+) -> None:
+    for _ in range(9):
+        visitor.post("/register", name="ada", password=PASSWORD)
+    visitor.post("/register", name="ada", password="short")
+    made = Reader(app.test_client())
+    assert made.post("/register", name="Grace", password=PASSWORD).location == "/account/"
+    assert visitor.post("/register", name="ada", password=PASSWORD).status_code == 400  # the tenth
+    assert visitor.post("/register", name="ada", password=PASSWORD).status_code == 429
 
 
 def test_a_session_planted_before_the_log_in_is_worth_nothing_after(world: World, visitor: Reader) -> None:
