@@ -13,6 +13,7 @@ TRIALS = (
     "readers",
     "siege",
     "big run",
+    "access matrix",
     "closed judgments",
     "hostile files",
     "api",

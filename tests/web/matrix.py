@@ -1,0 +1,303 @@
+"""The access matrix at work: an evaluation with secrets, everybody who asks for it, and what they are told too much.
+
+What each may see stands in `access_rules.py`. `test_access_matrix.py` reads each phase on one engine and each table in
+one format a phase; `python -m trials access_matrix` reads all phases and formats on both.
+"""
+
+import contextlib
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import sqlalchemy as sa
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from leaderboard.access import CONSOLE
+from leaderboard.config import Config
+from leaderboard.formats import QueryRow, read_judgments
+from leaderboard.lookup import current_set
+from leaderboard.models import (
+    ApiToken,
+    Campaign,
+    CampaignTeam,
+    Evaluation,
+    Event,
+    Invitation,
+    Score,
+    Scoring,
+    ScoringSet,
+    Submission,
+    Team,
+    User,
+)
+from leaderboard.rules.roles import Role
+from leaderboard.rules.scopes import Scope
+from leaderboard.rules.settings import Split, Subset
+from leaderboard.rules.states import State
+from leaderboard.rules.visibility import Visibility
+from leaderboard.services import (
+    campaigns,
+    evaluations,
+    judgments,
+    people,
+    queries,
+    sessions,
+    submissions,
+    teams,
+    tokens,
+)
+from leaderboard.store import RankedList
+from leaderboard.web import create_app
+from leaderboard.web.assets import STATIC
+from tests.support.field import DAY, NOW, Field
+from tests.support.world import new_account
+from tests.web.access_rules import API, FORMS, KINDS, PAGES, PHASES, SECRETS, VISIBILITY, Page
+
+__all__ = ["Played", "played", "wrong_answers", "wrong_refusals"]
+
+# Coordinates of drawings are numbers, too.
+DRAWN = re.compile(r' (?:d|transform|points|x|y|x1|x2|y1|y2|width|height|viewBox)="[^"]*"')
+
+
+@dataclass
+class Played:
+    """One evaluation that was played to its end, moved between phases by its dates; and everybody's browser."""
+
+    app: Flask
+    field: Field
+    names: dict[str, object]
+    clients: dict[str, FlaskClient] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)  # for forms
+    api_tokens: dict[str, str] = field(default_factory=dict)
+    asked: Counter[tuple[str, int]] = field(default_factory=Counter)  # (phase, status) -> answers
+
+    def move_to(self, phase: str) -> None:
+        self.field.change("2026", **PHASES[phase])
+        with self.field.database.write() as session:
+            campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == "news")).one()
+            campaign.visibility = VISIBILITY.get(phase, Visibility.PUBLIC)
+
+    def get(self, kind: str, address: str) -> TestResponse:
+        """What it answers to this kind of person: with a browser, or, where programs ask, with a token that may all."""
+        if not address.startswith(API):
+            return self.clients[kind].get(address)
+        return self.app.test_client().get(address, headers=self.bearer(kind))
+
+    def bearer(self, kind: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.api_tokens[kind]}"} if kind in self.api_tokens else {}
+
+    def written(self) -> int:
+        """How many events there are: everything that a form does leaves one."""
+        with self.field.database.read() as session:
+            return session.scalar(sa.select(sa.func.count()).select_from(Event)) or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request's answer; text: its headers and its body."""
+
+    kind: str
+    address: str
+    status: int
+    expected: int
+    told: frozenset[str]
+    text: str
+
+    def is_told(self, secret: str) -> bool:
+        """Whether whoever asks for this address knows the secret: it is repeated to them, not found."""
+        return secret in self.told or re.search(SECRETS[secret].text, self.address) is not None
+
+
+def _accounts(field: Field) -> dict[str, int]:
+    """Kind -> account, with the teams and campaigns that make it one of that kind."""
+    account = {
+        "account without a team": new_account("Nora"),
+        "member of another team": new_account("Mia"),
+        "organiser of another campaign": new_account("Otto"),
+        "member of the team": new_account("Sekretben"),
+        "owner of the team": new_account("Sekretada", "sekretmail@example.org"),
+        "organiser": new_account("Orla"),
+    }
+    with field.database.write() as session:
+        users = {kind: people.create_user(session, CONSOLE, new) for kind, new in account.items()}
+        users["admin"] = people.create_user(session, CONSOLE, new_account("Alma"), is_admin=True)
+        own = teams.create_team(session, CONSOLE, "Sekretwoods")
+        other = teams.create_team(session, CONSOLE, "Meadow")
+        teams.add_member(session, CONSOLE, own, users["owner of the team"], Role.OWNER)
+        teams.add_member(session, CONSOLE, own, users["member of the team"])
+        teams.add_member(session, CONSOLE, other, users["member of another team"], Role.OWNER)
+        field.teams.update(Sekretwoods=own.id, Meadow=other.id)
+        news = session.scalars(sa.select(Campaign)).one()
+        elsewhere = campaigns.create_campaign(
+            session, CONSOLE, "elsewhere", "Elsewhere", measures=["AP"], primary_measure="AP"
+        )
+        session.add(CampaignTeam(campaign_id=news.id, team_id=own.id))
+        campaigns.add_organiser(session, CONSOLE, news, users["organiser"])
+        campaigns.add_organiser(session, CONSOLE, elsewhere, users["organiser of another campaign"])
+        return {kind: user.id for kind, user in users.items()}
+
+
+def _evaluation(field: Field) -> None:
+    """2026 with three shown queries and a hidden one."""
+    with field.database.write() as session:
+        news = session.scalars(sa.select(Campaign).where(Campaign.slug == "news")).one()
+        made = evaluations.create_evaluation(
+            session, CONSOLE, news, "2026", "The year 2026", "2026", period_key=2026, documents=1000,
+            opens_at=NOW - 30 * DAY, closes_at=NOW + 30 * DAY, late_allowed=True,
+        )  # fmt: skip
+        shown = [QueryRow(f"q{n}", "sekrettext" if n == 1 else f"text {n}", ("sekrettag",)) for n in (1, 2, 3)]
+        queries.import_queries(session, CONSOLE, made, shown)
+        hidden = [QueryRow("sekretquery", "sekrethidden", ("law",))]
+        queries.import_queries(session, CONSOLE, made, hidden, Split.HIDDEN)
+        lines = "q1 0 d1 777\nq1 0 sekretmissed 5\nq2 0 d1 1\nq3 0 d1 1\nsekretquery 0 d1 888\nsekretquery 0 d2 1\n"
+        judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
+        field.evaluations["2026"] = made.id
+
+
+def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
+    """A run of the team with everything that can be seen of one, a rejected and a withdrawn one; and another team's."""
+    for system, team in (("Birch", "Meadow"), ("Cedar", "Meadow")):
+        field.run(system, {"AP": [0.3, 0.2, 0.25, 0.35], "P@5": [0.2] * 4}, team=team, evaluation="2025")
+    field.run("Otheralder", {"AP": [0.3, 0.2, 0.25, np.nan], "P@5": [0.2] * 4}, team="Meadow", evaluation="2026",
+              hidden={"AP": [0.3, 0.2, 0.25, 0.35], "P@5": [0.2] * 4})  # fmt: skip
+    run = field.run(
+        "Sekretalder",
+        {"AP": [0.8317, 0.5519, 0.4701, np.nan], "P@5": [0.4, 0.4, 0.4, np.nan]},
+        hidden={"AP": [0.8317, 0.5519, 0.4701, 0.0213], "P@5": [0.4] * 4},
+        team="Sekretwoods", evaluation="2026", label="sekretlabel", notes="sekretnotes",
+    )  # fmt: skip
+    rejected = field.run("Sekretalder", team="Sekretwoods", evaluation="2026", state=State.REJECTED)
+    withdrawn = field.run("Sekretalder", {"AP": [0.1] * 4}, team="Sekretwoods", evaluation="2026")
+    lists = [(place, RankedList(("d1",), np.array([0.5]))) for place in (0, 3)]
+    app.extensions["store"].keep_ranked_lists(run, 10, 4, lists)
+    with field.database.write() as session:
+        kept = session.get_one(Submission, run)
+        kept.submitter_id, kept.filename, kept.sha256 = owner, "sekretfile.txt", "5e" * 32
+        refused = session.get_one(Submission, rejected)
+        refused.problems, refused.problem_count = [[17, "sekretproblem"]], 1
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, withdrawn), "sekretreason")
+        team = session.get_one(Team, field.teams["Sekretwoods"])
+        token = teams.invite(session, CONSOLE, team)
+        invitation = session.scalars(sa.select(Invitation.id)).one()
+    return {
+        "run": run, "rejected": rejected, "withdrawn": withdrawn, "token": token, "invitation": invitation,
+        "member": owner,
+        "team": field.teams["Sekretwoods"],
+        "other_team": field.teams["Meadow"],
+        "system": field.systems["Sekretalder"],
+    }  # fmt: skip
+
+
+def _other_judgments(field: Field) -> dict[str, object]:
+    """Judgments of 2026 by another source, by which every run has a mean that shows nowhere else."""
+    with field.database.write() as session:
+        into = session.get_one(Evaluation, field.evaluations["2026"])
+        current = current_set(session, into.id)
+        judged = read_judgments(io.BytesIO(b"q1 0 d3 1\nq2 0 d3 1\n"))
+        revision = judgments.import_judgments(session, CONSOLE, into, judged, source="sekretsource")
+        beside = session.scalars(sa.select(ScoringSet).where(ScoringSet.revision_id == revision.id)).one()
+        for scoring in session.scalars(sa.select(Scoring).where(Scoring.scoring_set_id == beside.id)):
+            scoring.state, scoring.finished_at = State.SCORED, NOW - DAY
+            for subset in Subset:
+                values = np.array([0.13579] * 4)
+                session.add(
+                    Score(scoring_id=scoring.id, measure="AP", subset=subset, mean=0.13579, count=4, values=values)
+                )
+        return {"current_set": current.id if current else None, "beside_set": beside.id}
+
+
+@contextlib.contextmanager
+def played(url: str, folder: Path) -> Iterator[Played]:
+    """The evaluation on a migrated, empty database, and everybody's browser."""
+    config = Config(
+        database_url=url, store_url=str(folder / "store"), secret_key="a secret of the tests", secure_cookies=False
+    )
+    app = create_app(config, clock=lambda: NOW)
+    app.testing = True
+    made = Field(app.extensions["database"])
+    made.campaign()
+    made.evaluation("2025", period_key=2025)  # over, and open to all
+    accounts = _accounts(made)
+    _evaluation(made)
+    world = Played(app, made, _runs(made, app, accounts["owner of the team"]))
+    with made.database.write() as session:
+        for kind, account in accounts.items():
+            user = session.get_one(User, account)
+            world.api_tokens[kind] = tokens.make_token(session, CONSOLE, user, kind, Scope, days=None, now=NOW)
+        own = sa.select(ApiToken.id).where(ApiToken.user_id == accounts["owner of the team"])
+        world.names["api_token"] = session.scalars(own).one()
+    world.names |= _other_judgments(made)
+    for kind in KINDS:
+        world.clients[kind] = client = app.test_client()
+        if kind in accounts:
+            with made.database.write() as session, client.session_transaction() as cookie:
+                cookie["_user_id"] = sessions.start(session, accounts[kind], NOW)
+        found = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/login").text)
+        assert found is not None
+        world.tokens[kind] = found[1]
+    yield world
+    app.extensions["database"].close()
+
+
+def _addresses(page: Page, formats: Sequence[str]) -> dict[str, str]:
+    """The page and its files, each format with its address."""
+    files = {} if page.files is None else {ending: f"{page.address}.{ending}" for ending in formats}
+    return {"html": page.address, **files}
+
+
+def _visits(played: Played, phase: str, formats: Sequence[str]) -> Iterator[Visit]:
+    """Everybody at every address, and at its files in these formats."""
+    for endpoint, pages in PAGES.items():
+        for page in pages:
+            for ending, pattern in _addresses(page, formats).items():
+                address = pattern.format(**played.names)
+                for kind in played.clients:
+                    answer = played.get(kind, address)
+                    played.asked[phase, answer.status_code] += 1
+                    expected = page.status(phase, kind, file=ending != "html")
+                    # Static files are the same for everybody.
+                    text = "" if endpoint in STATIC else f"{answer.headers}\n{DRAWN.sub('', answer.text)}"
+                    answer.close()
+                    yield Visit(kind, address, answer.status_code, expected, page.told, text)
+
+
+def wrong_answers(played: Played, phase: str, formats: Sequence[str]) -> list[str]:
+    """Has everybody read everything in this phase: each answer that the table does not give, each secret astray."""
+    played.move_to(phase)
+    wrong = []
+    found = set()
+    for visit in _visits(played, phase, formats):
+        if visit.status != visit.expected:
+            wrong.append(f"{visit.kind}: {visit.address} answers {visit.status} and not {visit.expected}")
+        for name, secret in SECRETS.items():
+            if re.search(secret.text, visit.text) and not visit.is_told(name):
+                found.add((name, visit.kind))
+                if visit.kind not in secret.seen_by(phase):
+                    wrong.append(f"LEAK to {visit.kind}: {visit.address} gives away: {name}")
+    allowed = {(name, kind) for name, secret in SECRETS.items() for kind in secret.seen_by(phase)}
+    return wrong + [f"{kind} should find and does not: {name}" for name, kind in sorted(allowed - found)]
+
+
+def wrong_refusals(played: Played, phase: str) -> list[str]:
+    """Has everybody send every form that is not theirs: each answer but the refusal, and whatever was written."""
+    played.move_to(phase)
+    before, wrong = played.written(), []
+    for form in FORMS.values():
+        address = form.address.format(**played.names)
+        for kind, status in form.refusals(phase).items():
+            if address.startswith(API):
+                answer = played.app.test_client().post(address, json=form.fields, headers=played.bearer(kind))
+            else:
+                answer = played.clients[kind].post(address, data={"csrf_token": played.tokens[kind]})
+            played.asked[phase, answer.status_code] += 1
+            at_the_log_in = answer.headers.get("Location", "").startswith("/login")
+            if answer.status_code != status or at_the_log_in != (status == 302):
+                wrong.append(f"{kind}: {address} answers {answer.status_code} and not {status}")
+    more = played.written() - before
+    return [*wrong, f"{more} events were written"] if more else wrong
