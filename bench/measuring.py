@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-__all__ = ["ROOT", "Cost", "measure"]
+__all__ = ["ROOT", "Cost", "measure", "side_by_side"]
 
 ROOT = Path(__file__).resolve().parents[1]
 KIB = 1024
@@ -16,7 +19,9 @@ KIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """One process. wall and processor in seconds, memory in bytes at its peak, output as it printed it."""
+    """One process and those that it started and waited for. wall and processor in seconds, memory in bytes at the peak
+    of the largest, output as it printed it.
+    """
 
     wall: float
     processor: float
@@ -29,13 +34,37 @@ class Cost:
 
 def measure(arguments: Sequence[str]) -> Cost:
     """Runs `python …` from the repository's folder. Raises RuntimeError when it fails."""
-    start = time.perf_counter()
-    with subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        output = process.stdout.read() if process.stdout else ""
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
+    (cost,) = side_by_side([arguments])
+    return cost
+
+
+def side_by_side(
+    each: Sequence[Sequence[str]], environment: Mapping[str, str] | None = None, *, logged: bool = False
+) -> list[Cost]:
+    """The same with several processes at once. logged: what they say on standard error is part of their output."""
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in each]
+        start = time.perf_counter()
+        processes = [
+            subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=ROOT,
+                env=environment,
+                stdout=file,
+                stderr=subprocess.STDOUT if logged else None,
+            )
+            for arguments, file in zip(each, files, strict=True)
+        ]
+        return [_cost(process, start, file) for process, file in zip(processes, files, strict=True)]
+
+
+def _cost(process: subprocess.Popen[bytes], start: float, file: IO[str]) -> Cost:
+    _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    file.seek(0)
+    output = file.read().strip()
     if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(arguments)} ended with status {process.returncode}")
+        raise RuntimeError(f"{process.args!r} ended with status {process.returncode}\n{output}")
     memory = usage.ru_maxrss * (1 if sys.platform == "darwin" else KIB)
-    return Cost(wall, usage.ru_utime + usage.ru_stime, memory, output.strip())
+    return Cost(wall, usage.ru_utime + usage.ru_stime, memory, output)

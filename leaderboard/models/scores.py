@@ -28,6 +28,7 @@ class ScoringSet(Base):
     source         of its revision
     switched_at    when it last began to stand
     shown_until    when boards last ceased to show it; NULL while they do, and where they never did
+    refreshing_until  the lease of a worker that works out what its boards show beyond means; NULL when none does
     """
 
     __tablename__ = "scoring_set"
@@ -43,6 +44,7 @@ class ScoringSet(Base):
     created_at: Mapped[dt.datetime]
     switched_at: Mapped[dt.datetime | None]
     shown_until: Mapped[dt.datetime | None]
+    refreshing_until: Mapped[dt.datetime | None]
 
     __table_args__ = (
         sa.UniqueConstraint(

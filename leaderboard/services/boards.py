@@ -2,7 +2,7 @@
 
 This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
 the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
-remember which boards its change makes outdated.
+remember which boards its change makes outdated. One worker at a time is at the boards of a set, under a lease.
 
 Rank sets are computed among the runs that the board ranks (one a system by the campaign's rule, received in time), so
 that a rank and its set are of the same runs; baselines that stand are compared with them and push no rank. All other
@@ -33,7 +33,6 @@ from leaderboard.rules.digests import short
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
 from leaderboard.rules.states import STANDING
-from leaderboard.services.generations import raise_generations
 from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
@@ -46,6 +45,7 @@ PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compar
 EQUAL = 1e-12
 STANDS = ScoringSet.state.in_(STANDING)
 NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
+LEASE_SECONDS = 120.0  # a worker that died keeps the others from a set's boards no longer
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
 
 Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
@@ -113,13 +113,14 @@ class _Work:
     compare_pairs: bool
 
 
-def due(session: Session, older_than: float = 0.0) -> list[Due]:
+def due(session: Session, older_than: float = 0.0, only: int | None = None) -> list[Due]:
     """The measures whose board figures were computed over other runs than stand now, primary measures first.
 
     older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
+    only        this set's
     """
-    terms = terms_of_standing_sets(session)
-    runs = scored_runs(session, of_sets=STANDS)
+    terms = terms_of_standing_sets(session, only)
+    runs = scored_runs(session, of_sets=STANDS if only is None else ScoringSet.id == only)
     means = best_means(session, terms)
     over = Board.figures["over"].as_string()
     kept = {
@@ -146,9 +147,34 @@ def due(session: Session, older_than: float = 0.0) -> list[Due]:
 
 
 def refresh(database: Database, wanted: Due) -> bool:
-    """Computes the figures of one measure and keeps them. False when nothing was kept, because the set stands
-    no longer or another worker has kept newer figures meanwhile."""
+    """Computes the figures of one measure and keeps them. False when nothing was kept, because they are not due (any
+    more), another worker is at the set's boards, or newer figures are kept already."""
+    if not _lease(database, wanted.scoring_set_id):
+        return False
+    try:
+        return _refresh(database, wanted)
+    finally:
+        with database.write() as session:
+            session.execute(_of_set(wanted.scoring_set_id).values(refreshing_until=None))
+
+
+def _lease(database: Database, scoring_set_id: int) -> bool:
+    """Keeps other workers from the boards of a set, unless one keeps us from them."""
+    free = sa.or_(ScoringSet.refreshing_until.is_(None), ScoringSet.refreshing_until < clock())
+    with database.write() as session:
+        lease = _of_set(scoring_set_id).where(free).values(refreshing_until=clock(LEASE_SECONDS))
+        return session.scalar(lease.returning(ScoringSet.id)) is not None
+
+
+def _of_set(scoring_set_id: int) -> sa.Update:
+    unseen = {"synchronize_session": False}
+    return sa.update(ScoringSet).where(ScoringSet.id == scoring_set_id).execution_options(**unseen)
+
+
+def _refresh(database: Database, wanted: Due) -> bool:
     with database.read() as session:
+        if wanted not in due(session, only=wanted.scoring_set_id):
+            return False
         as_of = session.scalars(sa.select(clock())).one()
         works = _read(session, wanted)
     kept = False
@@ -162,16 +188,7 @@ def refresh(database: Database, wanted: Due) -> bool:
         with database.write() as session:
             for subset in subsets:
                 kept = _write_figures(session, wanted, subset, figures, as_of)
-            raise_generations(session, [_campaign(session, wanted)])
     return kept
-
-
-def _campaign(session: Session, wanted: Due) -> int:
-    return session.scalars(
-        sa.select(Evaluation.campaign_id)
-        .join(ScoringSet, ScoringSet.evaluation_id == Evaluation.id)
-        .where(ScoringSet.id == wanted.scoring_set_id)
-    ).one()
 
 
 @dataclass(frozen=True, slots=True)

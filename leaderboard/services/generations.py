@@ -1,7 +1,7 @@
 """Generations: numbers that rise with every change that a page can show, so that an unchanged page is known as such.
 
-Events raise them as they are written, so that whatever is on the audit trail is seen; a refresh of a board, which is no
-event, does so itself. Claims, leases and sessions raise none.
+Events raise them as they are written, so that whatever is on the audit trail is seen, and so does any other row that is
+changed, such as a refreshed board's. Claims, leases and sessions raise none.
 """
 
 from collections.abc import Iterable
@@ -28,6 +28,7 @@ from leaderboard.models import (
     PersonalUse,
     Score,
     Scoring,
+    ScoringSet,
     StagedRun,
     User,
 )
@@ -73,6 +74,8 @@ def campaign_of(session: Session, subject: Base, action: str = "") -> int | None
         return None
     campaign: int | None = getattr(subject, "campaign_id", None)
     evaluation: int | None = getattr(subject, "evaluation_id", None)
+    if isinstance(subject, (Board, Scoring)):
+        evaluation = session.get_one(ScoringSet, subject.scoring_set_id).evaluation_id
     if campaign is None and evaluation is not None:
         found = session.get(Evaluation, evaluation)
         campaign = found.campaign_id if found else None

@@ -72,6 +72,7 @@ class Guarded:
         return [sa.type_coerce(each, Json).label(each.name) if each.name == "settings" else each for each in guarded]
 
 
+LEASE = "a worker's, for as long as it works"
 LOCK = "set once, with the first result; triggers keep it"
 SIGNING_IN = "changes whenever somebody signs in or out"
 PERSONAL = "personal data, which the trail would keep for ever"
@@ -86,7 +87,7 @@ GUARDED = {
         Guarded("agreements", Agreement, ("evaluation_id",), row="id"),
         Guarded("queries", Query, ("evaluation_id",), row="external_id"),
         Guarded("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
-        Guarded("scoring sets", ScoringSet, ("evaluation_id",), row="id"),
+        Guarded("scoring sets", ScoringSet, ("evaluation_id",), row="id", left_out={"refreshing_until": LEASE}),
         Guarded("team", Team, ("id",)),
         Guarded("members", Membership, ("team_id",), row="user_id"),
         Guarded("system", System, ("id",)),

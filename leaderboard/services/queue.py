@@ -399,15 +399,22 @@ def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _lock_prior(session: Session, submission: Submission, settings: ScoringSettings) -> bool:
-    """Locks the campaign's prior, which must be the one used; False when it is another by now."""
+    """Locks the campaign's prior, which must be the one used; False when it is another by now.
+
+    Once it is locked nothing can change it, and the row is only looked at: workers that record for one campaign would
+    wait for each other.
+    """
     campaign_id = sa.select(Evaluation.campaign_id).where(Evaluation.id == submission.evaluation_id).scalar_subquery()
+    own = (
+        Campaign.id == campaign_id,
+        Campaign.beta.is_not_distinct_from(settings.beta),
+        Campaign.no_relevant == settings.no_relevant,
+    )
+    if session.scalar(sa.select(Campaign.id).where(*own, Campaign.locked_at.is_not(None))) is not None:
+        return True
     row = session.execute(
         sa.update(Campaign)
-        .where(
-            Campaign.id == campaign_id,
-            Campaign.beta.is_not_distinct_from(settings.beta),
-            Campaign.no_relevant == settings.no_relevant,
-        )
+        .where(*own)
         .values(locked_at=sa.func.coalesce(Campaign.locked_at, clock()))
         .returning(Campaign.id),
         execution_options={"synchronize_session": False},

@@ -18,6 +18,7 @@ from leaderboard.worker.loop import Worker
 __all__ = ["Worker", "drain", "run"]
 
 POLL_SECONDS = 1.0  # between two looks at an empty queue
+QUIET_SECONDS = 2.0  # before boards are refreshed: whoever waits for each run before sending the next is quicker
 PATIENCE_SECONDS = 5.0  # before a database or a store that does not answer is asked again
 MOST_REFUSALS = 5  # of the scoring process, one after the other, before the worker gives up
 HOUSEKEEPING_SECONDS = 3600.0
@@ -28,7 +29,7 @@ def run(config: Config, stop: threading.Event | None = None, once: bool = False)
     """Works until `stop` is set (without one: until SIGTERM or SIGINT), or, with `once`, until nothing waits."""
     database = Database.connect(config.database_url, must_exist=True)
     store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes), must_exist=True)
-    worker = Worker(database, store, config)
+    worker = Worker(database, store, config, quiet_seconds=0.0 if once else QUIET_SECONDS)
     with contextlib.closing(database), contextlib.closing(worker), _stopping(stop) as stop:
         log.info("worker %s is waiting for work", worker.name)
         kept_house = -HOUSEKEEPING_SECONDS

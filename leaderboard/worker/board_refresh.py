@@ -1,21 +1,25 @@
-"""Boards are refreshed between jobs: one measure of one board a step, so that a run never waits long for it."""
+"""Boards are refreshed when the queue pauses: one measure of one board a step, so that a run never waits long for it.
+
+Under a stream of runs without a pause they are refreshed every so often. A board's runs change with each result, so
+what is computed between two of them is soon computed again.
+"""
 
 import logging
-import secrets
 import time
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
-from leaderboard.db import Database
+from leaderboard.db import Database, clock
 from leaderboard.errors import NoDatabase
-from leaderboard.models import Event
+from leaderboard.models import Event, Scoring
+from leaderboard.rules.states import State
 from leaderboard.services.boards import Due, due, refresh
 
 __all__ = ["BoardRefresh"]
 
-FIRST = 4  # of what is due one of the first few is taken by chance: several workers then seldom take the same
 LOOK_SECONDS = 30.0  # between two looks at the boards while no event is recorded; see `_has_news`
-BUSY_SECONDS = 30.0  # while runs wait, a board is refreshed this often at most
+BUSY_SECONDS = 120.0
 BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs wait
 BUSY_PAUSE_SECONDS = 1.0
 SET_ASIDE_SECONDS = 600.0  # before a measure of a board that raised an error is tried again
@@ -23,37 +27,57 @@ log = logging.getLogger("leaderboard.worker")
 
 
 class BoardRefresh:
-    """Refreshes boards for one worker. Scores are recorded before: what fails here leaves them as they are."""
+    """Refreshes boards for one worker. Scores are recorded before: what fails here leaves them as they are.
 
-    def __init__(self, database: Database) -> None:
+    quiet_seconds  without a new event before the queue is taken to pause: a sender may wait for each of many runs
+    busy_seconds   without a pause after which a board is refreshed all the same, and then this often at most
+    """
+
+    def __init__(self, database: Database, *, quiet_seconds: float = 0.0, busy_seconds: float = BUSY_SECONDS) -> None:
         self._database = database
+        self._quiet_seconds = quiet_seconds
+        self._busy_seconds = busy_seconds
+        self._newest: int | None = None  # event seen, and when it was first seen
+        self._newest_at = 0.0
         self._event: int | None = None  # the newest one when nothing was due
         self._looked = 0.0
         self._paused_until = 0.0
+        self._rested = time.monotonic()  # when the queue last paused
         self._set_aside: dict[Due, float] = {}
 
     def step(self) -> bool:
-        """Refreshes one measure of one board; False when none is due."""
+        """Refreshes one measure of one board; False when none is due, and as long as the queue does not pause."""
         with self._database.read() as session:
-            newest = session.scalar(sa.select(sa.func.max(Event.id)))
+            newest, now = session.scalar(sa.select(sa.func.max(Event.id))), time.monotonic()
             if not self._has_news(newest):
+                self._rested = now
                 return False
-            found = self._open(due(session))
-        if not found:
-            self._event, self._looked = newest, time.monotonic()
+            if newest != self._newest:
+                self._newest, self._newest_at = newest, now
+            is_pause = now - self._newest_at >= self._quiet_seconds and not _is_scoring(session)
+            found = self._open(due(session)) if is_pause else []
+        if not is_pause:
+            self.step_while_busy()
             return False
-        self._refresh(secrets.choice(found[:FIRST]))
+        self._rested = time.monotonic()
+        if not found:
+            self._event, self._looked = newest, self._rested
+            return False
+        self._refresh(found[0])
         return True
 
     def step_while_busy(self) -> None:
-        """The same while runs wait: only a board not refreshed within BUSY_SECONDS, and only BUSY_SHARE of the time."""
+        """The same while runs wait: only when they have waited without a pause for `busy_seconds`, only boards that
+        were not refreshed in that time, and only BUSY_SHARE of the time."""
         started = time.monotonic()
-        if started < self._paused_until:
+        if started < max(self._paused_until, self._rested + self._busy_seconds):
             return
         with self._database.read() as session:
-            found = self._open(due(session, older_than=BUSY_SECONDS))
+            found = self._open(due(session, older_than=self._busy_seconds))
         if found:
             self._refresh(found[0])
+        else:
+            self._rested = started  # the next round comes as long after this one
         now = time.monotonic()
         self._paused_until = now + max(BUSY_PAUSE_SECONDS, (now - started) * (1 / BUSY_SHARE - 1))
 
@@ -80,8 +104,14 @@ class BoardRefresh:
             self._set_aside[wanted] = started + SET_ASIDE_SECONDS
             log.exception("board of set %s: %s could not be refreshed", wanted.scoring_set_id, wanted.measure)
         else:
-            if not kept:  # another worker was faster, or the database's clock was set back: not again at once
+            if not kept:  # another worker is at it, or the database's clock was set back: not again at once
                 self._set_aside[wanted] = started + LOOK_SECONDS
                 return
             took = time.monotonic() - started
             log.info("board of set %s: %s refreshed in %.2f s", wanted.scoring_set_id, wanted.measure, took)
+
+
+def _is_scoring(session: Session) -> bool:
+    """Whether some worker has a run in its hands: its result changes a board."""
+    held = sa.select(Scoring.id).where(Scoring.state == State.SCORING, Scoring.lease_until >= clock()).limit(1)
+    return session.scalar(held) is not None

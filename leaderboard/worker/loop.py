@@ -30,6 +30,7 @@ BEATS = 3  # a lease is renewed this often while it lasts
 PATIENCE = 3  # times what a job may compute is how long it may take
 RECORD_SECONDS = 2.0  # between two tries to record a result while the database does not answer
 LOOK_SECONDS = 0.2  # between two looks at whether to stop, while a run is being scored
+SWITCH_LOOK_SECONDS = 1.0  # between two looks for sets to make current while runs wait
 SWITCH_AGAIN_SECONDS = 60.0  # between two tries to make a set current, after one that failed
 GRACE_SECONDS = 5.0  # what a job may take to finish after a stop; service managers wait ten or more
 JOBS_OF_CHILD = 500  # then the scoring process is replaced: memory that a library keeps goes with it
@@ -45,9 +46,12 @@ log = logging.getLogger("leaderboard.worker")
 
 
 class Worker:
-    """One worker and its scoring process. `name` is in every claim: host, process id and a random number."""
+    """One worker and its scoring process. `name` is in every claim: host, process id and a random number.
 
-    def __init__(self, database: Database, store: RunStore, config: Config) -> None:
+    quiet_seconds  without a new event before boards are refreshed
+    """
+
+    def __init__(self, database: Database, store: RunStore, config: Config, *, quiet_seconds: float = 0.0) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._database = database
         self._store = store
@@ -58,11 +62,12 @@ class Worker:
             text_bytes=config.text_bytes,
             job_bytes=config.job_bytes,
         )
-        self._boards = BoardRefresh(database)
+        self._boards = BoardRefresh(database, quiet_seconds=quiet_seconds)
         self._mails = Mailing(database, config)
         self._child: ChildProcess | None = None
         self._jobs = 0
         self._swept = -float("inf")
+        self._looked_for_sets = -float("inf")
         self._switch_again: dict[int | None, float] = {}  # by a set that could not be switched, when to try again
 
     def step(self, stop: threading.Event) -> bool:
@@ -82,7 +87,7 @@ class Worker:
         reply = self._await(child, claim, stop)
         if reply is not None:
             self._record_when_possible(claim, reply, stop)
-            self._switch_ready_sets()
+            self._switch_ready_sets(busy=True)
             if not stop.is_set():
                 self._mails.step(busy=True)
                 self._boards.step_while_busy()
@@ -237,16 +242,20 @@ class Worker:
             return
         log.info("submission %s: %s, %s", claim.submission_id, OUTCOME_WORDS[type(reply)], outcome.name.lower())
 
-    def _switch_ready_sets(self) -> bool:
+    def _switch_ready_sets(self, *, busy: bool = False) -> bool:
         """Makes building sets current in which nothing waits any more; whether there was one.
+
+        busy: runs wait; then it looks every SWITCH_LOOK_SECONDS only.
 
         In transactions after the one that records: of two workers with the last two runs, the later one sees both.
         One for each set: whatever a switch raises leaves that set and its boards as they are for SWITCH_AGAIN_SECONDS,
         and harms neither the others nor the worker. Raises only where the database does not answer.
         """
         switched = False
+        if busy and time.monotonic() - self._looked_for_sets < SWITCH_LOOK_SECONDS:
+            return switched
         while True:
-            now = time.monotonic()
+            now = self._looked_for_sets = time.monotonic()
             chosen: int | None = None  # none yet: what fails is the look for sets itself
             if self._switch_again.get(chosen, now) > now:
                 return switched

@@ -856,6 +856,7 @@ def upgrade() -> None:
         moment("created_at"),
         moment("switched_at", nullable=True),
         moment("shown_until", nullable=True),
+        moment("refreshing_until", nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_scoring_set_evaluation_id_evaluation")
         ),

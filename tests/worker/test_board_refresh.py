@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,14 +11,15 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.db import Database
+from leaderboard.db import Database, clock
 from leaderboard.formats import QueryRow
-from leaderboard.models import Board, Score
+from leaderboard.models import Board, Generation, Score, ScoringSet
 from leaderboard.rules.settings import NoRelevant, Subset
-from leaderboard.rules.states import State
-from leaderboard.services import boards
+from leaderboard.rules.states import SetState, State
+from leaderboard.services import boards, queue
 from leaderboard.services.campaigns import change_campaign
 from leaderboard.services.queries import import_queries
+from leaderboard.worker import Worker
 from leaderboard.worker.board_refresh import BoardRefresh
 from tests.support.world import QRELS, World, build_world, run_text
 
@@ -107,10 +110,98 @@ def test_two_workers_may_refresh_the_same_board(world: World) -> None:
     assert len(_kept(world)) == 6
 
 
-def test_while_runs_wait_a_board_without_figures_gets_some(world: World) -> None:
+def _refreshed(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The measures of boards that were refreshed, in order."""
+    found = (re.search(r"board of set \d+: (\S+) refreshed in", record.getMessage()) for record in caplog.records)
+    return [match[1] for match in found if match is not None]
+
+
+def test_however_many_runs_wait_each_measure_is_refreshed_once_when_all_are_scored(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "leaderboard.worker")
+    for number in range(7):
+        world.submit(run_text(number))
+    world.drain()
+    assert _refreshed(caplog) == ["AQWV", "AP", "P@1"]
+    assert _due(world) == 0
+
+
+def test_two_workers_refresh_each_measure_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "leaderboard.worker")
+    for number in range(6):
+        world.submit(run_text(number))
+
+    def work() -> None:
+        with contextlib.closing(Worker(world.database, world.store, world.config)) as worker:
+            while worker.step(threading.Event()) or _due(world):
+                pass
+
+    both = [threading.Thread(target=work) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert sorted(_refreshed(caplog)) == ["AP", "AQWV", "P@1"]
+
+
+def test_a_board_is_let_be_while_another_worker_is_at_it_or_runs_come_one_after_the_other(world: World) -> None:
     world.submit()
     world.drain()
     with world.database.write() as session:
         session.execute(sa.delete(Board))
-    BoardRefresh(world.database).step_while_busy()
+        session.execute(sa.update(ScoringSet).values(refreshing_until=clock(60)))
+    worker = BoardRefresh(world.database)
+    while worker.step():
+        pass
+    assert not BoardRefresh(world.database, quiet_seconds=3600).step()
+    assert _kept(world) == set()
+    with world.database.write() as session:  # the other worker has died
+        session.execute(sa.update(ScoringSet).values(refreshing_until=clock(-1)))
+    before = _generations(world)
+    assert BoardRefresh(world.database).step()
     assert {measure for measure, _ in _kept(world)} == {"AQWV"}
+    assert _generations(world) == {**before, world.campaign: before[world.campaign] + 1}
+
+
+def _generations(world: World) -> dict[int, int]:
+    """Of each campaign: those of its pages only are made anew."""
+    with world.database.read() as session:
+        return {row.campaign_id: row.number for row in session.scalars(sa.select(Generation))}
+
+
+def test_under_a_stream_of_runs_without_a_pause_a_board_is_refreshed_every_so_often(world: World) -> None:
+    world.submit()
+    world.drain()
+    world.submit(run_text(1))
+    with world.database.write() as session:
+        session.execute(sa.delete(Board))
+        assert queue.claim(session, "another worker", 60) is not None
+    patient, eager = BoardRefresh(world.database), BoardRefresh(world.database, busy_seconds=0)
+    assert not patient.step()  # the other one's run will change the board
+    patient.step_while_busy()
+    assert _kept(world) == set()
+    eager.step_while_busy()
+    assert {measure for measure, _ in _kept(world)} == {"AQWV"}
+    BoardRefresh(world.database, busy_seconds=0).step()
+    assert {measure for measure, _ in _kept(world)} == {"AQWV", "AP"}
+
+
+def test_new_judgments_refresh_the_board_that_they_bring(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    for number in range(3):
+        world.submit(run_text(number))
+    world.drain()
+    before = _figures(world)
+    caplog.set_level(logging.INFO, "leaderboard.worker")
+    world.judge(QRELS.replace("q1 0 d1 1", "q1 0 d1 0") + "".join(f"q{n} 0 e{n} 1\n" for n in MORE))
+    world.drain()
+    assert _refreshed(caplog) == ["AQWV", "AP", "P@1"]
+    assert _due(world) == 0
+    assert _figures(world).keys().isdisjoint(before.keys())
+
+
+def _figures(world: World) -> dict[int, int]:
+    """Set on the boards now -> how many of its figures are kept."""
+    with world.database.read() as session:
+        counts = sa.select(Board.scoring_set_id, sa.func.count()).join(ScoringSet).group_by(Board.scoring_set_id)
+        return dict(session.execute(counts.where(ScoringSet.state == SetState.CURRENT)).all())
