@@ -37,16 +37,30 @@ __all__ = ["VIEWS", "Front", "Page", "Shelf", "changes_soon", "init_app", "not_t
 TABLES = (  # pages that are files too, under the same name with `_file`
     "boards.board",
     "campaigns.campaign",
+    "judgments.documents",
+    "judgments.index",
     "progress.progress",
     "queries.query",
     "queries.query_list",
     "ranked_lists.ranked_list",
+    "stood.board",
+    "stood.sources",
+    "stood.what_moved",
     "submissions.show",
     "systems.system",
 )
-VIEWS = frozenset(
-    (*TABLES, *(f"{view}_file" for view in TABLES), "campaigns.front", "measures.index", "measures.show", "teams.show")
+OTHERS = (
+    "api_guide.guide",
+    "campaigns.front",
+    "judgments.qrels",
+    "measures.index",
+    "measures.show",
+    "queries.query_rows",
+    "stood.index",
+    "submissions.score_receipt",
+    "teams.show",
 )
+VIEWS = frozenset((*TABLES, *(f"{view}_file" for view in TABLES), *OTHERS))
 WORTH_PACKING = 1000  # bytes
 CSRF = "csrf_token"  # where Flask-WTF notes that a page holds a form's token, in `g`
 TO_KEEP = "leaderboard.page to keep"  # in a request's environment: the page, from Flask to the front

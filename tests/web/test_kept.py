@@ -13,7 +13,6 @@ from flask import Flask
 
 from leaderboard.access import CONSOLE
 from leaderboard.models import Team
-from leaderboard.rules.phases import Opening
 from leaderboard.services import campaigns, evaluations, people, queries, teams
 from leaderboard.services.events import present
 from leaderboard.web.kept import Page, Shelf
@@ -48,25 +47,6 @@ def counted(app: Flask) -> Iterator[list[str]]:
     sa.event.listen(engine, "before_cursor_execute", note)
     yield ran
     sa.event.remove(engine, "before_cursor_execute", note)
-
-
-@pytest.mark.parametrize("name", ["", "ada"])
-def test_an_unchanged_page_costs_one_statement_and_answers_304_to_its_tag(
-    app: Flask, world: World, reader: Callable[[str], Reader], name: str
-) -> None:
-    client = reader(name).client
-    world.change(details=Opening.ALWAYS)
-    client.get("/teams/alpha")  # the first page with a form puts the session's token into the cookie
-    for path in PATHS:
-        first = client.get(path)
-        assert first.status_code == 200, path
-        with counted(app) as ran:
-            again = client.get(path)
-            unchanged = client.get(path, headers={"If-None-Match": again.headers["ETag"]})
-        assert again.text == first.text
-        assert (unchanged.status_code, unchanged.data) == (304, b"")
-        # One each: the session is looked up with the generation.
-        assert len(ran) == 2, (path, len(ran))
 
 
 def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Reader) -> None:

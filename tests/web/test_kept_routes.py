@@ -1,0 +1,137 @@
+"""Which pages are kept as they were rendered, and why the others are not; and what each kept one costs unchanged."""
+
+import numpy as np
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Team
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.roles import Role
+from leaderboard.services import people, sessions, teams
+from leaderboard.services.events import present
+from leaderboard.store import RankedList
+from leaderboard.web.kept import VIEWS
+from tests.support.field import Field
+from tests.support.world import new_account
+from tests.web.test_kept import counted
+
+FORM = "it is a form of its reader's"
+OWN = "it is its reader's alone"
+ROOM = "organisers look at what they have just changed, each at something else"
+PROGRAM = "programs come with a token and no cookie, by which pages are kept"
+FILE = "it is a file of this program's, sent without a statement"
+# Blueprint -> why none of its pages is kept.
+NOT_KEPT_ROOMS = {
+    "account": OWN, "addresses": OWN, "auth": FORM, "identities": OWN, "resets": FORM, "tokens": OWN,
+    "submit": FORM, "run_checks": FORM,
+    "api": PROGRAM,
+    "documents": FILE, "bootstrap": FILE,
+    "health": "it says whether the database answers now",
+}  # fmt: skip
+# Endpoint -> why it is not kept, though others of its blueprint are.
+NOT_KEPT = {
+    "static": FILE,
+    "submissions.ask_primary": FORM,
+    "submissions.ask_stand": FORM,
+    "submissions.ask_withdraw": FORM,
+    "submissions.describe": FORM,
+    "submissions.fetch": "it is a file of the store, sent in pieces",
+    "submissions.progress": "it is asked while a run waits, and a worker's claim raises no generation",
+    "systems.edit": FORM,
+    "teams.change": FORM,
+    "teams.find": "accounts look for a word of their own",
+    "teams.invitation": "it is one person's, once",
+    "teams.new": FORM,
+}
+# Endpoint of each kind of page that is kept -> an address of it.
+ADDRESSES = {
+    "api_guide.guide": "/api",
+    "boards.board": "/campaigns/news/2026",
+    "campaigns.campaign": "/campaigns/news",
+    "campaigns.front": "/",
+    "judgments.documents": "/campaigns/news/2026/judgments/q1",
+    "judgments.index": "/campaigns/news/2026/judgments",
+    "judgments.qrels": "/campaigns/news/2026/judgments.txt",
+    "measures.index": "/measures/",
+    "measures.show": "/measures/AP",
+    "progress.progress": "/campaigns/news/progress",
+    "queries.query": "/campaigns/news/2026/queries/q1",
+    "queries.query_list": "/campaigns/news/2026/queries",
+    "queries.query_rows": "/campaigns/news/2026/queries.tsv",
+    "ranked_lists.ranked_list": "/submissions/1/queries/q1",
+    "stood.board": "/campaigns/news/2026/boards/1",
+    "stood.index": "/campaigns/news/2026/boards",
+    "stood.sources": "/campaigns/news/2026/sources",
+    "stood.what_moved": "/campaigns/news/2026/boards/1/to/2",
+    "submissions.score_receipt": "/submissions/1/receipt.json",
+    "submissions.show": "/submissions/1",
+    "systems.system": "/teams/birches/birch",
+    "teams.show": "/teams/birches",
+}
+
+
+def _is_named(endpoint: str) -> bool:
+    blueprint = endpoint.partition(".")[0]
+    return endpoint in NOT_KEPT or blueprint in NOT_KEPT_ROOMS or blueprint.partition("_")[0] == "organise"
+
+
+def test_every_page_is_kept_or_named_with_the_reason_why_it_is_not(app: Flask) -> None:
+    read = {rule.endpoint for rule in app.url_map.iter_rules() if "GET" in (rule.methods or ())}
+    assert read >= VIEWS
+    assert read >= NOT_KEPT.keys()
+    assert {endpoint.partition(".")[0] for endpoint in read} >= NOT_KEPT_ROOMS.keys()
+    for endpoint in read:
+        assert (endpoint in VIEWS) != _is_named(endpoint), (
+            f"{endpoint}: name it in OTHERS or TABLES of leaderboard/web/kept.py, if all that it shows raises a "
+            "generation when it changes, or in NOT_KEPT of tests/web/test_kept_routes.py with the reason"
+        )
+
+
+@pytest.fixture
+def places(app: Flask) -> Field:
+    """An evaluation that shows everything, judged anew, with judgments of two sources and a run that has lists."""
+    made = Field(app.extensions["database"])
+    made.campaign()
+    made.evaluation(judgments_published=True, details=Opening.ALWAYS)
+    values = {"AP": [0.4, 0.5, 0.6, 0.7], "P@5": [0.2] * 4}
+    run = made.run("Birch", values, team="Birches")
+    app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])
+    for source in (None, "assistant"):
+        made.judge_again("q1 0 d1 1\nq2 0 d2 1\nq3 0 d1 1\nq4 0 d4 2\n", {run: values}, source=source)
+    made.refresh()
+    return made
+
+
+@pytest.fixture
+def readers(app: Flask, places: Field) -> dict[str, FlaskClient]:
+    """A visitor, and an owner of the team."""
+    member = app.test_client()
+    with places.database.write() as session, member.session_transaction() as cookie:
+        user = people.create_user(session, CONSOLE, new_account("ada"))
+        teams.add_member(session, CONSOLE, session.get_one(Team, places.teams["Birches"]), user, Role.OWNER)
+        cookie["_user_id"] = sessions.start(session, user.id, present())
+    member.get("/teams/birches")  # the first page with a form puts the session's token into the cookie
+    return {"visitor": app.test_client(), "member": member}
+
+
+def test_each_kind_of_page_costs_one_statement_unchanged_and_one_for_304(
+    app: Flask, readers: dict[str, FlaskClient]
+) -> None:
+    of_pages = {endpoint.removesuffix("_file") for endpoint in VIEWS}
+    assert of_pages == ADDRESSES.keys()
+    addresses = [
+        *ADDRESSES.values(),
+        *(f"{address}.json" for endpoint, address in ADDRESSES.items() if f"{endpoint}_file" in VIEWS),
+    ]
+    for name, client in readers.items():
+        for address in addresses:
+            first = client.get(address)
+            assert first.status_code == 200, (name, address)
+            with counted(app) as ran:
+                again = client.get(address)
+            assert (again.status_code, again.data, len(ran)) == (200, first.data, 1), (name, address)
+            with counted(app) as ran:
+                unchanged = client.get(address, headers={"If-None-Match": again.headers["ETag"]})
+            assert (unchanged.status_code, unchanged.data, len(ran)) == (304, b"", 1), (name, address)
