@@ -7,7 +7,7 @@ changes once somebody answered, and a field that was answered is no longer asked
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -80,6 +80,12 @@ class FormField:
     @property
     def in_form(self) -> bool:
         return self.asked and not self.header
+
+    def tidied(self) -> "FormField":
+        """The same without blanks that mean nothing."""
+        key, label, hint, header = (" ".join(text.split()) for text in (self.key, self.label, self.hint, self.header))
+        choices = tuple(" ".join(choice.split()) for choice in self.choices)
+        return replace(self, key=key, label=label, hint=hint, header=header, choices=choices)
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "kind": self.kind.value, "shown_to": self.shown_to.value, "choices": [*self.choices]}

@@ -1,10 +1,11 @@
 """Time zones that organisers think in: those of the tz database by their names, and AoE, anywhere on Earth."""
 
 import datetime as dt
+from collections.abc import Mapping
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
-__all__ = ["AOE", "UTC", "a_year_later", "from_local", "names", "to_local"]
+__all__ = ["AOE", "UTC", "a_year_later", "from_local", "moments_of", "names", "to_local", "zone_problem"]
 
 UTC = "UTC"
 AOE = "AoE"  # a day is over when it is over everywhere: twelve hours behind UTC
@@ -15,6 +16,27 @@ def names() -> tuple[str, ...]:
     """UTC and AoE, then all others in their order."""
     found = available_timezones() - {UTC, "localtime", "posixrules", "Factory"}
     return (UTC, AOE, *sorted(name for name in found if not name.startswith(("posix/", "right/"))))
+
+
+def zone_problem(zone: str) -> str | None:
+    """What is wrong with the name of a time zone; None where it is one."""
+    return None if zone in names() else "give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"
+
+
+def moments_of(
+    local: Mapping[str, dt.datetime | None], zone: str
+) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
+    """Dates by clocks of a zone as moments in UTC, and what is wrong with them, both by their names."""
+    if problem := zone_problem(zone):
+        return {}, {"time_zone": [problem]}
+    moments: dict[str, dt.datetime | None] = {}
+    problems: dict[str, list[str]] = {}
+    for name, shown in local.items():
+        try:
+            moments[name] = None if shown is None else from_local(shown, zone)
+        except (ValueError, OverflowError) as error:
+            problems[name] = [str(error) if isinstance(error, ValueError) else "give a date of our times"]
+    return moments, problems
 
 
 def from_local(local: dt.datetime, zone: str) -> dt.datetime:

@@ -169,8 +169,8 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
 
 
 def _check_dates(given: Mapping[str, Any], fields: dict[str, list[str]]) -> None:
-    if given["time_zone"] not in time_zones.names():
-        fields["time_zone"] = ["give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"]
+    if problem := time_zones.zone_problem(given["time_zone"]):
+        fields["time_zone"] = [problem]
     opens_at, closes_at = given["opens_at"], given["closes_at"]
     for name in ("opens_at", "closes_at", "anonymous_until"):
         if given[name] is None:

@@ -42,10 +42,12 @@ def agreement_name(key: str) -> str:
 def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: FormField) -> None:
     """Adds a field behind the others, or changes the one of its key where it stands.
 
-    Answers that were given stay as they are. Raises InvalidFields by the parts of the field: also for another kind of
-    answer, or another source of it, once somebody has answered.
+    Answers that were given stay as they are; blanks around its words, and more than one between them, are taken out.
+    Raises InvalidFields by the parts of the field: also for another kind of answer, or another source of it, once
+    somebody has answered.
     """
     require_organiser(actor, evaluation.campaign_id)
+    field = field.tidied()
     evaluation = locked(session, Evaluation, evaluation.id)
     fields = list(form_fields(evaluation))
     place = next((place for place, one in enumerate(fields) if one.key == field.key), None)

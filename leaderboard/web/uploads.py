@@ -8,10 +8,10 @@ whole form was read: one that is cut off, too long or broken anywhere, behind th
 import datetime as dt
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from flask import request
 from flask_wtf.csrf import CSRFError, validate_csrf
@@ -21,16 +21,17 @@ from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 from wtforms import ValidationError
 
-from leaderboard.errors import BadInput, FileRejected, LeaderboardError, TooLarge
+from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, TooLarge
 from leaderboard.formats import ByteSource, Limits, open_plain
 from leaderboard.store import Received, plain_filename
 from leaderboard.web.context import actor, clock, config, store
 from leaderboard.web.intake import require_text
+from leaderboard.web.organised_files import limits
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Looked", "Posted", "keep", "kept", "look", "receive"]
+__all__ = ["Looked", "Posted", "keep", "kept", "look", "read_files", "receive"]
 
 PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together
@@ -109,6 +110,35 @@ def _look(file: ByteSource, filename: str, most: int) -> Looked:
         return Looked(filename, b"", True, "", refused)
     read = text.getvalue()
     return Looked(filename, read if whole else read.rpartition(b"\n")[0] + b"\n", whole, digest.hexdigest())
+
+
+def read_files(
+    readers: Mapping[str, Callable[..., Any]], known: Collection[str] = ()
+) -> tuple[MultiDict[str, str], dict[str, Any]]:
+    """Reads the form of a program, whose files are read as they arrive and not kept: its fields, and what became of
+    each file by the reader of its field.
+
+    known  the other fields that it may have
+
+    Raises InvalidFields for a field that there is not, BadInput for a broken form, and what the readers raise.
+    """
+    fields: MultiDict[str, str] = MultiDict()
+    found: dict[str, Any] = {}
+    events = _form_events()
+    for event in events:
+        name = getattr(event, "name", None) or ""
+        if isinstance(event, File) and event.filename and name in readers and name not in found:
+            file = PartReader(events)
+            found[name] = readers[name](file, name=plain_filename(event.filename), limits=limits())
+            file.drain()
+        elif isinstance(event, Field) and name in known and name not in fields:
+            fields.add(name, _text(events))
+        elif isinstance(event, Field | File):
+            files = ", ".join(readers)
+            words = f"is not known here, or given twice; known are: {', '.join(known)}, and as files {files}"
+            raise InvalidFields({name: [words]})
+    require_text(fields)
+    return fields, found
 
 
 def receive(

@@ -380,7 +380,18 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.evaluation_readiness": (Page(f"{ORGANISED_2026}/readiness", ORGANISED),),
     "api.organised_queries": (Page(f"{ORGANISED_2026}/queries", ORGANISED),),
     "api.organised_judgments": (Page(f"{ORGANISED_2026}/judgments", ORGANISED),),
+    "api.organised_evaluations": (Page(f"{API}/organise/campaigns/news/evaluations", ORGANISED),),
+    "api.submission_form": (Page(f"{ORGANISED_2026}/form", ORGANISED),),
     "api.list_submissions": (Page(f"{ORGANISED_2026}/submissions", ORGANISED),),
+    "api.list_campaign_submissions": (Page(f"{API}/organise/campaigns/news/submissions", ORGANISED),),
+    "api.organised_submission": (
+        Page(f"{ORGANISED_2026}/submissions/{{run}}", ORGANISED),
+        Page(f"{API}/organise/campaigns/news/evaluations/2025/submissions/{{run}}", (401, 404, 404, 404)),
+    ),
+    "api.fetch_run": (  # nothing stands in the store of this world
+        Page(f"{ORGANISED_2026}/submissions/{{run}}/file", (401, 404, 404, 503)),
+        Page(f"{API}/organise/campaigns/news/evaluations/2025/submissions/{{run}}/file", (401, 404, 404, 404)),
+    ),
     "api.account": (Page(f"{API}/account", TOKENS),),
     "static": (Page("/static/leaderboard.css", PUBLIC),),
     "bootstrap.static": (Page("/bootstrap/static/css/bootstrap.min.css", PUBLIC),),
@@ -444,6 +455,13 @@ FORMS: dict[str, Form] = {
         NOT_ON_A_BOARD,
         fields={"label": "another", "notes": ""},
     ),
+    "api.make_campaign": Form(
+        f"{API}/organise/campaigns", _refused(403, "admin"), fields={"title": "Mine", "measures": ["AP"]}
+    ),
+    **{
+        f"api.{act}_campaign": Form(f"{API}/organise/campaigns/news/{act}", NOT_ORGANISED)
+        for act in ("archive", "unarchive", "remove")
+    },
     "api.change_campaign": Form(f"{API}/organise/campaigns/news", NOT_ORGANISED),
     "api.make_evaluation": Form(
         f"{API}/organise/campaigns/news/evaluations",
@@ -451,12 +469,35 @@ FORMS: dict[str, Form] = {
         fields={"slug": "2027", "title": "The year 2027", "period": "2027"},
     ),
     "api.change_evaluation": Form(ORGANISED_2026, NOT_ORGANISED),
+    "api.clone_evaluation": Form(f"{ORGANISED_2026}/clone", NOT_ORGANISED),
+    "api.remove_evaluation": Form(f"{ORGANISED_2026}/remove", NOT_ORGANISED),
+    **{
+        f"api.{name}": Form(f"{ORGANISED_2026}/form/{address}", NOT_ORGANISED, fields=fields)
+        for name, address, fields in (
+            ("set_form_field", "fields", {"key": "model", "label": "Model"}),
+            ("remove_form_field", "fields/model/remove", {}),
+            ("state_agreement", "agreements", {"key": "terms", "title": "Terms", "wording": "Be fair."}),
+            ("end_agreement", "agreements/terms/end", {}),
+            ("set_file_rules", "rules", {"most_documents": 10}),
+            ("set_document_list", "documents", {}),
+            ("remove_document_list", "documents/remove", {}),
+            ("copy_form", "copy", {"source": "2025"}),
+        )
+    },
+    "api.preview_queries": Form(f"{ORGANISED_2026}/queries/preview", NOT_ORGANISED),
+    "api.preview_judgments": Form(f"{ORGANISED_2026}/judgments/preview", NOT_ORGANISED),
+    "api.make_source_official": Form(
+        f"{ORGANISED_2026}/judgments/official", NOT_ORGANISED, fields={"source": "sekretsource"}
+    ),
     "api.add_queries": Form(f"{ORGANISED_2026}/queries", NOT_ORGANISED),
     "api.add_judgments": Form(f"{ORGANISED_2026}/judgments", NOT_ORGANISED),
     **{
         f"api.{act}_queries": Form(f"{ORGANISED_2026}/queries/{act}", NOT_ORGANISED, fields={"queries": ["q1"]})
-        for act in ("exclude", "include", "hide", "show")
+        for act in ("include", "hide", "show")
     },
+    "api.exclude_queries": Form(
+        f"{ORGANISED_2026}/queries/exclude", NOT_ORGANISED, fields={"queries": ["q1"], "because": "unclear"}
+    ),
     "api.take_run_off": Form(
         f"{ORGANISED_2026}/submissions/{{run}}/take-off",
         NOT_ORGANISED,

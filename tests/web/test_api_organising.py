@@ -1,10 +1,20 @@
 """Organising through the API: the same services as the organiser's pages, for tokens that may organise."""
 
+import io
 from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
 
 import pytest
 
+from leaderboard.access import CONSOLE
+from leaderboard.formats import FileRules
+from leaderboard.models import User
 from leaderboard.rules.scopes import Scope
+from leaderboard.services import campaigns, evaluations, people
+from leaderboard.web.api.organising.campaigns import CampaignChanges
+from leaderboard.web.api.organising.evaluations import EvaluationChanges
+from leaderboard.web.api.organising.forms import RuleChanges
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send
@@ -20,12 +30,17 @@ def orla(program: Callable[..., Program]) -> Program:
     return program("orla", Scope.ORGANISE)
 
 
-def post(program: Program, path: str, text: str, status: int = 200) -> dict[str, object]:
+def post(program: Program, path: str, text: str, status: int = 200, **more: object) -> Any:
     """Sends a file as the body."""
-    given: dict[str, object] = program.ask(
-        path, "POST", status=status, data=text, content_type="application/octet-stream"
+    return program.ask(
+        path, "POST", status=status, **{"data": text, "content_type": "application/octet-stream", **more}
     )
-    return given
+
+
+def judge(program: Program, path: str, status: int = 200, fields: dict[str, str] | None = None, **files: str) -> Any:
+    """Sends a form with files of judgments."""
+    data = {**(fields or {}), **{name: (io.BytesIO(text.encode()), "qrels.txt") for name, text in files.items()}}
+    return program.ask(path, "POST", status=status, data=data)
 
 
 def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
@@ -35,7 +50,7 @@ def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
     assert (made["values"]["slug"], made["values"]["draft"]) == ("2026", True)
     new = f"{CAMPAIGN}/evaluations/2026"
     assert [row["id"] for row in post(orla, f"{new}/queries", "q1\tone\tlaw\nq2\ttwo\n")["rows"]] == ["q1", "q2"]
-    judged = post(orla, f"{new}/judgments?note=first", "q1 0 d1 1\nq2 0 d2 1\n")
+    judged = judge(orla, f"{new}/judgments", fields={"note": "first"}, judgments="q1 0 d1 1\nq2 0 d2 1\n")
     assert [(one["number"], one["judgments"], one["note"]) for one in judged["revisions"]] == [(1, 2, "first")]
     changed = orla.ask(new, "POST", json={"draft": False, "daily_quota": 3, "closes_at": "2031-01-02T00:00:00Z"})
     assert (changed["values"]["draft"], changed["values"]["daily_quota"]) == (False, 3)
@@ -67,6 +82,141 @@ def test_a_run_is_taken_off_and_put_back(orla: Program, program: Callable[..., P
     assert orla.ask(f"{CAMPAIGN}/evaluations/none/submissions/{sent['id']}/restore", "POST", status=404)
 
 
+def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
+    program: Callable[..., Program], world: World, orla: Program
+) -> None:
+    new = {"title": "Tide Track", "measures": ["AP", "ndcg_cut_10"], "links": [["Guide", "https://example.org/guide"]]}
+    assert "admin" in orla.ask(f"{API}/organise/campaigns", "POST", status=403, json=new)["detail"]
+    with world.database.write() as session:
+        people.set_founder(session, CONSOLE, session.get_one(User, world.users["ben"].id), may_found=True)
+    ben = program("ben", Scope.ORGANISE)
+    made = ben.ask(f"{API}/organise/campaigns", "POST", status=201, json=new)["values"]
+    assert (made["slug"], made["visibility"], made["primary_measure"]) == ("tide-track", "draft", "AP")
+    assert made["links"] == new["links"]
+    tide = f"{API}/organise/campaigns/tide-track"
+    orla.ask(tide, status=404)
+    changed = ben.ask(tide, "POST", json={"links": [], "compat": 9, "visibility": "public"})["values"]
+    assert (changed["links"], changed["compat"], changed["title"]) == ([], 9, "Tide Track")
+    assert ben.ask(f"{tide}/archive", "POST")["archived_at"]
+    year = {"title": "Tide 2027", "period": "2027"}
+    assert "archive" in ben.ask(f"{tide}/evaluations", "POST", status=409, json=year)["detail"]
+    assert ben.ask(f"{tide}/unarchive", "POST")["archived_at"] is None
+    assert ben.ask(f"{tide}/evaluations", "POST", status=201, json=year)["values"]["slug"] == "2027"
+    assert [one["slug"] for one in ben.ask(f"{tide}/evaluations")["evaluations"]] == ["2027"]
+    assert ben.ask(f"{tide}/evaluations/2027/remove", "POST")["evaluations"] == []
+    assert ben.ask(f"{tide}/remove", "POST") == []
+    ben.ask(tide, status=404)
+    assert "judgments" in orla.ask(f"{EVALUATION}/remove", "POST", status=409)["detail"]
+
+
+def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_is_a_year_later(orla: Program) -> None:
+    dates = {"time_zone": "AoE", "opens_at": "2025-03-01T00:00:00+02:00", "closes_at": "2025-09-30T23:59:00"}
+    values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5})["values"]
+    assert values["opens_at"].startswith("2025-02-28T22:00:00")
+    assert values["closes_at"].startswith("2025-10-01T11:59:00")  # 23:59 is over everywhere twelve hours later
+    orla.ask(f"{EVALUATION}/form/fields", "POST", json={"key": "model", "label": "Model"})
+    clone = orla.ask(f"{EVALUATION}/clone", "POST", status=201, json={"grace_seconds": 7, "with_queries": True})
+    assert (
+        clone["values"] | {"slug": "2026", "title": "Harbour 2026", "period": "2026", "draft": True} == clone["values"]
+    )
+    assert (clone["values"]["grace_seconds"], clone["queries"]) == (7, 3)
+    assert clone["values"]["closes_at"].startswith("2026-10-01T11:59:00")
+    asked = orla.ask(f"{CAMPAIGN}/evaluations/2026/form")["fields"]
+    assert [one["field"]["label"] for one in asked] == ["Model"]
+    again = orla.ask(f"{EVALUATION}/clone", "POST", status=400, json={"slug": "2026"})
+    assert again["fields"] == {"slug": ["this campaign has an evaluation '2026'"]}
+    assert "fields" in orla.ask(
+        EVALUATION, "POST", status=400, json={"time_zone": "Mars", "opens_at": "2025-01-01T00:00"}
+    )
+
+
+def test_every_setting_that_there_is_can_be_changed() -> None:
+    shown = {field.name for field in fields(CampaignChanges)}
+    assert shown == set(campaigns.CHANGEABLE) - {"simulated"}  # what the demonstration says of itself
+    assert {field.name for field in fields(EvaluationChanges)} == set(evaluations.CHANGEABLE)
+    rules = {field.name for field in fields(FileRules)} - {"documents", "documents_sha256"}  # those of a list: a file
+    assert {field.name for field in fields(RuleChanges)} == rules
+
+
+def test_what_is_asked_of_a_run_is_set_shown_copied_and_ended(orla: Program) -> None:
+    form = f"{EVALUATION}/form"
+    choice = {"key": "kind", "label": " Kind  of model ", "kind": "choice", "choices": ["sparse", "dense"]}
+    orla.ask(f"{form}/fields", "POST", json=choice)
+    orla.ask(f"{form}/agreements", "POST", json={"key": "terms", "title": "Terms", "wording": "Be fair."})
+    orla.ask(f"{form}/rules", "POST", json={"most_documents": 10, "document_pattern": "d[0-9]+"})
+    orla.ask(f"{form}/rules", "POST", json={"every_query": True})
+    post(orla, f"{form}/documents", "d1\nd2\nd3\n")
+    asked = orla.ask(form)
+    assert asked["fields"][0]["field"] | choice == {**asked["fields"][0]["field"], "label": " Kind  of model "}
+    assert asked["fields"][0]["field"]["label"] == "Kind of model"
+    assert [(one["key"], one["version"], one["accepted"]) for one in asked["agreements"]] == [("terms", 1, 0)]
+    rules = asked["rules"]
+    assert (rules["most_documents"], rules["every_query"], rules["documents"]) == (10, True, 3)
+    orla.ask(f"{CAMPAIGN}/evaluations", "POST", status=201, json={"title": "Harbour 2026", "period": "2026"})
+    other = f"{CAMPAIGN}/evaluations/2026/form"
+    copied = orla.ask(f"{other}/copy", "POST", json={"source": "2025"})
+    assert (copied["rules"], [one["field"] for one in copied["fields"]]) == (rules, [asked["fields"][0]["field"]])
+    assert orla.ask(f"{other}/copy", "POST", status=400, json={"source": "none"})["fields"]["source"]
+    assert orla.ask(f"{other}/fields/kind/remove", "POST")["fields"] == []
+    orla.ask(f"{other}/fields/kind/remove", "POST", status=404)
+    assert orla.ask(f"{other}/agreements/terms/end", "POST")["agreements"] == []
+    assert orla.ask(f"{other}/documents/remove", "POST")["rules"]["documents"] == 0
+
+
+def test_files_are_previewed_and_taken_in_while_nothing_has_changed(orla: Program) -> None:
+    lines = "q3\tanother text\tlaw\nq4\tfourth\tnews\n"
+    seen = post(orla, f"{EVALUATION}/queries/preview", lines)
+    assert ([one["id"] for one in seen["new"]], seen["changed"][0]["text"]) == (["q4"], "another text")
+    assert (seen["missing"], seen["is_nothing"]) == (["q1", "q2"], False)
+    assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
+    taken = post(orla, f"{EVALUATION}/queries?hidden=true&state={seen['state']}", lines)
+    assert (taken["total"], taken["hidden"]) == (4, 1)
+    assert "preview" in post(orla, f"{EVALUATION}/queries?state={seen['state']}", "q5\tfifth\n", 409)["detail"]
+
+    judged = "q1 0 d1 2\nq4 0 d9 1\n"
+    changes = judge(orla, f"{EVALUATION}/judgments/preview", judgments=judged, fields={"source": "llm"})
+    assert (changes["source"], changes["official"], changes["against"]) == ("llm", False, None)
+    assert [(one["id"], one["relevant"]) for one in changes["queries"]] == [("q1", 1), ("q4", 1)]
+    fields = {"source": "llm", "state": changes["state"], "note": "by a model"}
+    both = judge(orla, f"{EVALUATION}/judgments", judgments=judged, known="q1 0 d1 1\n", fields=fields)
+    assert next((one["number"], one["source"], one["note"]) for one in both["revisions"]) == (2, "llm", "by a model")
+    stale = judge(orla, f"{EVALUATION}/judgments", 409, judgments="q1 0 d1 1\n", fields=fields)
+    assert "newer revision" in stale["detail"]
+    official = orla.ask(f"{EVALUATION}/judgments/official", "POST", json={"source": "llm"})
+    assert official["official"] == "llm"
+    assert (
+        "already" in orla.ask(f"{EVALUATION}/judgments/official", "POST", status=409, json={"source": "llm"})["detail"]
+    )
+
+
+@pytest.mark.parametrize(
+    "body", ["null", "5", '"x"', '[["q9", "text"]]', "{}", "[" * 5000, '{"a":' * 900 + "1" + "}" * 900]
+)
+def test_json_is_no_file_and_what_is_no_object_is_no_body(orla: Program, body: str) -> None:
+    more = {"data": body, "content_type": "application/json", "status": 400}
+    for path in ("queries", "queries/preview", "form/documents"):
+        assert "application/octet-stream" in orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
+    for path in ("judgments", "judgments/preview"):
+        assert "multipart/form-data" in orla.ask(f"{EVALUATION}/{path}", "POST", **more)["detail"]
+    for path in ("/queries/exclude", "/form/rules") if body != "{}" else ():
+        assert orla.ask(f"{EVALUATION}{path}", "POST", **more)["detail"]
+    assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
+
+
+def test_a_runs_room_says_what_taking_it_off_would_change(orla: Program, program: Callable[..., Program]) -> None:
+    sent = send(program("ada", Scope.SUBMIT), RUN).json
+    assert sent is not None
+    room = orla.ask(f"{EVALUATION}/submissions/{sent['id']}")
+    assert (room["run"]["team"], room["empty"]["changes"], room["filled"]["known"]) == ("Alpha", [], True)
+    answer = orla.send(f"{EVALUATION}/submissions/{sent['id']}/file")
+    assert answer.data.decode() == RUN
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    answer.close()
+    assert [row["id"] for row in orla.ask(f"{CAMPAIGN}/submissions?late=no&kind=automatic")["rows"]] == [sent["id"]]
+    assert orla.ask(f"{CAMPAIGN}/submissions?text=nothing")["rows"] == []
+    orla.ask(f"{CAMPAIGN}/submissions?late=maybe", status=400)
+
+
 def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
     program: Callable[..., Program], world: World
 ) -> None:
@@ -84,9 +234,23 @@ def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(
         (EVALUATION, {"documents": 10**30}, "documents"),
         (EVALUATION, {"closes_at": "2031-01-02T00:00:00"}, "closes_at"),
         (EVALUATION, {"id": 7}, "id"),
+        (EVALUATION, {"title": 5, "draft": "no", "grace_seconds": -1}, "draft"),
+        (CAMPAIGN, {"links": [["one"]]}, "links"),
+        (CAMPAIGN, {"links": [["one", "no address"]]}, "links"),
         (CAMPAIGN, {"beta": -1.0}, "beta"),
         (CAMPAIGN, {"measures": ["AP", "nothing"]}, "measures"),
-        (f"{EVALUATION}/queries/exclude", {"queries": "q1"}, "queries"),
+        (f"{EVALUATION}/queries/exclude", {"queries": "q1", "because": "x"}, "queries"),
+        (f"{EVALUATION}/queries/exclude", {"queries": [], "because": "x"}, "queries"),
+        (f"{EVALUATION}/queries/exclude", {"queries": ["q1"], "because": " "}, "because"),
+        (f"{EVALUATION}/queries/exclude", {"queries": ["none"], "because": "x"}, "queries"),
+        (f"{EVALUATION}/clone", {"slug": "A b"}, "slug"),
+        (f"{EVALUATION}/form/fields", {"key": "Model", "label": " ", "kind": "choice"}, "choices"),
+        (f"{EVALUATION}/form/fields", {"key": "model", "label": "Model", "number": 1}, "number"),
+        (f"{EVALUATION}/form/agreements", {"key": "terms", "title": "", "wording": "x"}, "title"),
+        (f"{EVALUATION}/form/rules", {"most_documents": 0}, "most_documents"),
+        (f"{EVALUATION}/form/rules", {"tag_pattern": "(a+"}, "tag_pattern"),
+        (f"{EVALUATION}/judgments/official", {}, "source"),
+        (f"{CAMPAIGN}/archive", {"archived": False}, "archived"),
     ],
 )
 def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
@@ -99,6 +263,6 @@ def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
 
 
 def test_a_file_that_is_none_of_queries_or_judgments_is_refused_by_its_lines(orla: Program) -> None:
-    said = post(orla, f"{EVALUATION}/judgments", "q1 0 d1\n", 400)
+    said = judge(orla, f"{EVALUATION}/judgments", 400, judgments="q1 0 d1\n")
     assert "line 1" in str(said["detail"])
     assert "%PDF" not in str(post(orla, f"{EVALUATION}/queries", "%PDF-1.7\n\x00\x01", 400)["detail"])

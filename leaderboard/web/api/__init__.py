@@ -5,12 +5,14 @@ An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoin
 
 from flask import Blueprint
 
-from leaderboard.web.api import bearer, document, endpoints, organising, reading, submitting
+from leaderboard.web.api import bearer, document, endpoints, reading, submitting
+from leaderboard.web.api.organising import campaigns, evaluations, forms, judgments, queries, runs
 from leaderboard.web.security import csrf
 
 __all__ = ["blueprint"]
 
-MODULES = (reading, submitting, organising)  # imported: each adds its endpoints
+# Imported: each adds its endpoints.
+MODULES = (reading, submitting, campaigns, evaluations, forms, queries, judgments, runs)
 
 blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
 blueprint.before_request(bearer.identify)

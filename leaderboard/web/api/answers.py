@@ -21,10 +21,14 @@ from leaderboard.reads.boards import BoardPage, BoardRow, BoardStatistics
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, SystemLabel
 from leaderboard.reads.headings import EvaluationHeading
+from leaderboard.reads.organising.judgment_file import JudgmentChanges
+from leaderboard.reads.organising.query_file import OrganisedQueries, QueryChanges
+from leaderboard.reads.organising.submissions import SubmissionList
 from leaderboard.reads.progress import Line, Period
 from leaderboard.reads.queries import QueryListPage
 from leaderboard.reads.ranked_lists import RankedListPage
 from leaderboard.reads.results import SubmissionResults
+from leaderboard.reads.standing_effects import Effect
 from leaderboard.reads.systems import SystemPage
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import ScoringSettings
@@ -44,6 +48,8 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     BoardPage: frozenset({"sort"}),
     QueryListPage: frozenset({"sort", "paging"}),
     RankedListPage: frozenset({"paging"}),
+    OrganisedQueries: frozenset({"paging"}),
+    SubmissionList: frozenset({"paging"}),
     SubmissionResults: frozenset({"sort", "shown", "paging"}),
     ScoringSettings: frozenset({"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"}),
 }
@@ -53,6 +59,9 @@ ADDED: dict[type, Mapping[str, Any]] = {
     BoardRow: {"may_be_best": bool | None},
     Entry: {"name": str},
     SystemLabel: {"is_anonymous": bool},
+    QueryChanges: {"is_nothing": bool},
+    JudgmentChanges: {"is_nothing": bool, "state": str},
+    Effect: {"seen": str},
 }
 # Bounds that may be infinite, which JSON can't say.
 UNBOUNDED: dict[type, frozenset[str]] = {Column: frozenset({"lowest", "highest"})}

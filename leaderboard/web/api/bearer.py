@@ -10,7 +10,7 @@ from leaderboard.services.attempts import count_wrong_token
 from leaderboard.services.tokens import USED_EVERY, note_use
 from leaderboard.web.context import client_address, database, now, reading, writing
 
-__all__ = ["identify", "require_scope"]
+__all__ = ["identify", "look_again", "require_scope"]
 
 LONGEST_TOKEN = 200
 
@@ -36,6 +36,14 @@ def identify() -> None:
     if found.last_used_at is None or found.last_used_at <= now() - USED_EVERY:
         with writing() as session:
             note_use(session, found.id, now())
+
+
+def look_again() -> None:
+    """Looks up anew what the token's account may do: this request has made something of its own."""
+    user_id = g.actor.user_id
+    if user_id is not None:
+        with reading() as session:
+            g.actor = actor_through(session, user_id, g.scopes)
 
 
 def require_scope(scope: Scope) -> None:

@@ -38,7 +38,7 @@ def document() -> dict[str, Any]:
     """OpenAPI 3.1, of every endpoint that is registered."""
     kinds: list[Any] = [Problem]
     for endpoint in ENDPOINTS:
-        kinds.append(shape(endpoint.answer))
+        kinds.append(str if endpoint.file else shape(endpoint.answer))
         kinds += endpoint.arguments.values()
         kinds += endpoint.places.values()
         kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
@@ -86,12 +86,13 @@ def _operation(
     needs = [f"Needs a token that may {scope.value}."] if scope is not None else []
     made: dict[str, Any] = {
         "operationId": endpoint.name,
+        "tags": [endpoint.subject],
         "summary": summary,
         "description": " ".join([more, *needs]).strip(),
         "security": [{"token": []}] if scope is not None else [{}, {"token": []}],
         "parameters": [*_places(endpoint, places), *_arguments(arguments)],
         "responses": {
-            str(int(endpoint.status)): _content("application/json", answer, "What was asked for."),
+            str(int(endpoint.status)): _content(endpoint.file or "application/json", answer, "What was asked for."),
             "default": _content(
                 "application/problem+json", {"$ref": "#/components/schemas/Problem"}, "Why it was refused."
             ),

@@ -46,6 +46,7 @@ class Endpoint:
     body       the type of the JSON that is sent; None: none is
     form       in place of that, what the function reads itself: the fields of a form with a file, or bytes: a file
     answer     the type of what is returned
+    file       in place of that, the media type of a file that is returned
     """
 
     method: str
@@ -57,7 +58,13 @@ class Endpoint:
     body: Any
     form: type | None
     answer: Any
+    file: str | None
     status: HTTPStatus
+
+    @property
+    def subject(self) -> str:
+        """What it is about: what its module is called, such as "organising queries"."""
+        return self.function.__module__.removeprefix(f"{__package__}.").replace(".", " ").replace("_", " ")
 
     @property
     def name(self) -> str:
@@ -78,20 +85,31 @@ class Endpoint:
 ENDPOINTS: list[Endpoint] = []
 
 
-def get(address: str, scope: Scope | None = None) -> Callable[[Function], Function]:
-    """An endpoint that reads."""
-    return partial(_add, "GET", address, scope, None, HTTPStatus.OK)
+@dataclass(frozen=True, slots=True)
+class _Nothing:
+    """The body of a request that says all by its address."""
+
+
+def get(address: str, scope: Scope | None = None, *, file: str | None = None) -> Callable[[Function], Function]:
+    """An endpoint that reads. file: the media type of the file that it answers with, where that is no JSON."""
+    return partial(_add, "GET", address, scope, None, file, HTTPStatus.OK)
 
 
 def post(
     address: str, scope: Scope, *, form: type | None = None, status: HTTPStatus = HTTPStatus.OK
 ) -> Callable[[Function], Function]:
     """An endpoint that changes something. form: it reads its form with a file itself, as it arrives."""
-    return partial(_add, "POST", address, scope, form, status)
+    return partial(_add, "POST", address, scope, form, None, status)
 
 
 def _add(
-    method: str, address: str, scope: Scope | None, form: type | None, status: HTTPStatus, function: Function
+    method: str,
+    address: str,
+    scope: Scope | None,
+    form: type | None,
+    file: str | None,
+    status: HTTPStatus,
+    function: Function,
 ) -> Function:
     hints = typing.get_type_hints(function, include_extras=True)
     parameters = inspect.signature(function).parameters.values()
@@ -99,7 +117,7 @@ def _add(
     body = places.pop("body", None)
     arguments = {each.name: _given(hints[each.name]) for each in parameters if each.kind is each.KEYWORD_ONLY}
     answer = hints["return"]
-    ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, form, answer, status))
+    ENDPOINTS.append(Endpoint(method, address, function, scope, places, arguments, body, form, answer, file, status))
     return function
 
 
@@ -122,6 +140,8 @@ def _answer(endpoint: Endpoint, **places: Any) -> Response:
     given = places | _arguments(endpoint)
     if endpoint.body is not None:
         given["body"] = _body(endpoint.body)
+    elif endpoint.method == "POST" and endpoint.form is None:
+        _body(_Nothing)
     found = endpoint.function(**given)
     return found if isinstance(found, Response) else _written(found, endpoint.status)
 
@@ -157,22 +177,29 @@ def _arguments(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _body(kind: Any) -> Any:
-    """The JSON that was sent. Raises BadInput where it is none, and InvalidFields for a field of another type."""
+    """The JSON that was sent. Raises BadInput where it is no object, and InvalidFields by every field that is wrong."""
     try:
         content = msgspec.json.decode(request.get_data() or b"{}")
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        require_plain(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"The body is no JSON: {error}.") from None
-    require_plain(content)
-    if isinstance(content, dict):
-        known = {field.name for field in dataclasses.fields(kind)}
-        words = f"is not known here; known are: {', '.join(sorted(known))}"
-        if unknown := sorted(content.keys() - known):
-            raise InvalidFields({name: [words] for name in unknown})
-    try:
-        return msgspec.convert(content, kind)
-    except msgspec.ValidationError as error:
-        field, words = _in_words(error)
-        raise InvalidFields({field: [words]}) from None
+    types = typing.get_type_hints(kind, include_extras=True)
+    known = f"known are: {', '.join(sorted(types))}" if types else "this address takes none"
+    if not isinstance(content, dict):
+        raise BadInput(f"The body has to be a JSON object of fields; {known}.")
+    wrong = {name: [f"is not known here; {known}"] for name in sorted(content.keys() - types.keys())}
+    for field in dataclasses.fields(kind):
+        if field.name in content:
+            try:
+                msgspec.convert(content[field.name], types[field.name])
+            except msgspec.ValidationError as error:
+                place, words = _in_words(error)
+                wrong[field.name] = [f"{place}: {words}" if place else words]
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            wrong[field.name] = ["is missing"]
+    if wrong:
+        raise InvalidFields(wrong)
+    return msgspec.convert(content, kind)
 
 
 def _in_words(error: msgspec.ValidationError) -> tuple[str, str]:

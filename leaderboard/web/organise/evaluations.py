@@ -161,17 +161,7 @@ class EvaluationForm(Form):
         return {name: moment_in_words(moment) for name, moment in moments.items() if moment is not None}
 
     def _moments(self, zone: str) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
-        moments: dict[str, dt.datetime | None] = {}
-        if zone not in time_zones.names():
-            return {}, {"time_zone": ["give UTC, AoE (anywhere on Earth) or a zone such as Europe/Berlin"]}
-        problems: dict[str, list[str]] = {}
-        for name in DATES:
-            local = self._fields[name].data
-            try:
-                moments[name] = None if local is None else time_zones.from_local(local, zone)
-            except (ValueError, OverflowError) as error:
-                problems[name] = [str(error) if isinstance(error, ValueError) else "give a date of our times"]
-        return moments, problems
+        return time_zones.moments_of({name: self._fields[name].data for name in DATES}, zone)
 
 
 OPENINGS = ("results", "details", "texts", "hidden_queries")

@@ -12,19 +12,15 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import InvalidFields
-from leaderboard.formats import ByteSource, Limits
 from leaderboard.models import Evaluation
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, config, reading, store
+from leaderboard.web.context import actor, reading, store
+from leaderboard.web.organised_files import limits
 
 __all__ = ["GONE", "chosen", "evaluation_here", "read_stored", "received"]
 
-MIB = 2**20
-MOST_TEXT = 256 * MIB  # of a file that the site reads itself, while somebody waits
-MOST_LINES = 5_000_000
-MOST_QUERIES = 100_000
 GONE = "the file is not here any more; choose it again"
 
 Read = TypeVar("Read")
@@ -47,14 +43,8 @@ def evaluation_here(session: Session) -> Evaluation:
 
 def read_stored(upload: Received, read: Callable[..., Read]) -> Read:
     """What a reader of `formats` makes of a file in the store, under the site's own caps. Raises FileRejected."""
-    most = min(config().text_bytes, MOST_TEXT)
-    limits = Limits(expanded_bytes=most, all_id_bytes=most, lines=MOST_LINES, queries=MOST_QUERIES)
     with store().open_run(upload.sha256) as source:
-        return _read(source, read, upload.filename, limits)
-
-
-def _read(source: ByteSource, read: Callable[..., Read], name: str, limits: Limits) -> Read:
-    return read(source, name=name, limits=limits)
+        return read(source, name=upload.filename, limits=limits())
 
 
 def chosen(posted: uploads.Posted, field: str) -> Received:

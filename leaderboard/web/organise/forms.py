@@ -201,16 +201,16 @@ def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 def _field_of(form: FieldForm) -> FormField:
     return FormField(
-        key=form.text("key").strip(),
-        label=" ".join(form.text("label").split()),
-        hint=" ".join(form.text("hint").split()),
+        key=form.text("key"),
+        label=form.text("label"),
+        hint=form.text("hint"),
         kind=FieldKind(form.kind.data),
-        choices=tuple(line.strip() for line in form.text("choices").splitlines() if line.strip()),
+        choices=tuple(line for line in form.text("choices").splitlines() if line.strip()),
         required=form.required.data,
         shown_to=ShownTo(form.shown_to.data),
         column=form.column.data,
         filter=form.filter.data,
-        header=form.text("header").strip(),
+        header=form.text("header"),
     )
 
 

@@ -28,7 +28,8 @@ from leaderboard.web.campaign_export import campaign_export
 from leaderboard.web.context import actor, config, database, reading, store
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
-from leaderboard.web.organise.files import GONE, MOST_LINES, MOST_QUERIES, MOST_TEXT, chosen
+from leaderboard.web.organise.files import GONE, chosen
+from leaderboard.web.organised_files import limits
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
@@ -164,7 +165,7 @@ def _imported(manifest: Manifest, tree: Tree) -> Report:
     def who(session: Session) -> Actor:
         return actor_of(session, user)
 
-    bringing = Import(database(), store(), who, manifest, tree, _limits())
+    bringing = Import(database(), store(), who, manifest, tree, limits())
     bringing.prepare()
     for run in bringing.runs:
         received = bringing.receive(run)
@@ -177,8 +178,8 @@ def _imported(manifest: Manifest, tree: Tree) -> Report:
 @contextmanager
 def _opened(upload: Received, campaign: str) -> Iterator[tuple[Tree, Manifest]]:
     """The archive's files and its manifest, which must be of the campaign whose room this is. Raises BadInput."""
-    limits = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
-    with store().run_file(upload.sha256) as path, open_tree(path, limits, upload.filename) as tree:
+    unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
+    with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
         manifest = read_manifest(tree.file(NAME))
         if campaign and manifest.slug != campaign:
             raise InvalidFields({"archive": [f"{NAME} is of the campaign {manifest.slug!r}, and this is {campaign!r}"]})
@@ -187,11 +188,6 @@ def _opened(upload: Received, campaign: str) -> Iterator[tuple[Tree, Manifest]]:
         if len(planned_runs(manifest, tree)[0]) > MOST_RUNS:
             raise BadInput(f"{upload.filename} has more than {MOST_RUNS} runs; use `leaderboard import-campaign`")
         yield tree, manifest
-
-
-def _limits() -> Limits:
-    most = min(config().text_bytes, MOST_TEXT)
-    return Limits(expanded_bytes=most, all_id_bytes=most, lines=MOST_LINES, queries=MOST_QUERIES)
 
 
 def _require_right(campaign: str) -> None:

@@ -1,15 +1,12 @@
 """An evaluation's judgments: files with their preview, revisions, and which source of judgments is the official one."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, SelectField, StringField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
-from leaderboard.formats import Judgments, SubtopicJudgments, of_any_subtopic, read_judgments, read_subtopic_judgments
 from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
@@ -20,18 +17,13 @@ from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
+from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_judgments", __name__, url_prefix="/organise/<campaign>/<evaluation>/judgments")
 
 PAGE = "organise/judgments.html"
 PREVIEW = "organise/judgments_preview.html"
-# What a file may hold; a revision is made of one of each at most.
-KINDS: Mapping[str, Callable[..., Any]] = {
-    "judgments": read_judgments,
-    "subtopics": read_subtopic_judgments,
-    "known": read_judgments,
-}
 TITLES = {
     "judgments": "Judgments: query, iteration, document, grade",
     "subtopics": "Judgments of subtopics: query, subtopic, document, grade",
@@ -59,7 +51,7 @@ class JudgmentFileForm(Form):
     def kept(self) -> dict[str, Received]:
         """What the file of each kind is, of those that have come. Raises InvalidFields for one that is gone."""
         files = {}
-        for kind in KINDS:
+        for kind in JUDGMENT_FILES:
             if proof := self.text(f"kept_{kind}"):
                 upload = uploads.kept(proof)
                 if upload is None:
@@ -68,7 +60,7 @@ class JudgmentFileForm(Form):
         return files
 
     def keep(self, files: Mapping[str, Received]) -> None:
-        for kind in KINDS:
+        for kind in JUDGMENT_FILES:
             self[f"kept_{kind}"].data = uploads.keep(files.get(kind))
 
     @property
@@ -76,26 +68,6 @@ class JudgmentFileForm(Form):
         """Raises InvalidFields for a name that is none."""
         source = self.text("source").strip()
         return checked_slug(source, "source") if source else None
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """What the files hold. Judgments of subtopics alone say what holds for whole queries too."""
-
-    judgments: Judgments
-    subtopics: SubtopicJudgments | None
-    known: Judgments | None
-
-    @classmethod
-    def stored(cls, files: Mapping[str, Received]) -> "Files":
-        """Raises FileRejected with every problem of the first file that has any, InvalidFields without judgments."""
-        found = {kind: read_stored(upload, KINDS[kind]) for kind, upload in files.items()}
-        judgments, subtopics = found.get("judgments"), found.get("subtopics")
-        if judgments is None and subtopics is not None:
-            judgments = of_any_subtopic(subtopics)
-        if judgments is None:
-            raise InvalidFields({"file": ["give the judgments first"]})
-        return cls(judgments, subtopics, found.get("known"))
 
 
 @blueprint.get("")
@@ -110,7 +82,7 @@ def preview(campaign: str, evaluation: str) -> ResponseReturnValue:
     posted = received("file")
     form = JudgmentFileForm(formdata=posted.fields)
     try:
-        if form.text("holds") not in KINDS:
+        if form.text("holds") not in JUDGMENT_FILES:
             raise InvalidFields({"holds": ["choose one of the list"]})
         files = {**form.kept(), form.text("holds"): chosen(posted, "file")}
         return _previewed(form, files)
@@ -127,7 +99,7 @@ def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = JudgmentFileForm()
     try:
         kept = form.kept()
-        files, source = Files.stored(kept), form.judged_by
+        files, source = _held(kept), form.judged_by
         with reading() as session:
             seen = judgment_changes(session, evaluation_here(session), files.judgments, source)
         if seen.state != form.text("state"):
@@ -159,13 +131,19 @@ def official(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 def _previewed(form: JudgmentFileForm, files: Mapping[str, Received], *, stale: bool = False) -> ResponseReturnValue:
     """What the files would change. stale: they would change something else than the page said that was agreed to."""
-    held = Files.stored(files)
+    held = _held(files)
     with reading() as session:
         changes = judgment_changes(session, evaluation_here(session), held.judgments, form.judged_by)
     form.keep(files)
     form.state.data = changes.state
     page = render_template(PREVIEW, form=form, changes=changes, files=files, held=held, titles=TITLES, stale=stale)
     return page, 409 if stale else 200
+
+
+def _held(files: Mapping[str, Received]) -> JudgmentFiles:
+    """Raises FileRejected with every problem of the first file that has any, InvalidFields without judgments."""
+    found = {kind: read_stored(upload, JUDGMENT_FILES[kind]) for kind, upload in files.items()}
+    return JudgmentFiles.of(found, "file")
 
 
 def _refused(campaign: str, evaluation: str, form: JudgmentFileForm, error: LeaderboardError) -> ResponseReturnValue:

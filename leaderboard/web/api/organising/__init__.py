@@ -1,0 +1,35 @@
+"""What organisers do, one module a subject, as `web/organise` has a page for each.
+
+Every endpoint needs a token that may organise; whoever does not organise the campaign finds nothing here.
+"""
+
+from dataclasses import fields
+from typing import Any
+
+from msgspec import UNSET
+from sqlalchemy.orm import Session
+
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
+from leaderboard.web.context import actor
+
+__all__ = ["CAMPAIGN", "EVALUATION", "campaign_here", "evaluation_here", "given"]
+
+CAMPAIGN = "/organise/campaigns/<campaign>"
+EVALUATION = f"{CAMPAIGN}/evaluations/<evaluation>"
+
+
+def campaign_here(session: Session, campaign: str) -> Campaign:
+    """The campaign, for whoever asks. Raises NotFound for those who do not organise it."""
+    return organised_campaign(session, actor(), campaign)
+
+
+def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluation:
+    """The evaluation, for whoever asks. Raises NotFound for those who do not organise its campaign."""
+    return organised_evaluation(session, actor(), campaign, evaluation)
+
+
+def given(changes: Any) -> dict[str, Any]:
+    """What a body of changes says: what was left out of it is left out."""
+    values = {field.name: getattr(changes, field.name) for field in fields(changes)}
+    return {name: value for name, value in values.items() if value is not UNSET}

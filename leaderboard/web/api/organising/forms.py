@@ -1,0 +1,125 @@
+"""What an evaluation asks of a submission: fields, agreements, and rules for the file."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.errors import InvalidFields, NotFound
+from leaderboard.formats import document_list
+from leaderboard.models import Evaluation
+from leaderboard.reads.organising.forms import OrganisedForm, organised_form
+from leaderboard.rules.form_fields import FormField
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import submission_forms
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import EVALUATION, evaluation_here, given
+from leaderboard.web.context import actor, read, writing
+from leaderboard.web.organised_files import read_body
+
+FORM = f"{EVALUATION}/form"
+
+
+@dataclass(frozen=True, slots=True)
+class StatedAgreement:
+    """An agreement, or the next version of the one of this key."""
+
+    key: str
+    title: str
+    wording: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleChanges:
+    """What of the rules for run files is to change; what is left out stays, null or "" asks for nothing.
+
+    most_documents, least_documents: of one query; every_query: must have a list; document_pattern, tag_pattern: what
+    ids and run tags look like.
+    """
+
+    most_documents: int | UnsetType | None = UNSET
+    least_documents: int | UnsetType | None = UNSET
+    every_query: bool | UnsetType = UNSET
+    document_pattern: str | UnsetType = UNSET
+    tag_pattern: str | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedFrom:
+    """The part of the address of another evaluation of the campaign."""
+
+    source: str
+
+
+@get(FORM, Scope.ORGANISE)
+def submission_form(campaign: str, evaluation: str) -> OrganisedForm:
+    """What is asked of a run: fields and how many runs answered them, agreements and who accepted them, file rules."""
+    return read(organised_form, campaign, evaluation)
+
+
+@post(f"{FORM}/fields", Scope.ORGANISE)
+def set_form_field(campaign: str, evaluation: str, body: FormField) -> OrganisedForm:
+    """Adds a field to the form, or changes the one of its key."""
+    return _do(campaign, evaluation, submission_forms.set_field, body)
+
+
+@post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE)
+def remove_form_field(campaign: str, evaluation: str, key: str) -> OrganisedForm:
+    """Asks a field no more. One that was answered stays on record, with asked: false."""
+    return _do(campaign, evaluation, submission_forms.remove_field, key)
+
+
+@post(f"{FORM}/agreements", Scope.ORGANISE)
+def state_agreement(campaign: str, evaluation: str, body: StatedAgreement) -> OrganisedForm:
+    """States an agreement, or its next version: everybody is asked for it with their next run."""
+    return _do(campaign, evaluation, submission_forms.state_agreement, body.key, body.title, body.wording)
+
+
+@post(f"{FORM}/agreements/<key>/end", Scope.ORGANISE)
+def end_agreement(campaign: str, evaluation: str, key: str) -> OrganisedForm:
+    """Asks nobody for an agreement any more. Who accepted it stays on record."""
+    return _do(campaign, evaluation, submission_forms.end_agreement, key)
+
+
+@post(f"{FORM}/rules", Scope.ORGANISE)
+def set_file_rules(campaign: str, evaluation: str, body: RuleChanges) -> OrganisedForm:
+    """Changes the rules for run files; they hold for runs that come from now on."""
+    return _do(campaign, evaluation, submission_forms.set_rules, **given(body))
+
+
+@post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
+def set_document_list(campaign: str, evaluation: str) -> OrganisedForm:
+    """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line."""
+    read(organised_form, campaign, evaluation)
+    documents = read_body(document_list)
+    return _do(campaign, evaluation, submission_forms.set_documents, documents)
+
+
+@post(f"{FORM}/documents/remove", Scope.ORGANISE)
+def remove_document_list(campaign: str, evaluation: str) -> OrganisedForm:
+    """Takes the list of the collection's documents away."""
+    return _do(campaign, evaluation, submission_forms.set_documents, None)
+
+
+@post(f"{FORM}/copy", Scope.ORGANISE)
+def copy_form(campaign: str, evaluation: str, body: CopiedFrom) -> OrganisedForm:
+    """Asks what another evaluation of the campaign asks, in place of what this one asked."""
+
+    def copy(session: Session, by: Actor, target: Evaluation) -> None:
+        try:
+            source = evaluation_here(session, campaign, body.source)
+        except NotFound as error:
+            raise InvalidFields({"source": [error.message]}) from None
+        submission_forms.copy_form(session, by, source, target)
+
+    return _do(campaign, evaluation, copy)
+
+
+def _do(campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, **changes: Any) -> OrganisedForm:
+    """Does something to the form: what(session, actor, evaluation, …). Then the form as it is."""
+    with writing() as session:
+        what(session, actor(), evaluation_here(session, campaign, evaluation), *more, **changes)
+    return read(organised_form, campaign, evaluation)

@@ -1,0 +1,103 @@
+"""An evaluation's judgments: files with their preview, revisions, and which source of judgments is the official one."""
+
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy.orm import Session
+
+from leaderboard.errors import Conflict
+from leaderboard.reads.organising import judgment_file, settings
+from leaderboard.rules.scopes import Scope
+from leaderboard.services.judgments import import_judgments
+from leaderboard.services.names import checked_slug
+from leaderboard.services.scoring_sets import make_official
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import EVALUATION, evaluation_here
+from leaderboard.web.context import actor, read, reading, writing
+from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
+from leaderboard.web.uploads import read_files
+
+JUDGMENTS = f"{EVALUATION}/judgments"
+
+
+class JudgmentForm(msgspec.Struct):
+    """Judgments as they are sent: `judgments`, in TREC's four columns, CSV with a header or JSON lines; `subtopics` and
+    `known`, where measures need them.
+
+    source: whose they are, in one short word, the official source's unless told; note: what is new; state: that of a
+    preview: where there is a newer revision by now, nothing is taken in.
+    """
+
+    judgments: bytes = b""
+    subtopics: bytes = b""
+    known: bytes = b""
+    source: str = ""
+    note: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whose judgments boards go by."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    files: JudgmentFiles
+    source: str | None
+    note: str
+    state: str
+
+
+@get(JUDGMENTS, Scope.ORGANISE)
+def organised_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
+    """The revisions of the judgments, with their sources, their hashes and how far scoring by them is."""
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/preview", Scope.ORGANISE, form=JudgmentForm)
+def preview_judgments(campaign: str, evaluation: str) -> judgment_file.JudgmentChanges:
+    """What a file of judgments would change; nothing is taken in."""
+    sent = _sent(campaign, evaluation)
+    with reading() as session:
+        return _changes(session, campaign, evaluation, sent)
+
+
+@post(JUDGMENTS, Scope.ORGANISE, form=JudgmentForm)
+def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudgments:
+    """Adds a revision of the judgments. The boards switch once all runs are scored by it."""
+    sent = _sent(campaign, evaluation)
+    with writing() as session:
+        if sent.state and _changes(session, campaign, evaluation, sent).state != sent.state:
+            raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
+        files, found = sent.files, evaluation_here(session, campaign, evaluation)
+        import_judgments(session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, sent.source)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+@post(f"{JUDGMENTS}/official", Scope.ORGANISE)
+def make_source_official(campaign: str, evaluation: str, body: Source) -> judgment_file.OrganisedJudgments:
+    """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside."""
+    with writing() as session:
+        make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
+    return read(judgment_file.organised_judgments, campaign, evaluation)
+
+
+def _sent(campaign: str, evaluation: str) -> _Sent:
+    """This request's form. Raises NotFound before any of it is read, InvalidFields and FileRejected."""
+    read(settings.evaluation_settings, campaign, evaluation)
+    fields, files = read_files(JUDGMENT_FILES, ("source", "note", "state"))
+    source = fields.get("source", "").strip()
+    return _Sent(
+        JudgmentFiles.of(files, "judgments"),
+        checked_slug(source, "source") if source else None,
+        fields.get("note", ""),
+        fields.get("state", ""),
+    )
+
+
+def _changes(session: Session, campaign: str, evaluation: str, sent: _Sent) -> judgment_file.JudgmentChanges:
+    found = evaluation_here(session, campaign, evaluation)
+    return judgment_file.judgment_changes(session, found, sent.files.judgments, sent.source)

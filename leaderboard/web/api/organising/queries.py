@@ -1,0 +1,106 @@
+"""An evaluation's queries: a file with its preview, and what becomes of single ones: excluded, hidden, taken back."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from leaderboard.errors import Conflict, InvalidFields, NotFound
+from leaderboard.formats import QueryRow, read_queries
+from leaderboard.reads.organising import query_file, settings
+from leaderboard.rules.scopes import Scope
+from leaderboard.rules.settings import Split
+from leaderboard.services import queries
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import EVALUATION, evaluation_here
+from leaderboard.web.context import actor, read, reading, writing
+from leaderboard.web.organised_files import read_body
+
+QUERIES = f"{EVALUATION}/queries"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Queries by their ids."""
+
+    queries: Annotated[list[str], Meta(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """Queries by their ids. because: why they are excluded, which everybody reads."""
+
+    queries: Annotated[list[str], Meta(min_length=1)]
+    because: str
+
+
+@get(QUERIES, Scope.ORGANISE)
+def organised_queries(campaign: str, evaluation: str) -> query_file.OrganisedQueries:
+    """All queries, hidden and excluded ones too."""
+    return read(query_file.organised_queries, campaign, evaluation, page=None)
+
+
+@post(f"{QUERIES}/preview", Scope.ORGANISE, form=bytes)
+def preview_queries(campaign: str, evaluation: str) -> query_file.QueryChanges:
+    """What a file of queries would change; nothing is taken in. The body is the file, as for adding them."""
+    rows = _rows(campaign, evaluation)
+    with reading() as session:
+        return query_file.query_changes(session, evaluation_here(session, campaign, evaluation), rows)
+
+
+@post(QUERIES, Scope.ORGANISE, form=bytes)
+def add_queries(
+    campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None
+) -> query_file.OrganisedQueries:
+    """Adds queries, and gives known ones their new texts and tags. The body is the file: id, text and tags, as tab
+    separated values, JSON lines or TREC topics. hidden: hide the new ones; state: that of a preview, without which
+    nothing is compared: where the queries are others by now, none of the file is taken in.
+    """
+    rows = _rows(campaign, evaluation)
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        if state is not None and query_file.query_changes(session, found, rows).state != state:
+            raise Conflict("The queries have changed since that preview; look at another before you send them.")
+        queries.import_queries(session, actor(), found, rows, Split.HIDDEN if hidden else Split.SHOWN)
+    return read(query_file.organised_queries, campaign, evaluation, page=None)
+
+
+@post(f"{QUERIES}/exclude", Scope.ORGANISE)
+def exclude_queries(campaign: str, evaluation: str, body: Excluded) -> query_file.OrganisedQueries:
+    """Takes queries out of all figures, with a reason; runs are scored anew."""
+    return _change(queries.exclude_queries, campaign, evaluation, body.queries, body.because)
+
+
+@post(f"{QUERIES}/include", Scope.ORGANISE)
+def include_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Takes excluded queries back into the figures."""
+    return _change(queries.include_queries, campaign, evaluation, body.queries)
+
+
+@post(f"{QUERIES}/hide", Scope.ORGANISE)
+def hide_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Hides queries from everybody but organisers."""
+    return _change(queries.set_split, campaign, evaluation, body.queries, Split.HIDDEN)
+
+
+@post(f"{QUERIES}/show", Scope.ORGANISE)
+def show_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Shows hidden queries to everybody."""
+    return _change(queries.set_split, campaign, evaluation, body.queries, Split.SHOWN)
+
+
+def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
+    """The body as queries. Raises NotFound before any of it is read, and FileRejected."""
+    read(settings.evaluation_settings, campaign, evaluation)
+    return read_body(read_queries)
+
+
+def _change(do: Callable[..., Any], campaign: str, evaluation: str, *more: Any) -> query_file.OrganisedQueries:
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        try:
+            do(session, actor(), found, *more)
+        except NotFound as error:
+            raise InvalidFields({"queries": [error.message]}) from None
+    return read(query_file.organised_queries, campaign, evaluation, page=None)

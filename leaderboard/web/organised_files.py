@@ -1,0 +1,70 @@
+"""Files of organisers that the site reads itself, while somebody waits: how much of them, and judgments of several."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from flask import request
+
+from leaderboard.errors import BadInput, InvalidFields
+from leaderboard.formats import (
+    ByteSource,
+    Judgments,
+    Limits,
+    SubtopicJudgments,
+    of_any_subtopic,
+    read_judgments,
+    read_subtopic_judgments,
+)
+from leaderboard.web.context import config
+
+__all__ = ["JUDGMENT_FILES", "JudgmentFiles", "limits", "read_body"]
+
+MIB = 2**20
+MOST_TEXT = 256 * MIB
+MOST_LINES = 5_000_000
+MOST_QUERIES = 100_000
+NO_FILES = ("application/x-www-form-urlencoded", "multipart/form-data")  # and JSON: what these say is no file's content
+
+Content = TypeVar("Content")
+
+# What a file of judgments may hold; a revision is made of one of each at most.
+JUDGMENT_FILES: Mapping[str, Callable[..., Any]] = {
+    "judgments": read_judgments,
+    "subtopics": read_subtopic_judgments,
+    "known": read_judgments,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentFiles:
+    """What the files of a revision hold. Judgments of subtopics alone say what holds for whole queries too."""
+
+    judgments: Judgments
+    subtopics: SubtopicJudgments | None
+    known: Judgments | None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any], field: str) -> "JudgmentFiles":
+        """Of what was read, by its kind. Raises InvalidFields for `field` where there are no judgments."""
+        judgments, subtopics = found.get("judgments"), found.get("subtopics")
+        if judgments is None and subtopics is not None:
+            judgments = of_any_subtopic(subtopics)
+        if judgments is None:
+            raise InvalidFields({field: ["give the judgments first"]})
+        return cls(judgments, subtopics, found.get("known"))
+
+
+def limits() -> Limits:
+    """How much of such a file is read: what the installation allows, and less than would hold everybody up."""
+    most = min(config().text_bytes, MOST_TEXT)
+    return Limits(expanded_bytes=most, all_id_bytes=most, lines=MOST_LINES, queries=MOST_QUERIES)
+
+
+def read_body(read_file: Callable[..., Content]) -> Content:
+    """This request's body as a file. Raises BadInput where it says that it is something else, and FileRejected."""
+    if request.mimetype in NO_FILES or request.mimetype.endswith("json"):
+        raise BadInput(f"Send the file itself, with Content-Type: application/octet-stream and not {request.mimetype}.")
+    request.max_content_length = config().upload_bytes
+    source: ByteSource = request.stream
+    return read_file(source, name="the body", limits=limits())
