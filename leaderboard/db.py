@@ -16,6 +16,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection, Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapped_column
 from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.sql.visitors import InternalTraversal
 
 from leaderboard.errors import BadInput, NoDatabase
 from leaderboard.metrics import Floats
@@ -150,7 +151,8 @@ class clock(sa.sql.expression.ColumnElement[dt.datetime]):  # noqa: N801  # read
     """
 
     type = UtcDateTime()
-    inherit_cache = False
+    # What a statement is known by whose compiled form is kept: compiling takes longer than running it.
+    _traverse_internals = [("seconds", InternalTraversal.dp_string)]  # noqa: RUF012  # SQLAlchemy reads it from the class
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds = float(seconds)

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from leaderboard.cli.options import ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
 from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, FileRejected, Problem
+from leaderboard.errors import Conflict, FileRejected, LeaderboardError, Problem
 from leaderboard.lookup import find_evaluation, find_system, find_team
 from leaderboard.models import System, Team
 from leaderboard.reads.results import results
@@ -107,31 +107,27 @@ def submit(
     if token_file is not None:
         raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
 
-    def chosen(session: Session, owner: Team) -> System | NewSystem:
+    def chosen(session: Session, owner: Team, is_first: bool) -> System | NewSystem:
         if new_system is None:
             return find_system(session, team, system or "")
         own = System.team_id == owner.id, System.name_key == name_key(new_system)
-        made = session.scalar(sa.select(System).where(*own)) if done else None  # with the first of several runs
+        made = None if is_first else session.scalar(sa.select(System).where(*own))
         return made or NewSystem(new_system)
 
-    done: list[int] = []
-    for file in runs:
-        status = _send(
-            evaluation,
-            file,
-            team,
-            chosen,
-            user=user,
-            wait=wait,
-            designation=designation,
-            stand=stand,
-            threshold=threshold,
-            label=label,
-            notes=notes,
-            version=version,
-        )
-        done.append(status)
-    return max(done)
+    return _send(
+        evaluation,
+        runs,
+        team,
+        chosen,
+        user=user,
+        wait=wait,
+        designation=designation,
+        stand=stand,
+        threshold=threshold,
+        label=label,
+        notes=notes,
+        version=version,
+    )
 
 
 def send_baseline(
@@ -149,9 +145,9 @@ def send_baseline(
     """
     return _send(
         evaluation,
-        file,
+        [file],
         team,
-        lambda session, found: find_baseline(session, found, new.name) or new,
+        lambda session, found, _: find_baseline(session, found, new.name) or new,
         wait=wait,
         **options,
     )
@@ -165,45 +161,89 @@ def find_baseline(session: Session, team: Team, name: str) -> System | None:
     return found
 
 
+# The system of the next run, given the session, its team and whether it is the first run.
+SystemOf = Callable[[Session, Team, bool], System | NewSystem]
+
+
 def _send(
     evaluation: Place,
-    file: Path,
+    files: Sequence[Path],
     team: str,
-    system_of: Callable[[Session, Team], System | NewSystem],
+    system_of: SystemOf,
     *,
     user: str | None = None,
     wait: float,
     **options: Any,
 ) -> int:
-    """Submits a file and says what became of it; returns the exit status. `options` are those of the service."""
-    begun_at = dt.datetime.now(dt.UTC)
+    """Submits files, waits for all of them and says what became of each; returns the worst exit status.
+
+    `options` are those of the service. What is refused ends it: the files before it stay submitted, and are waited for.
+    """
     config = Config.from_environment()
     with up_to_date(config) as database:
-        # Looked up before the file is stored, so that what is refused leaves no file behind.
         with database.read() as session:
             actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
-            found = find_team(session, team)
-            system_of(session, found)
-            admit(session, actor, find_evaluation(session, CONSOLE, *evaluation), found, begun_at)
-        store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
-        with file.open("rb") as stream:
-            upload = store.receive(stream, file.name)
-        received_at = dt.datetime.now(dt.UTC)
-        with database.write() as session:
-            found = find_team(session, team)
-            submission = submit_run(
-                session,
-                actor,
-                find_evaluation(session, CONSOLE, *evaluation),
-                found,
-                system=system_of(session, found),
-                upload=upload,
-                begun_at=begun_at,
-                received_at=received_at,
-                **options,
-            )
-        click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
-        return _outcome(database, actor, submission.id, wait) if wait else SUBMITTED
+        sent: list[tuple[Path, int]] = []
+        refused: LeaderboardError | None = None
+        for file in files:
+            try:
+                number = _submitted(database, config, actor, evaluation, file, team, system_of, not sent, options)
+            except LeaderboardError as error:
+                refused = error
+                break
+            sent.append((file, number))
+        statuses = [SUBMITTED]
+        left = wait
+        for file, number in sent if wait else ():
+            if len(files) > 1:
+                click.echo(f"{file.name}, submission {number}:")
+            began = time.monotonic()
+            statuses.append(_outcome(database, actor, number, left))
+            left = wait if time.monotonic() - began < left else 0.0  # who waited for one in vain waits for no more
+    if refused is not None:
+        if len(files) > 1:
+            click.echo(f"not submitted: {named([file.name for file in files[len(sent) :]])}", err=True)
+        raise refused
+    return max(statuses)
+
+
+def _submitted(
+    database: Database,
+    config: Config,
+    actor: Actor,
+    evaluation: Place,
+    file: Path,
+    team: str,
+    system_of: SystemOf,
+    is_first: bool,
+    options: Mapping[str, Any],
+) -> int:
+    """Takes one file and queues it; the submission's number."""
+    begun_at = dt.datetime.now(dt.UTC)
+    # Looked up before the file is stored, so that what is refused leaves no file behind.
+    with database.read() as session:
+        found = find_team(session, team)
+        system_of(session, found, is_first)
+        admit(session, actor, find_evaluation(session, CONSOLE, *evaluation), found, begun_at)
+    store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+    with file.open("rb") as stream:
+        upload = store.receive(stream, file.name)
+    received_at = dt.datetime.now(dt.UTC)
+    with database.write() as session:
+        found = find_team(session, team)
+        submission = submit_run(
+            session,
+            actor,
+            find_evaluation(session, CONSOLE, *evaluation),
+            found,
+            system=system_of(session, found, is_first),
+            upload=upload,
+            begun_at=begun_at,
+            received_at=received_at,
+            **options,
+        )
+    click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
+    return submission.id
 
 
 @click.command()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from isal import isal_zlib
 from numpy.typing import NDArray
 
 from leaderboard.errors import Damaged
@@ -27,7 +28,7 @@ PLACE = 3  # numbers: the start, the size and the checksum of one block
 NUMBERS = 2 * NUMBER.itemsize  # bytes of a block before its scores
 HEAD = len(MAGIC) + NUMBER.itemsize
 MOST_POSITIONS = 2**24  # a larger number is a damaged one, and is not read for
-FAST = 1  # zlib's level: the next ones take twice the time for a few percent
+FAST = 1  # isal's level, which takes a third of the time of zlib's for as much
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _block(ranked: RankedList) -> bytes:
         ranked.decisions.tobytes() if ranked.decisions is not None else b"",
         "\n".join(ranked.documents).encode(),
     ]
-    return zlib.compress(b"".join(content), FAST)
+    return isal_zlib.compress(b"".join(content), FAST)
 
 
 def _list(content: bytes) -> RankedList:

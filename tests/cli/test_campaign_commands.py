@@ -308,8 +308,15 @@ def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_
         said = ok(*submit, run_file, "--team", "alder", "--new-system", "Heron")
         # q1 is answered; q2 has one miss and one false alarm among 600 that are not relevant: 1 − (1 + 20/600).
         assert said.splitlines()[1:] == ["measure  mean", "AQWV     0.4833", "AP       0.5000"]
-        done = command(*submit, tmp_path / "wrong.tsv", "--team", "alder", "--system", "heron")
+        done = command(*submit, run_file, tmp_path / "wrong.tsv", "--team", "alder", "--system", "heron")
     assert done.status == 1
+    assert done.out.splitlines()[2:] == [
+        "run.tsv, submission 2:",
+        "measure  mean",
+        "AQWV     0.4833",
+        "AP       0.5000",
+        "wrong.tsv, submission 3:",
+    ]
     first, second = done.err.splitlines()
     assert first.startswith("wrong.tsv: line 4: ")
     assert second.startswith("wrong.tsv: line 5: ")
@@ -359,6 +366,22 @@ def test_submit_says_that_a_run_still_waits_when_no_worker_takes_it(
     done = command("submit", "--wait", "0.1", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
     assert done.status == 0
     assert done.err == "not scored after 0.1 s; a `leaderboard worker` scores it as soon as one is free\n"
+
+
+def test_of_several_runs_those_before_a_refusal_are_submitted_and_the_others_named(
+    ok: Says, command: Command, evaluation: str, run_file: Path, tmp_path: Path, database_url: str
+) -> None:
+    ok("evaluation", "change", evaluation, "--total-quota", "2")
+    others = [tmp_path / f"{number}.tsv" for number in (2, 3, 4)]
+    for number, other in enumerate(others):
+        other.write_text(f"{RUN}q1\td{number + 50}\tY\t0.1\n")
+    done = command("submit", "--wait", "0.1", evaluation, run_file, *others, "--team", "alder", "--new-system", "Heron")
+    assert done.status == 2
+    assert [line.partition(",")[0] for line in done.out.splitlines()] == [
+        "submission 1: run.tsv", "submission 2: 2.tsv", "run.tsv", "2.tsv",
+    ]  # fmt: skip
+    assert "not submitted: 3.tsv, 4.tsv" in done.err
+    assert {one.system_id for one in _submissions(database_url)} == {1}
 
 
 def test_a_scored_campaign_keeps_its_prior(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
