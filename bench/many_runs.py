@@ -1,0 +1,183 @@
+"""Many runs at once: what one command takes to submit them, one worker to score them, and two workers.
+
+Real runs, cut to about a megabyte, are sent again and again under changed tags. What a run costs beyond reading and
+measuring is what `leaderboard score` leaves over: one process that reads the same files and computes the same measures.
+"""
+
+import argparse
+import gzip
+import os
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import cycle, islice
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bench.measuring import Cost, side_by_side
+from leaderboard.access import CONSOLE
+from leaderboard.db import Database
+from leaderboard.lookup import find_evaluation, find_team
+from leaderboard.models import Evaluation, Scoring, Submission
+from leaderboard.rules.states import State
+from leaderboard.services.submissions import submit
+from leaderboard.services.systems import NewSystem
+from leaderboard.store import RunStore
+from trials.installation import ENGINES, migrated_database
+
+__all__ = ["ManyRuns", "many_runs"]
+
+COLLECTION = Path("data", "dl-hard")
+RUNS = ("bm25.gz", "bm25_rm3_t5-zs.gz")
+DEPTH = 500  # lines of each of 50 queries: a megabyte
+CAMPAIGN, TEAM = "many", "team-alder"
+MEASURES = "AP nDCG@10 RR@10 P@10 R@1000 AQWV"
+BETA, DOCUMENTS = "20", "8841823"
+MEMORY = Path("/dev/shm")
+REFRESHED = " refreshed in "  # what a worker says of a measure of a board
+
+
+@dataclass(frozen=True, slots=True)
+class ManyRuns:
+    """What so many runs cost on one engine.
+
+    reading    `leaderboard score`, one process for all files
+    sending    `leaderboard submit`, one call for all files
+    worker     one worker until nothing waits, its scoring process and the boards included
+    refreshes  of measures of the board, by this worker
+    alone, together  seconds from the first claim to the last result, with one worker and with two
+    """
+
+    runs: int
+    reading: Cost
+    sending: Cost
+    worker: Cost
+    refreshes: int
+    alone: float
+    together: float
+
+    @property
+    def beyond_reading(self) -> float:
+        """Processor seconds of the worker, a run, beyond reading and measuring."""
+        return (self.worker.processor - self.reading.processor) / self.runs
+
+    @property
+    def gain(self) -> float:
+        """By how much two workers are faster than one."""
+        return self.alone / self.together
+
+
+def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
+    """Submits `count` runs and has them scored. shared: the folder of real runs and judgments."""
+    with ExitStack() as stack:
+        memory = MEMORY if MEMORY.is_dir() else None
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
+        url, database = stack.enter_context(migrated_database(engine, folder))
+        source = shared / COLLECTION
+        files = _copies(source, folder, count)
+        here = _Here(url, database, folder)
+        here.make_campaign()
+        here.make_evaluation("sent", source / "qrels.txt", judged=False)
+        for name in ("alone", "together"):
+            here.make_evaluation(name, source / "qrels.txt")
+        setting = ("--measures", MEASURES, "--beta", BETA, "--documents", DOCUMENTS)
+        reading = here.run("score", *files, "--judgments", source / "qrels.txt", *setting)
+        sending = here.run("submit", f"{CAMPAIGN}/sent", *files, "--team", TEAM, "--new-system", "Heron", "--wait", "0")
+        here.submit_each("alone", files)
+        worker = here.run("worker", "--once")
+        here.submit_each("together", files)
+        here.run("worker", "--once", at_once=2)
+        refreshes = worker.output.count(REFRESHED)
+        return ManyRuns(
+            count, reading, sending, worker, refreshes, here.seconds("alone", count), here.seconds("together", count)
+        )
+
+
+def _copies(source: Path, folder: Path, count: int) -> list[Path]:
+    """Files with the first lines of each query, each with a tag of its own."""
+    texts = []
+    for name in RUNS:
+        kept: dict[str, list[str]] = {}
+        for line in gzip.decompress((source / name).read_bytes()).decode().splitlines():
+            kept.setdefault(line.split()[0], []).append(line.rsplit(maxsplit=1)[0])
+        texts.append([line for lines in kept.values() for line in lines[:DEPTH]])
+    files = []
+    for number, lines in enumerate(islice(cycle(texts), count)):
+        files.append(folder / f"run-{number}.txt")
+        files[-1].write_text("".join(f"{line} run-{number}\n" for line in lines))
+    return files
+
+
+class _Here:
+    """An installation, and commands on it."""
+
+    def __init__(self, url: str, database: Database, folder: Path) -> None:
+        self._environment = {
+            **os.environ,
+            "LEADERBOARD_DATABASE_URL": url,
+            "LEADERBOARD_STORE_URL": str(folder / "store"),
+        }
+        self._database = database
+        self._store = RunStore(str(folder / "store"))
+        self._folder = folder
+
+    def run(self, *arguments: str | Path, at_once: int = 1) -> Cost:
+        """Runs a command; the cost of the first where there are several at once."""
+        command = ["-m", "leaderboard", *map(str, arguments)]
+        return side_by_side([command] * at_once, self._environment, logged=True)[0]
+
+    def make_campaign(self) -> None:
+        self.run("campaign", "add", CAMPAIGN, "--title", "Many", "--measures", MEASURES, "--beta", BETA)
+        self.run("team", "add", "Team Alder")
+
+    def make_evaluation(self, name: str, judgments: Path, *, judged: bool = True) -> None:
+        place = f"{CAMPAIGN}/{name}"
+        bounds = ("--documents", DOCUMENTS, "--daily-quota", "none")
+        self.run("evaluation", "add", place, "--title", name, "--period", "2026", "--condition", name, *bounds)
+        queries = self._folder / "queries.tsv"
+        asked = dict.fromkeys(line.split()[0] for line in judgments.read_text().splitlines())
+        queries.write_text("".join(f"{query}\tquery {query}\n" for query in asked))
+        self.run("queries", "import", place, queries)
+        if judged:
+            self.run("judgments", "import", place, judgments)
+
+    def submit_each(self, name: str, files: list[Path]) -> None:
+        """Queues each file as the run of a system of its own, so that the board has as many rows."""
+        for number, file in enumerate(files):
+            with file.open("rb") as stream:
+                upload = self._store.receive(stream, file.name)
+            with self._database.write() as session:
+                evaluation, team = find_evaluation(session, CONSOLE, CAMPAIGN, name), find_team(session, TEAM)
+                system = NewSystem(f"{name} {number}")
+                submit(session, CONSOLE, evaluation, team, system=system, upload=upload)
+
+    def seconds(self, name: str, count: int) -> float:
+        """From the first claim to the last result. Raises RuntimeError unless all runs were scored."""
+        with self._database.read() as session:
+            rows = session.execute(
+                sa.select(Scoring.started_at, Scoring.finished_at)
+                .join(Submission, Submission.id == Scoring.submission_id)
+                .join(Evaluation, Evaluation.id == Submission.evaluation_id)
+                .where(Evaluation.slug == name, Scoring.state == State.SCORED)
+            ).all()
+        if len(rows) != count:
+            raise RuntimeError(f"{len(rows)} of {count} runs were scored")
+        started = min(started for started, _ in rows if started is not None)
+        finished = max(finished for _, finished in rows if finished is not None)
+        return (finished - started).total_seconds()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("engine", choices=ENGINES)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("count", type=int)
+    arguments = parser.parse_args()
+    found = many_runs(arguments.engine, arguments.shared, arguments.count)
+    each = 1e3 / found.runs
+    print(f"reading and measuring: {found.reading.processor * each:.1f} ms a run")
+    print(f"sending: {found.sending.processor * each:.1f} ms of processor, {found.sending.wall * each:.1f} ms a file")
+    print(f"worker: {found.worker.processor * each:.1f} ms of processor, {found.worker.wall * each:.1f} ms a run")
+    print(f"beyond reading: {found.beyond_reading * 1e3:.1f} ms; {found.refreshes} refreshes")
+    print(f"one worker {found.alone:.2f} s, two {found.together:.2f} s: {found.gain:.2f}")
