@@ -1,5 +1,6 @@
 """Asks an API everything that its OpenAPI document allows, or nearly, with schemathesis."""
 
+import io
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -13,9 +14,10 @@ from schemathesis.checks import CHECKS, load_all_checks
 from schemathesis.generation import GenerationMode
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign
+from leaderboard.models import Campaign, Evaluation, Submission
+from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import campaigns, people, tokens
+from leaderboard.services import campaigns, people, submission_forms, tokens
 from leaderboard.services.events import present
 from leaderboard.store import RankedList
 from tests.support.field import Field, about
@@ -37,14 +39,19 @@ def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
     made.campaign()
     made.evaluation()
     run = made.run("Birch", {"AP": about(0.4, 4), "P@5": [0.2] * 4}, team="Birches")
+    received = app.extensions["store"].receive(io.BytesIO(b"q1 Q0 d1 1 0.5 birch\n"), "birch.run")
     app.extensions["store"].keep_ranked_lists(run, 10, 4, [(0, RankedList(("d1",), np.array([0.5])))])
     with made.database.write() as session:
+        session.get_one(Submission, run).sha256 = received.sha256
+        evaluation = session.get_one(Evaluation, made.evaluations["2026"])
+        submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="terms", label="Terms"))
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
         orla = people.create_user(session, CONSOLE, new_account("orla"))
         campaigns.add_organiser(session, CONSOLE, session.scalars(sa.select(Campaign)).one(), orla)
         token = tokens.make_token(session, CONSOLE, orla, "trial", Scope, days=None, now=present())
     return token, {
         "campaign": "news", "evaluation": "2026", "query": "q1", "submission": run, "team": "birches",
-        "system": "birch", "name": "AP",
+        "system": "birch", "name": "AP", "key": "terms",
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from tests.support.asking import Mode, ask_everything, set_up
 EXAMPLES = 2  # of each operation, at drawn places and at ones that there are
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # schemathesis closes no file it is sent
 @pytest.mark.parametrize(("engine_name", "mode"), [("sqlite", "negative"), ("postgresql", "positive")])
 def test_no_request_that_the_document_allows_or_nearly_makes_a_server_error(app: Flask, mode: Mode) -> None:
     token, places = set_up(app)
