@@ -6,10 +6,14 @@ from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole, require_yes
 from leaderboard.cli.tables import print_table
+from leaderboard.config import Config
+from leaderboard.errors import NotFound
 from leaderboard.lookup import find_system, find_team
-from leaderboard.reads import finding, listings
+from leaderboard.models import Invitation
+from leaderboard.reads import accounts, finding, listings
 from leaderboard.rules.roles import Role
 from leaderboard.services import join_requests, people, teams
+from leaderboard.services.events import present
 from leaderboard.services.merging import merge_teams
 
 __all__ = ["team"]
@@ -75,6 +79,48 @@ def requests(team: str, accept: int | None, refuse: int | None) -> None:
         answered = join_requests.answer_request(session, CONSOLE, found, number, accept=accept is not None)
         name = answered.user.name
     click.echo(f"{name} is in {found.name} now" if answered.accepted else f"the request of {name} is refused")
+
+
+@team.command()
+@click.argument("team")
+@click.option("--days", type=Whole(1), default=7, show_default=True, help="How long the link works.")
+def invite(team: str, days: int) -> None:
+    """Print a link that lets one person into a team. It works once, and is not shown again.
+
+    \b
+    leaderboard team invite team-alder --days 30
+    """
+    site = Config.from_environment().site_url
+    with writing() as session:
+        token = teams.invite(session, CONSOLE, find_team(session, team), days)
+    click.echo(f"{site}/join/{token}")
+
+
+@team.command()
+@click.argument("team")
+@click.option("--revoke", type=Whole(1), help="Let this invitation work no longer.")
+def invitations(team: str, revoke: int | None) -> None:
+    """List the invitations of a team that still work, or take one back by its number.
+
+    \b
+    leaderboard team invitations team-alder
+    leaderboard team invitations team-alder --revoke 7
+    """
+    if revoke is None:
+        with reading() as session:
+            slug = find_team(session, team).slug
+            rows = [
+                (str(one.id), one.created_by or "the command line", f"{one.expires_at:%Y-%m-%d %H:%M}")
+                for one in accounts.open_invitations(session, CONSOLE, slug, present())
+            ]
+        print_table(("invitation", "made by", "works until"), rows, "no invitation waits to be used")
+        return
+    with writing() as session:
+        found = find_team(session, team)
+        if revoke not in {one.id for one in accounts.open_invitations(session, CONSOLE, found.slug, present())}:
+            raise NotFound(f"{found.name} has no open invitation {revoke}")
+        teams.revoke_invitation(session, CONSOLE, session.get_one(Invitation, revoke))
+    click.echo(f"invitation {revoke} no longer works")
 
 
 @team.group()

@@ -91,6 +91,11 @@ class TeamPage:
     systems: tuple[TeamSystem, ...]
     runs: tuple[OwnRun, ...]
 
+    @property
+    def is_last_owner(self) -> bool:
+        """Whether others would be without an owner if this reader left."""
+        return self.is_owner and self.size > 1 and sum(one.role == Role.OWNER for one in self.members) == 1
+
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
     """Raises NotFound."""

@@ -4,6 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, StringField, TextAreaField
 
+from leaderboard.access import require
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.lookup import find_team
 from leaderboard.models import Invitation, User
@@ -11,7 +12,7 @@ from leaderboard.reads import accounts, finding
 from leaderboard.reads import teams as pages
 from leaderboard.rules.roles import Role
 from leaderboard.services import join_requests, teams
-from leaderboard.web.context import actor, now, page_number, reading, writing
+from leaderboard.web.context import actor, now, page_number, read, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import signed_in
 
@@ -142,9 +143,14 @@ def revoke(team: str, invitation: int) -> ResponseReturnValue:
     return redirect(url_for("teams.show", team=team))
 
 
-@blueprint.post("/teams/<team>/leave")
+@blueprint.route("/teams/<team>/leave", methods=["GET", "POST"])
 @signed_in
 def leave(team: str) -> ResponseReturnValue:
+    if request.method == "GET":
+        page = read(pages.team_page, team)
+        if not page.is_member:
+            raise NotFound
+        return render_template("teams/leave.html", page=page)
     with writing() as session:
         found = find_team(session, team)
         teams.leave_team(session, actor(), found)
@@ -152,9 +158,16 @@ def leave(team: str) -> ResponseReturnValue:
     return redirect(url_for("account.show"))
 
 
-@blueprint.post("/teams/<team>/members/<int:member>/remove")
+@blueprint.route("/teams/<team>/members/<int:member>/remove", methods=["GET", "POST"])
 @signed_in
 def remove(team: str, member: int) -> ResponseReturnValue:
+    if request.method == "GET":
+        page = read(pages.team_page, team)
+        require(page.is_owner, f"Only an owner of {page.name} may do this.")
+        found = next((one for one in page.members if one.user_id == member), None)
+        if found is None:
+            raise NotFound
+        return render_template("teams/remove.html", page=page, member=found)
     with writing() as session:
         user = session.get(User, member)
         if user is None:

@@ -86,6 +86,24 @@ def test_an_account_is_closed_by_a_command_that_asks_first(database: Database, a
     assert "ada@example.org" not in ok("user", "list")
 
 
+def test_a_team_invites_by_a_command_and_takes_an_invitation_back(
+    database: Database, ada: int, ok: Says, refused: Says
+) -> None:
+    ok("team", "add", "Alder")
+    link = ok("team", "invite", "alder", "--days", "2").strip()
+    assert link.startswith(f"{SITE}/join/")
+    ok("team", "invite", "alder")
+    first, second = sorted((line.split()[0] for line in ok("team", "invitations", "alder").splitlines()[1:]), key=int)
+    assert ok("team", "invitations", "alder", "--revoke", second) == f"invitation {second} no longer works\n"
+    refused("team", "invitations", "alder", "--revoke", second)
+    with database.write() as session:
+        teams.accept_invitation(session, actor_of(session, ada), link.rpartition("/")[2])
+    assert "Ada" in ok("team", "list")
+    refused("team", "invitations", "alder", "--revoke", first)
+    assert "from 1 to 90" in refused("team", "invite", "alder", "--days", "91")
+    refused("team", "invite", "nobody")
+
+
 def test_requests_to_join_are_listed_and_answered_by_a_command(database: Database, ada: int, ok: Says) -> None:
     with database.write() as session:
         teams.create_team(session, actor_of(session, ada), "Alder")

@@ -80,7 +80,7 @@ class Page:
     """An address that is read, how it answers in most phases, and in those that differ.
 
     files   how the same table answers as CSV and as JSON: {} as the page does, None where there is no such file
-    only_admins  organisers are answered as others are
+    only_admins  organisers are answered as others are; only_owners: other members of the team are refused
     told    secrets that whoever has the address has been told: they are no find there
     """
 
@@ -90,10 +90,13 @@ class Page:
     files: Mapping[str, Answers] | None = None
     told: frozenset[str] = frozenset()
     only_admins: bool = False
+    only_owners: bool = False
 
     def status(self, phase: str, kind: str, *, file: bool = False) -> int:
         if self.only_admins and kind == "organiser":
             return 404
+        if self.only_owners and kind == "member of the team":
+            return 403
         if is_absent(self.address, phase, kind):
             return self.usual[0] if self.usual[0] in (302, 401) and kind == "visitor" else 404
         answers = self.phases.get(phase, self.usual)
@@ -242,6 +245,15 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "teams.find": (Page("/teams", ACCOUNTS), Page("/teams?words=sekret", ACCOUNTS)),  # this team is not listed
     "teams.change": (Page("/account/teams/sekretwoods", (302, 404, 200, 404), told=frozenset({"team"})),),
     "teams.new": (Page("/account/teams/new", ACCOUNTS),),
+    "teams.leave": (Page("/teams/sekretwoods/leave", (302, 404, 200, 404), told=frozenset({"team"})),),
+    "teams.remove": (
+        Page(
+            "/teams/sekretwoods/members/{member}/remove",
+            (302, 403, 200, 403),
+            told=frozenset({"team"}),
+            only_owners=True,
+        ),
+    ),
     "organise.index": (Page("/organise", ACCOUNTS),),
     "organise.campaign": (Page("/organise/news", ROOMS),),
     "organise_systems.index": (Page("/organise/news/systems", ROOMS),),
@@ -283,6 +295,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "organise_import.export": (Page("/organise/news/export.tar.gz", (302, 404, 404, 503)),),  # the same
     "organise_campaigns.settings": (Page("/organise/news/settings", ROOMS),),
     "organise_people.show": (Page("/organise/news/organisers", ROOMS, told=frozenset({"team"})),),
+    "organise_people.remove": (Page("/organise/news/organisers/999999/remove", ELSEWHERE),),  # no organiser
     "organise_people.founders": (Page("/organise/founders", ROOMS, only_admins=True),),
     "organise_evaluations.new": (Page("/organise/news/evaluations/new", ROOMS),),
     "organise_evaluations.settings": (Page("/organise/news/2026/settings", ROOMS),),

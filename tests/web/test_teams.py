@@ -104,11 +104,19 @@ def test_only_owners_invite(reader: Callable[[str], Reader], name: str) -> None:
 
 def test_a_member_leaves(reader: Callable[[str], Reader]) -> None:
     ben = reader("ben")
+    assert 'action="/teams/alpha/leave"' not in ben.get("/teams/alpha")  # one click leads to a question
+    asked = ben.get("/teams/alpha/leave")
+    assert "To come back you need a new invitation." in asked
+    assert "ben" in reader("ada").get("/teams/alpha")
     assert ben.post("/teams/alpha/leave").location == "/account/"
     assert "Leave this team" not in ben.get("/teams/alpha")
+    ben.get("/teams/alpha/leave", status=404)
 
 
 def test_the_last_owner_does_not_leave_the_others_alone(participant: Reader) -> None:
+    asked = participant.get("/teams/alpha/leave")
+    assert "make another member its owner first" in asked
+    assert "btn-danger" not in asked
     answer = participant.post("/teams/alpha/leave")
     assert answer.status_code == 409
     assert "without an owner" in answer.text
@@ -117,6 +125,10 @@ def test_the_last_owner_does_not_leave_the_others_alone(participant: Reader) -> 
 def test_an_owner_takes_a_member_out(world: World, participant: Reader, other: Reader) -> None:
     path = f"/teams/alpha/members/{world.users['ben'].id}/remove"
     assert other.post(path).status_code == 403
+    other.get(path, status=403)
+    assert f'action="{path}"' not in participant.get("/teams/alpha")
+    assert "ben is out of the team at once" in participant.get(path)
+    participant.get("/teams/alpha/members/999999/remove", status=404)
     assert participant.post(path).location == "/teams/alpha"
     assert "1 member" not in participant.get("/teams/alpha")
     assert path not in participant.get("/teams/alpha")

@@ -71,9 +71,14 @@ def add(campaign: str) -> ResponseReturnValue:
     return redirect(url_for("organise_people.show", campaign=campaign))
 
 
-@blueprint.post("/<campaign>/organisers/<int:member>/remove")
+@blueprint.route("/<campaign>/organisers/<int:member>/remove", methods=["GET", "POST"])
 @organised
 def remove(campaign: str, member: int) -> ResponseReturnValue:
+    if request.method == "GET":
+        one = next((one for one in read(reads.people, campaign).organisers if one.user_id == member), None)
+        if one is None:
+            raise NotFound
+        return render_template("organise/remove_organiser.html", one=one)
     try:
         with writing() as session:
             found = organised_campaign(session, actor(), campaign)
