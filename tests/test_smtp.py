@@ -1,13 +1,15 @@
 """Mails handed to a real mail server."""
 
+import smtplib
 import socket
+from pathlib import Path
 
 import pytest
 
 from leaderboard.config import MailServer
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.smtp import Letter, connected
-from tests.support.mail import SENDER, mail_server, text_of
+from tests.support.mail import SENDER, certificate_for, mail_server, text_of
 
 
 def letter(to: str = "ada@example.org", subject: str = "A subject", text: str = "A line\n") -> Letter:
@@ -73,5 +75,44 @@ def test_it_logs_in_where_it_must() -> None:
     assert len(box.messages) == 1
 
 
-def _server(port: int, user: str = "", password: str = "") -> MailServer:
-    return MailServer("127.0.0.1", port, encrypted=False, user=user, password=password, sender=SENDER)
+@pytest.mark.parametrize("encrypted", [False, True], ids=["STARTTLS", "smtps"])
+def test_a_mail_and_a_password_go_out_encrypted_to_a_server_that_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encrypted: bool
+) -> None:
+    certificate = certificate_for(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # as an operator trusts a server of their own
+    with mail_server("site", "a secret", certificate=certificate, encrypted=encrypted) as box:
+        with connected(_server(box.port, "site", "a secret", encrypted=encrypted)) as sending:
+            sending.send(letter())
+        if not encrypted:  # the server takes nothing before STARTTLS, and says so
+            with smtplib.SMTP("127.0.0.1", box.port) as plain:
+                assert plain.docmd("MAIL", f"FROM:<{SENDER}>")[0] == 530
+    assert [message["Subject"] for message in box.messages] == ["A subject"]
+
+
+@pytest.mark.parametrize("encrypted", [False, True], ids=["STARTTLS", "smtps"])
+def test_a_server_whose_certificate_nobody_vouches_for_gets_neither_password_nor_mail(
+    tmp_path: Path, encrypted: bool
+) -> None:
+    with mail_server("site", "a secret", certificate=certificate_for(tmp_path), encrypted=encrypted) as box:
+        server = _server(box.port, "site", "a secret", encrypted=encrypted)
+        with pytest.raises(Unavailable, match="certificate verify failed"), connected(server) as sending:
+            sending.send(letter())
+    assert box.messages == []
+    assert box.log_ins == 0
+
+
+def test_a_certificate_of_another_address_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = certificate_for(tmp_path, "192.0.2.1")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with (
+        mail_server(certificate=certificate) as box,
+        pytest.raises(Unavailable, match="certificate verify failed"),
+        connected(box.server) as sending,
+    ):
+        sending.send(letter())
+    assert box.messages == []
+
+
+def _server(port: int, user: str = "", password: str = "", *, encrypted: bool = False) -> MailServer:
+    return MailServer("127.0.0.1", port, encrypted=encrypted, user=user, password=password, sender=SENDER)
