@@ -20,8 +20,9 @@ from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.reads.rejudged import Rejudged, rejudged
 from leaderboard.reads.standings import choose, ranks, show_of
-from leaderboard.reads.stood import StoodSet, differences, seen_set, stood_set
+from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_set, stood_set
 from leaderboard.rules.states import STANDING
 
 __all__ = ["Agreement", "MovedPage", "MovedSystem", "Orders", "SourceRow", "SourcesPage", "moved", "sources"]
@@ -84,15 +85,21 @@ class MovedSystem:
 
 @dataclass(frozen=True, slots=True)
 class MovedPage:
-    """rows: the order after, systems without a rank last. rounded: whether means of one of the boards are."""
+    """rows: the order after, systems without a rank last. rounded: whether means of one of the boards are.
+
+    judgments  how many are different; None where the two are of one revision, and for whom single queries are closed
+    column_before  what the measure of the table was called before: names hold the lowest relevant grade
+    """
 
     evaluation: EvaluationHeading
     before: StoodSet
     after: StoodSet
     changes: tuple[str, ...]
+    judgments: Rejudged | None
     results_open: bool
     columns: tuple[Column, ...]
     column: Column
+    column_before: Column
     rows: tuple[MovedSystem, ...]
     orders: tuple[Orders, ...]
     rounded: bool
@@ -171,21 +178,24 @@ def moved(
     """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     (one, moment), (other, later) = (seen_set(session, actor, evaluation, each, now) for each in (before, after))
-    shared = [name for name in other.settings.measures if name in one.settings.measures]
-    columns = tuple(column(name) for name in shared or other.settings.measures)
+    called = same_measures(one.settings, other.settings) or {name: name for name in other.settings.measures}
+    columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
     boards = _board(session, actor, evaluation, one, moment), _board(session, actor, evaluation, other, later)
+    rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
     return MovedPage(
         evaluation=evaluation_heading(evaluation, now),
         before=stood_set(evaluation, one),
         after=stood_set(evaluation, other),
         changes=differences(actor, evaluation, one, other, now),
+        judgments=None if rounded else rejudged(session, actor, evaluation, one, other, now),
         results_open=all(board.results_open for board in boards),
         columns=columns,
         column=by,
-        rows=_rows(boards, by),
-        orders=tuple(_orders(boards, each) for each in columns),
-        rounded=not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later)),
+        column_before=column(called[by.name]),
+        rows=_rows(boards, (column(called[by.name]), by)),
+        orders=tuple(_orders(boards, (column(called[each.name]), each)) for each in columns),
+        rounded=rounded,
     )
 
 
@@ -210,7 +220,7 @@ def sources(
     agreements = tuple(
         Agreement(
             stood_set(evaluation, one),
-            tuple(_orders((boards[0], board), each) for each in columns if each.name in one.settings.measures),
+            tuple(_orders((boards[0], board), (each, each)) for each in columns if each.name in one.settings.measures),
         )
         for one, board in zip(sets[1:], boards[1:], strict=True)
     )
@@ -232,9 +242,9 @@ def _board(
     return _Board(entries, may_see(actor, evaluation, Sight.RESULTS, moment), evaluation)
 
 
-def _orders(boards: tuple[_Board, _Board], by: Column) -> Orders:
-    """Of the systems that both boards rank."""
-    before, after = (board.ranks(by) for board in boards)
+def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> Orders:
+    """Of the systems that both boards rank, each by its own name of one measure."""
+    before, after = (board.ranks(own) for board, own in zip(boards, by, strict=True))
     names = {entry.system_id: entry.system.name for board in boards for entry in board.entries}
     both = sorted(before.keys() & after.keys(), key=lambda system: (names[system].casefold(), system))
     items = np.array([str(system) for system in both])
@@ -244,7 +254,7 @@ def _orders(boards: tuple[_Board, _Board], by: Column) -> Orders:
     tau = kendall_tau(items, items, scores=(places[0], places[1])).value if len(both) > 1 else math.nan
     lists = [items[np.argsort(place, kind="stable")] for place in places]
     return Orders(
-        column=by,
+        column=by[1],
         systems=len(both),
         swapped=pairs(*places)[1],
         parted=sum(tied) - 2 * tied_on_both,
@@ -263,9 +273,10 @@ def _leaders(order: Mapping[int, int], names: Mapping[int, str]) -> tuple[str, .
     return tuple(sorted(names[system] for system, rank in order.items() if rank == 1))
 
 
-def _rows(boards: tuple[_Board, _Board], by: Column) -> tuple[MovedSystem, ...]:
-    before, after = ({entry.system_id: entry for entry in board.standing(by)} for board in boards)
-    rank_before, rank = (board.ranks(by) for board in boards)
+def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[MovedSystem, ...]:
+    each = tuple(zip(boards, by, strict=True))
+    before, after = ({entry.system_id: entry for entry in board.standing(own)} for board, own in each)
+    rank_before, rank = (board.ranks(own) for board, own in each)
     rows = []
     for system in {**after, **before}:
         entry = after.get(system) or before[system]
@@ -275,8 +286,8 @@ def _rows(boards: tuple[_Board, _Board], by: Column) -> tuple[MovedSystem, ...]:
                 submission_id=entry.submission_id,
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
-                before=before[system].figure(by.name) if system in before else NO_FIGURE,
-                after=after[system].figure(by.name) if system in after else NO_FIGURE,
+                before=before[system].figure(by[0].name) if system in before else NO_FIGURE,
+                after=after[system].figure(by[1].name) if system in after else NO_FIGURE,
             )
         )
     return tuple(sorted(rows, key=lambda row: (row.rank is None, row.rank or 0, row.system.name.casefold())))

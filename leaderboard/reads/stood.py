@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import metrics
 from leaderboard.access import Actor, as_of, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_evaluation, find_set
@@ -15,7 +16,7 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.rules.states import SetState
 
-__all__ = ["StoodPage", "StoodSet", "differences", "seen_set", "stood_set", "stood_sets"]
+__all__ = ["StoodPage", "StoodSet", "differences", "same_measures", "seen_set", "stood_set", "stood_sets"]
 
 NAMED = 10  # queries that a sentence names
 
@@ -132,11 +133,32 @@ def differences(
         if was != changed:
             told.append(f"{words}: {_shown(changed)} instead of {_shown(was)}")
     told += _of_queries(before.settings, after.settings, subset_seen(actor, evaluation, now))
-    shown = {*before.settings.measures} & {*after.settings.measures}
-    for word, measures in (("with", after.settings.measures), ("without", before.settings.measures)):
-        if others := [name for name in measures if name not in shown]:
+    shown = same_measures(before.settings, after.settings)
+    for word, measures, both in (
+        ("with", after.settings.measures, shown.keys()),
+        ("without", before.settings.measures, shown.values()),
+    ):
+        if others := [name for name in measures if name not in both]:
             told.append(f"{word} {', '.join(others)}")
     return tuple(told)
+
+
+def same_measures(before: ScoringSettings, after: ScoringSettings) -> dict[str, str]:
+    """Measures of a set -> what each is called in the set before it, for those that both have.
+
+    Names hold the evaluation's relevance level: what is AP at level 1 is AP(rel=2) at level 2.
+    """
+    names = {name: _at_level(name, after.relevance_level, before.relevance_level) for name in after.measures}
+    named = {name: name if name in before.measures else was for name, was in names.items()}
+    return {name: was for name, was in named.items() if was in before.measures}
+
+
+def _at_level(name: str, level: int, other: int) -> str:
+    """The measure at another level; itself where it is not at this level."""
+    measure = metrics.parse(name)
+    if measure.arguments.get("rel") != level:
+        return name
+    return str(measure.family(cutoff=measure.cutoff, **{**dict(measure.given), "rel": other}))
 
 
 def _of_queries(before: ScoringSettings, after: ScoringSettings, subset: Subset) -> list[str]:

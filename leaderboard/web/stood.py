@@ -7,6 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import boards, moved, stood
 from leaderboard.reads.moved import MovedSystem, SourceRow
+from leaderboard.web.api.answers import plain
 from leaderboard.web.boards import ASKED, board_table
 from leaderboard.web.context import read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
@@ -65,6 +66,7 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
         "before": page.before.words,
         "after": page.after.words,
         "changes": page.changes,
+        "judgments": plain(page.judgments),
         "measure": column_facts(page.column),
         "orders": [
             {

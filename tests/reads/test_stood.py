@@ -1,19 +1,26 @@
 """Boards as they stood, what moved between two, and boards by several sources: who sees which, and what they say."""
 
 import datetime as dt
+from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, Actor
+from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.metrics import MEASURES_VERSION
+from leaderboard.models import Evaluation, Query, ScoringSet
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.moved import MovedPage, SourcesPage, moved, sources
+from leaderboard.reads.rejudged import Rejudged
 from leaderboard.reads.stood import StoodPage, stood_sets
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Split
+from leaderboard.services.evaluations import change_evaluation
 from leaderboard.services.queries import exclude_queries
 from leaderboard.services.scoring_sets import switch
+from leaderboard.worker.housekeeping import renew_sets
 from tests.support.field import DAY, NOW, Field
 
 ORGANISER = CONSOLE
@@ -146,6 +153,74 @@ def test_an_excluded_query_is_named_among_what_is_different(field: Field) -> Non
         switch(session, CONSOLE, session.scalars(sa.select(ScoringSet).order_by(ScoringSet.id.desc())).first())
     newest = history(field).sets[0]
     assert newest.changes == ("without queries q1, q3",)
+
+
+def _of_version(field: Field, version: str) -> None:
+    """Makes the set that there is one of another version of the measures, and this version's own."""
+    with field.database.write() as session:
+        # A trigger refuses it, so it is taken away first, as only the owner of the tables can.
+        on_table = " ON scoring_set" if field.database.engine.dialect.name == "postgresql" else ""
+        session.execute(sa.text(f"DROP TRIGGER scoring_set_never_changes{on_table}"))
+        session.execute(sa.update(ScoringSet).values(metric_version=version))
+    renew_sets(field.database)
+
+
+def _without_q4(field: Field, _: str) -> None:
+    with field.database.write() as session:
+        exclude_queries(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), ["q4"], "garbled")
+
+
+def _from_level(field: Field, level: str) -> None:
+    with field.database.write() as session:
+        change_evaluation(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), relevance_level=int(level))
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "words"),
+    [
+        (_of_version, "0.9", f"version {MEASURES_VERSION} of the measures instead of 0.9"),
+        (_without_q4, "", "without query q4"),
+        (_from_level, "2", "the lowest relevant grade: 2 instead of 1"),
+    ],
+    ids=["another version of the measures", "an excluded query", "another level"],
+)
+def test_what_moved_is_told_of_every_change_that_scores_anew(
+    database: Database, change: Callable[[Field, str], None], to: str, words: str
+) -> None:
+    field = Field(database, measures=("AP",))
+    field.campaign()
+    field.evaluation(qrels="".join(f"q{query} 0 d{grade} {grade}\n" for query in range(1, 5) for grade in (1, 2)))
+    runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6))]
+    first = field.current_set().id
+    change(field, to)
+    measure = "AP(rel=2)" if change is _from_level else "AP"
+    second = field.score_again(dict(zip(runs, ({measure: [mean] * 4} for mean in (0.5, 0.7)), strict=True)))
+    page = what_moved(field, first, second)
+    assert page.changes == (words,)
+    assert page.judgments is None  # they are the same
+    rows = [(one.system.name, one.before.mean, one.after.mean, one.places) for one in page.rows]
+    assert rows == [("Birch", 0.6, 0.7, 1), ("Alder", 0.8, 0.5, -1)]
+    assert (page.order.swapped, page.order.tau) == (1, -1.0)
+    assert (page.column_before.name, page.column.name) == ("AP", measure)
+
+
+def test_what_moved_counts_the_judgments_that_changed_for_whoever_may_see_single_queries(field: Field) -> None:
+    """Revision 1 has q1 d1, q2 d1 d2, q3 d1 to d3 and q4 d1 to d4, all of grade 1."""
+    run = field.run("Alder", {"AP": [0.8] * 4})
+    first = field.current_set().id
+    second = field.judge_again("q1 0 d1 2\nq2 0 d1 1\nq2 0 d2 0\nq3 0 d9 1\nq4 0 d1 1\n", {run: {"AP": [0.5] * 4}})
+    # q3 d9 is new; all three of q3 and d2 to d4 of q4 are gone; q1 d1 and q2 d2 have other grades; two stay.
+    assert what_moved(field, first, second).judgments == Rejudged(added=1, removed=6, regraded=2, same=2)
+    assert what_moved(field, second, first).judgments == Rejudged(added=6, removed=1, regraded=2, same=2)
+    assert what_moved(field, second, second).judgments is None
+    # A query that is still hidden is no part of what a visitor is told.
+    with field.database.write() as session:
+        session.execute(sa.update(Query).where(Query.external_id == "q4").values(split=Split.HIDDEN))
+    field.change(hidden_queries=Opening.NEVER)
+    assert what_moved(field, first, second).judgments == Rejudged(added=1, removed=3, regraded=2, same=1)
+    assert what_moved(field, first, second, ORGANISER).judgments == Rejudged(added=1, removed=6, regraded=2, same=2)
+    field.change(details=Opening.NEVER)
+    assert what_moved(field, first, second).judgments is None
 
 
 def test_sources_stand_side_by_side_with_how_they_agree(field: Field) -> None:

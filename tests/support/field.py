@@ -146,20 +146,34 @@ class Field:
             judged = read_judgments(io.BytesIO(qrels.encode()))
             revision = judgments.import_judgments(session, CONSOLE, into, judged, note, source=source)
             made = session.scalars(sa.select(ScoringSet).where(ScoringSet.revision_id == revision.id)).one()
-            former = session.scalar(
-                sa.select(ScoringSet).where(ScoringSet.state == SetState.CURRENT, ScoringSet.id != made.id)
-            )
-            for scoring in session.scalars(sa.select(Scoring).where(Scoring.scoring_set_id == made.id)):
-                scoring.state, scoring.finished_at = State.SCORED, at
-                for subset in Subset:
-                    self._record(session, scoring, figures.get(scoring.submission_id, {}), subset, {}, {})
-            if made.state is SetState.BUILDING:
-                scoring_sets.switch(session, CONSOLE, made)
-            made.switched_at = at
-            if former is not None:
-                former.switched_at = at - DAY
-                former.shown_until = at if former.state is SetState.SUPERSEDED else None
+            self._score(session, made, figures, at)
             return made.id
+
+    def score_again(
+        self, figures: Mapping[int, Mapping[str, Sequence[float]]], *, at: dt.datetime = NOW - 10 * DAY
+    ) -> int:
+        """The set that other settings have made, by which the runs have these values; it stands `at` then."""
+        with self.database.write() as session:
+            made = session.scalars(sa.select(ScoringSet).where(ScoringSet.state == SetState.BUILDING)).one()
+            self._score(session, made, figures, at)
+            return made.id
+
+    def _score(
+        self, session: Session, made: ScoringSet, figures: Mapping[int, Mapping[str, Sequence[float]]], at: dt.datetime
+    ) -> None:
+        former = session.scalar(
+            sa.select(ScoringSet).where(ScoringSet.state == SetState.CURRENT, ScoringSet.id != made.id)
+        )
+        for scoring in session.scalars(sa.select(Scoring).where(Scoring.scoring_set_id == made.id)):
+            scoring.state, scoring.finished_at = State.SCORED, at
+            for subset in Subset:
+                self._record(session, scoring, figures.get(scoring.submission_id, {}), subset, {}, {})
+        if made.state is SetState.BUILDING:
+            scoring_sets.switch(session, CONSOLE, made)
+        made.switched_at = at
+        if former is not None:
+            former.switched_at = at - DAY
+            former.shown_until = at if former.state is SetState.SUPERSEDED else None
 
     def change(self, evaluation: str = "", **columns: Any) -> None:
         with self.database.write() as session:

@@ -59,12 +59,14 @@ def test_the_page_says_what_moved_and_so_do_its_files(browser: FlaskClient, judg
     first, second, _ = judged_anew
     page = text_of(browser.get(f"{HERE}/boards/{first}/to/{second}").text)
     assert "Judgments of revision 2 instead of 1" in page
+    assert "0 judgments added, 6 removed, 2 with another grade; 2 stayed the same." in page
     assert "The order changed by 1 of 2 measures: AP ." in page
     assert "By AP Alder led before, and Birch leads now." in page
     assert "1 of 1" in page  # pairs
     assert "▲ 1 up" in page
     assert "▼ 1 down" in page
     file = json.loads(browser.get(f"{HERE}/boards/{first}/to/{second}.json").text)
+    assert file["judgments"] == {"added": 0, "removed": 6, "regraded": 2, "same": 2}
     assert file["orders"][0] == {
         "measure": "AP", "systems": 2, "pairs": 1, "swapped": 1, "parted": 0, "tau": -1.0, "tau_ap": -1.0,
     }  # fmt: skip
