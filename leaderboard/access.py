@@ -41,6 +41,7 @@ __all__ = [
     "knows",
     "knows_campaign",
     "maker_may_invite",
+    "may_bring_in",
     "may_change_kind",
     "may_change_standing",
     "may_rename",
@@ -247,6 +248,21 @@ def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
     entered = _campaigns_entered(session, Submission.team_id == team_id)
     let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team_id))
     return actor.organises_all(entered) and actor.organises_all(entered.union(let_in))
+
+
+def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:
+    """Whether `actor`, who organises a campaign, may bring runs of the past in under a team's name.
+
+    Admins and the command line may for every team. Organisers may for teams that they are in, for those that took part
+    in a campaign of theirs, and for those that came in with runs of the past: nobody is in them, and they took part
+    nowhere yet. Under a stranger's name nobody publishes figures.
+    """
+    if actor.all_powerful or actor.is_in(team_id):
+        return True
+    entered = _campaigns_entered(session, Submission.team_id == team_id)
+    if entered:
+        return bool(entered & actor.organises)
+    return session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team_id).limit(1)) is None
 
 
 def may_change_kind(session: Session, actor: Actor, system_id: int) -> bool:

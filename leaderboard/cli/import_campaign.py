@@ -15,17 +15,17 @@ from leaderboard.cli.database import up_to_date
 from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, FileRejected
+from leaderboard.errors import BadInput, FileRejected, Problem
 from leaderboard.numbers import counted
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import Claim
 from leaderboard.store import Caps, Received, RunStore
 from leaderboard.transfer.importing import Import, Report
-from leaderboard.transfer.manifest import NAME, read_manifest
+from leaderboard.transfer.manifest import NAME, look_at_manifest
 from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.tree import Tree, open_tree
 from leaderboard.worker.in_process import InProcess
-from leaderboard.worker.messages import Rejected
+from leaderboard.worker.messages import Exceeded, Failed, Postponed, Rejected, Unreadable
 
 __all__ = ["import_campaign"]
 
@@ -60,7 +60,8 @@ def import_campaign(source: Path, given: Path | None, draft: Path | None, report
     leaderboard import-campaign archive/ --manifest manifest.toml
 
     FOLDER may be an archive of one, too. What is there already is left as it is: called again after it was stopped, it
-    goes on. The exit status is 0 when every run is in, 1 when some were refused or rejected, 2 when it did nothing.
+    goes on. The exit status is 0 when all came out as the manifest says, 1 when runs were refused or rejected that it
+    does not call rejected, and 2, with every problem, when nothing was made.
     """
     with open_tree(source) as tree:
         if draft is not None:
@@ -69,7 +70,7 @@ def import_campaign(source: Path, given: Path | None, draft: Path | None, report
             raise BadInput(
                 f"{source} has no {NAME}; write one: leaderboard import-campaign {source} --write-manifest FILE"
             )
-        manifest = read_manifest(given or tree.file(NAME), str(given or NAME))
+        manifest, problems = look_at_manifest(given or tree.file(NAME), str(given or NAME))
         config = Config.from_environment()
         with up_to_date(config) as database:
 
@@ -78,6 +79,8 @@ def import_campaign(source: Path, given: Path | None, draft: Path | None, report
 
             store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
             bringing = Import(database, store, actor, manifest, tree)
+            if problems:
+                bringing.look(problems)
             bringing.prepare()
             _bring_in(bringing, database, InProcess(database, store, config))
     return _tell(bringing.report, report)
@@ -138,8 +141,15 @@ def _score(bringing: Import, scoring: InProcess, run: PlannedRun, claim: Claim) 
     following: Claim | None = claim
     while following is not None:
         reply, following = scoring.score(following)
-        if isinstance(reply, Rejected):
-            bringing.refuse(run, FileRejected(reply.problems, reply.count, run.entry.file))
+        match reply:
+            case Rejected(problems, count):
+                bringing.rejected(run, FileRejected(problems, count, run.entry.file))
+            case Exceeded(reason):
+                bringing.rejected(run, FileRejected([Problem(None, reason)], name=run.entry.file))
+            case Failed(reason) | Unreadable(reason) | Postponed(reason):
+                bringing.refuse(run, BadInput(f"is in and not scored yet; workers try again: {reason}"))
+            case _:
+                bringing.scored(run)
 
 
 def _more(lines: Sequence[str], what: str) -> list[str]:
@@ -156,6 +166,11 @@ def _tell(report: Report, file: Path | None) -> int:
         click.echo(f"left as it is: {there}")
     already = f", {report.already:,} were there already" if report.already else ""
     click.echo(f"{counted(report.imported, 'run')} brought in{already}")
+    for note in (*report.notes[:SHOWN], *_more(report.notes, "more notes; --report FILE has them")):
+        click.echo(f"note: {note}", err=True)
+    if report.rejected:
+        files = ", ".join(report.rejected[:NAMED]) + (", …" if len(report.rejected) > NAMED else "")
+        click.echo(f"{counted(len(report.rejected), 'run')} rejected again, as where they come from: {files}")
     if report.unmatched:
         some = ", ".join(report.unmatched[:NAMED]) + (", …" if len(report.unmatched) > NAMED else "")
         click.echo(f"nothing in the manifest names {counted(len(report.unmatched), 'file')}: {some}", err=True)

@@ -19,6 +19,7 @@ class MailKind(StrEnum):
     SCORED = "scored"  # a run was scored
     REJECTED = "rejected"  # a run's file can't be used
     REJUDGED = "rejudged"  # an evaluation was scored by other judgments
+    IMPORTED = "imported"  # organisers brought in runs of the past under a team's name
     REQUEST = "request"  # somebody asks to join a team
     ANSWER = "answer"  # a team has answered such a request
 
@@ -29,6 +30,7 @@ OPTIONAL: dict[MailKind, str] = {
     MailKind.SCORED: "A run that I submitted was scored",
     MailKind.REJECTED: "A run that I submitted was rejected",
     MailKind.REJUDGED: "Runs of my teams were scored anew by other judgments",
+    MailKind.IMPORTED: "Organisers brought in runs of the past under the name of a team of mine",
     MailKind.REQUEST: "Somebody asks to join a team that I own",
     MailKind.ANSWER: "A team has answered my request to join it",
 }

@@ -1,25 +1,29 @@
 """Runs of the past: brought in by organisers, with their true dates, whenever the evaluation closed."""
 
 import datetime as dt
+from collections.abc import Mapping
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor, may_bring_in, require, require_organiser
 from leaderboard.errors import InvalidFields
 from leaderboard.lookup import merged_system
-from leaderboard.models import Evaluation, Submission, System, Team
+from leaderboard.models import Evaluation, Membership, Submission, System, Team
+from leaderboard.rules.mail import MailKind
 from leaderboard.rules.standings import Designation
 from leaderboard.services import quotas
 from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
+from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.submissions import checked_words
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
 
-__all__ = ["RUN_SETTINGS", "import_run"]
+__all__ = ["RUN_SETTINGS", "checked_settings", "import_run"]
 
 # What is said of a run that is brought in, as columns of Submission, with what holds where nothing is said. What
 # `leaderboard export` writes of a run and what a manifest may say of one are these.
@@ -55,15 +59,17 @@ def import_run(
               date, else when the evaluation closed, else now. A run with `scored_at` was scored elsewhere: it keeps
               that date, and the rules of its time
 
-    Raises NotAllowed for whoever does not organise the campaign, and InvalidFields with everything that is wrong.
+    The team's members get a mail, one a day. Raises NotAllowed for whoever does not organise the campaign or may not
+    bring runs of this team in, and InvalidFields with everything that is wrong.
     """
     require_organiser(actor, evaluation.campaign_id)
+    require(may_bring_in(session, actor, system.team_id), "This team is neither yours nor of a campaign of yours.")
     # Shared: who merges the team with another waits for this run, or this run goes to the other team.
     locked(session, Team, system.team_id, shared=True)
     system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
-    values = _checked(RUN_SETTINGS | settings)
+    values = checked_settings(settings)
     now = present()
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
     quotas.enter(session, evaluation, system.team_id, now)
@@ -89,11 +95,21 @@ def import_run(
     for scoring_set in live_sets(session, evaluation.id):
         enqueue(session, submission, scoring_set)
     record(session, actor, "import run", submission, sha256=upload.sha256, designation=submission.designation.value)
+    _tell_members(session, actor, evaluation, system.team_id, now)
     return submission
 
 
-def _checked(given: dict[str, Any]) -> dict[str, Any]:
-    """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
+def _tell_members(session: Session, actor: Actor, evaluation: Evaluation, team_id: int, now: dt.datetime) -> None:
+    own = sa.select(Membership.user_id).where(Membership.team_id == team_id)
+    others = [one for one in session.scalars(own) if one != actor.user_id]
+    if others:
+        once = f"of {team_id} in {evaluation.campaign_id} on {now:%Y-%m-%d}"
+        put_wanted(session, MailKind.IMPORTED, others, once=once, team=team_id, evaluation=evaluation.id)
+
+
+def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
+    given = RUN_SETTINGS | dict(given)
     fields: dict[str, list[str]] = {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}
     values = dict(given)
     try:

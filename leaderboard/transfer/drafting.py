@@ -18,8 +18,9 @@ from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
 from leaderboard.formats.guessing import HEAD_BYTES
 from leaderboard.formats.harmless import shown
-from leaderboard.numbers import is_number
+from leaderboard.numbers import counted, is_number
 from leaderboard.rules.standings import SystemKind
+from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.names import name_key, slug_of
 from leaderboard.transfer.planning import label_of_file
 from leaderboard.transfer.toml import written
@@ -110,17 +111,37 @@ def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None) -> Draft:
     for one in evaluations:
         if periods[one["period"]] > 1:  # tasks of one year
             one["condition"] = one["title"]
+    runs = [run for one in evaluations for run in one["run"]]
+    if silent := sum("kind" not in run for run in runs):
+        said = "nothing says whether they are manual: they count as automatic until their `# kind` is filled in"
+        notes.insert(0, f"of {counted(silent, 'run')} {said}")
+    if evaluations:
+        said = "say when each evaluation opened and closed (`# opens_at`, `# closes_at`): without, it stays a draft"
+        notes.insert(0, said)
     if unknown:
         notes.insert(0, f"of {unknown:,} runs the files do not say the team: the draft takes the run's name for it")
     title = _title(tree.name)
     measures = GRADED if graded else MEASURES
     campaign = {
         "slug": slug_of(title) or "campaign", "title": title, "description": "", "measures": measures,
-        "primary_measure": measures[0], "compat": 10,
+        "primary_measure": measures[0], "compat": DEFAULTS["compat"],
     }  # fmt: skip
     teams = _teams(evaluations)
     content = {"archives": archives or None, "campaign": campaign, "team": teams, "evaluation": evaluations}
-    return Draft(HEAD + written(content), len(evaluations), sum(len(one["run"]) for one in evaluations), tuple(notes))
+    return Draft(HEAD + _with_blanks(written(content)), len(evaluations), len(runs), tuple(notes))
+
+
+def _with_blanks(text: str) -> str:
+    """The manifest with a comment to fill in wherever the files don't say what an import wants to know."""
+    lines = text.splitlines()
+    found: list[str] = []
+    for number, line in enumerate(lines):
+        found.append(line)
+        if line.startswith("period_key = "):
+            found += [OPENED, CLOSED]
+        if line.startswith("system = ") and not "".join(lines[number + 1 : number + 2]).startswith("kind = "):
+            found.append(KIND)
+    return "\n".join(found) + "\n"
 
 
 HEAD = """\
@@ -129,10 +150,15 @@ HEAD = """\
 #
 # - campaign: title, measures; compat = 9 where the published figures come from trec_eval 9 (or 8).
 # - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
-# - evaluation: its period, and when it opened and closed (opens_at, closes_at).
-# - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline"; md5 as its publisher has it.
+# - evaluation: its period, and when it opened and closed (opens_at, closes_at). Without closes_at it stays a draft.
+# - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic; md5 as its
+#   publisher has it.
+#
+# What is to be filled in stands behind a #.
 
 """
+OPENED, CLOSED = "# opens_at = YYYY-MM-DD", "# closes_at = YYYY-MM-DDTHH:MM:SSZ"
+KIND = '# kind = "automatic", "manual" or "baseline"'
 
 
 def _is_of_teams(tree: Tree, path: str) -> bool:
@@ -319,7 +345,7 @@ def _run(
         own = [part for part in inside if part.lower() not in GENERIC | words and not YEAR.fullmatch(part)]
         team = own[-1] if own else ""
     run: dict[str, Any] = {"file": path, "team": team or label, "system": label}
-    if said.get("kind") and said["kind"] != SystemKind.AUTOMATIC:
+    if said.get("kind"):
         run["kind"] = said["kind"]
     if md5 := sums.get(path) or sums.get(PurePosixPath(path).name):
         run["md5"] = md5

@@ -211,6 +211,7 @@ def _runs(session: Session, evaluation: Evaluation) -> Iterator[tuple[str, dict[
                 "system": run.system.slug,
                 "md5": run.md5,
                 "sha256": run.sha256,
+                "rejected": run.problem_count > 0 or None,
                 **{WORDS.get(name, name): value for name, value in said.items()},
             },
         )

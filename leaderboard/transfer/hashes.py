@@ -19,20 +19,23 @@ def hash_of(path: Path, name: str) -> str:
         return hashlib.file_digest(file, name).hexdigest()
 
 
-def require_hashes(entry: RunEntry, received: Received, path: Path) -> None:
+def require_hashes(entry: RunEntry, path: Path, received: Received | None = None) -> None:
     """Raises BadInput for a file that is not the one whose MD5 or SHA-256 the manifest has.
 
     Publishers hash the run as they got it, which may have been plain where the archive has it gzipped.
+
+    received  what the store has said of it already
     """
-    if entry.sha256 and entry.sha256 not in (received.sha256, received.text_sha256):
-        raise BadInput(f"is not the file that the manifest means: its SHA-256 is {received.sha256}, not {entry.sha256}")
-    if entry.md5 and entry.md5 != received.md5 and entry.md5 != _md5_of_text(path):
-        raise BadInput(f"is not the file that the manifest means: its MD5 is {received.md5}, not {entry.md5}")
+    for name, said in (("sha256", entry.sha256), ("md5", entry.md5)):
+        own = getattr(received, name) if received is not None else hash_of(path, name) if said else ""
+        if said and said != own and said != _hash_of_text(path, name):
+            title = {"sha256": "SHA-256", "md5": "MD5"}[name]
+            raise BadInput(f"is not the file that the manifest means: its {title} is {own}, not {said}")
 
 
-def _md5_of_text(path: Path) -> str:
-    md5 = hashlib.md5(usedforsecurity=False)
+def _hash_of_text(path: Path, name: str) -> str:
+    digest = hashlib.new(name, usedforsecurity=False)
     with open_plain(path) as text:
         while piece := text.read(PIECE):
-            md5.update(piece)
-    return md5.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()

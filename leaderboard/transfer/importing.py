@@ -1,61 +1,31 @@
 """Brings a manifest's campaign in through the services. What is there already is left, so it may be called again.
 
-The campaign with its teams is one transaction, each evaluation with its queries and judgments another, then each run:
-wherever it is killed, the next call goes on from there, and nothing is there twice.
+All but the runs is one transaction (`making`), which a single problem undoes; then each run is one of its own: wherever
+it is killed, the next call goes on from there, and nothing is there twice.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, TooLarge
-from leaderboard.formats import (
-    Judgments,
-    Limits,
-    QueryRow,
-    SubtopicJudgments,
-    read_judgments,
-    read_queries,
-    read_subtopic_judgments,
-)
-from leaderboard.formats.file_rules import document_list
-from leaderboard.formats.harmless import shown
-from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Scoring, Submission, System, Team
-from leaderboard.numbers import counted
-from leaderboard.rules.settings import Split
-from leaderboard.rules.standings import SystemKind
+from leaderboard.formats import Limits
+from leaderboard.models import Evaluation, Scoring, Submission, System
 from leaderboard.rules.states import UNFINISHED
-from leaderboard.services.campaigns import create_campaign
-from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.imports import import_run
-from leaderboard.services.judgments import import_judgments, revision_sha256
-from leaderboard.services.names import name_key
-from leaderboard.services.queries import exclude_queries, import_queries, set_split
-from leaderboard.services.scoring_sets import make_official
-from leaderboard.services.systems import NewSystem, create_system
-from leaderboard.services.teams import create_team
 from leaderboard.store import Received, RunStore
-from leaderboard.transfer.forms import bring_form_in
 from leaderboard.transfer.hashes import hash_of, require_hashes
-from leaderboard.transfer.manifest import (
-    EvaluationEntry,
-    JudgmentsEntry,
-    Manifest,
-    TeamEntry,
-)
+from leaderboard.transfer.making import Making
+from leaderboard.transfer.manifest import Manifest
 from leaderboard.transfer.planning import PlannedRun, planned_runs
 from leaderboard.transfer.tree import Tree
 
 __all__ = ["Import", "Refusal", "Report"]
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +38,22 @@ class Refusal:
 
 @dataclass(slots=True)
 class Report:
-    """What an import did. made, there: in words; unmatched: files of the tree that nothing in the manifest names."""
+    """What an import did.
+
+    made, there  in words
+    notes        what holds because the manifest says nothing of it: dates and kinds
+    refused      what came out other than the manifest says
+    rejected     files of runs that were rejected, as the manifest says they were where they come from
+    unmatched    files of the tree that nothing in the manifest names
+    """
 
     made: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     imported: int = 0
     already: int = 0
     refused: list[Refusal] = field(default_factory=list)
+    rejected: list[str] = field(default_factory=list)
     unmatched: list[str] = field(default_factory=list)
 
 
@@ -93,8 +72,10 @@ class Import:
         manifest: Manifest,
         tree: Tree,
         limits: Limits | None = None,
+        most_runs: int | None = None,
     ) -> None:
         """actor: gives who imports, with their present rights, in a session. limits: of queries and judgments."""
+        self._most_runs = most_runs
         self.report = Report()
         self.runs: list[PlannedRun] = []
         self._database = database
@@ -111,27 +92,59 @@ class Import:
         self._unfinished: set[int] = set()
         self._begun: set[tuple[int, int]] = set()  # evaluations and systems that have runs already
 
-    def prepare(self) -> None:
+    def look(self, problems: list[str]) -> Report:
+        """What an import would make, keeping nothing. problems: those that reading the manifest gave.
+
+        Raises FileRejected with every problem, runs' too, and NotAllowed.
+        """
+        self._prepare(problems, whole=True, keep=False)
+        return self.report
+
+    def prepare(self, *, whole: bool = False) -> None:
         """Makes the campaign, teams, systems and evaluations, with queries and judgments, as far as they are missing.
 
-        Raises what the services raise, NotAllowed above all, and FileRejected or BadInput for files of the tree. What
-        is wrong with a single run is in the report, and the run is not among `runs`.
+        whole  a run that can't be brought in is a problem too; else it is in the report, and not among `runs`
+
+        Raises FileRejected with every problem, and NotAllowed; nothing was made then.
         """
-        for path in self._manifest.archives:
-            self._tree.unpack(path)
-        runs, self.report.unmatched = planned_runs(self._manifest, self._tree)
-        with self._database.write() as session:
-            self._make_campaign(session)
-            self._make_listed_teams(session)
-        for entry in self._manifest.evaluations:
-            self._make_evaluation(entry)
-        with self._database.write() as session:
-            require_organiser(self._actor(session), self._campaign(session).id)
-            teams: dict[str, Team] = {}
-            systems: dict[tuple[int, str], System] = {}
-            for run in runs:
-                self._plan(session, run, teams, systems)
+        self._prepare([], whole=whole, keep=True)
         self._count_what_is_there()
+
+    def _prepare(self, problems: list[str], *, whole: bool, keep: bool) -> None:
+        runs = self._planned(problems)
+        if whole:
+            self._look_at_hashes(runs, problems)
+        with self._database.write() as session:
+            making = Making(session, self._actor, self._manifest, self._tree, self._limits, problems)
+            making.everything(runs, whole=whole)
+            if not keep:
+                session.rollback()
+        made = making.made
+        self.report.made, self.report.there, self.report.notes = made.made, made.there, made.notes
+        self._evaluations, self._systems = made.evaluations, made.systems
+        self.runs = [run for run in runs if run.number in made.systems]
+        for run, error in made.refused:
+            self.refuse(run, error)
+
+    def _planned(self, problems: list[str]) -> list[PlannedRun]:
+        for path in self._manifest.archives:
+            try:
+                self._tree.unpack(path)
+            except BadInput as error:
+                problems.append(f"archives: {error.message}")
+        runs, self.report.unmatched = planned_runs(self._manifest, self._tree)
+        if self._most_runs is not None and len(runs) > self._most_runs:
+            raise BadInput(f"{self._tree.name} has more than {self._most_runs:,} runs; use leaderboard import-campaign")
+        return runs
+
+    def _look_at_hashes(self, runs: list[PlannedRun], problems: list[str]) -> None:
+        for run in runs:
+            path = self._tree.files.get(run.entry.file)
+            if path is not None and (run.entry.md5 or run.entry.sha256):
+                try:
+                    require_hashes(run.entry, path)
+                except BadInput as error:
+                    problems.append(f"{run.entry.file}: {error.message}")
 
     def receive(self, run: PlannedRun) -> Received | None:
         """Takes a run's file into the store; None for one that is there already, and for one that is refused."""
@@ -147,7 +160,7 @@ class Import:
                     self.report.already += 1
                     return None
             with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as received:
-                require_hashes(run.entry, received, path)
+                require_hashes(run.entry, path, received)
             return received
         except (BadInput, TooLarge, OSError) as error:
             self.refuse(run, error)
@@ -166,6 +179,18 @@ class Import:
         self.report.imported += 1
         return submission
 
+    def scored(self, run: PlannedRun) -> None:
+        """Notes that a run was scored, which is not what the manifest says of one that was rejected."""
+        if run.entry.rejected:
+            self.refuse(run, BadInput("was rejected where it comes from, and is scored here"))
+
+    def rejected(self, run: PlannedRun, error: FileRejected) -> None:
+        """Notes that a run's file has problems."""
+        if not run.entry.rejected:
+            self.refuse(run, error)
+        elif run.entry.file not in self.report.rejected:
+            self.report.rejected.append(run.entry.file)
+
     def refuse(self, run: PlannedRun, error: LeaderboardError | OSError) -> None:
         """Adds to the report that a run was refused or rejected, and why; once, however many sets it is scored in."""
         if any(one.file == run.entry.file for one in self.report.refused):
@@ -182,173 +207,6 @@ class Import:
                 self.report.refused.append(Refusal(run.entry.file, (f"can't be read: {reason}",)))
             case LeaderboardError(message=message):
                 self.report.refused.append(Refusal(run.entry.file, (message,)))
-
-    def _campaign(self, session: Session) -> Campaign:
-        return session.scalars(sa.select(Campaign).where(Campaign.slug == self._manifest.slug)).one()
-
-    def _make_campaign(self, session: Session) -> None:
-        manifest, actor = self._manifest, self._actor(session)
-        found = session.scalar(sa.select(Campaign).where(Campaign.slug == manifest.slug))
-        if found is not None:
-            require_organiser(actor, found.id)
-            self.report.there.append(f"the campaign {found.title}")
-            return
-        given = dict(manifest.settings)
-        measures = given.pop("measures", [])
-        primary = given.pop("primary_measure", "") or (measures[0] if measures else "")
-        made = create_campaign(
-            session, actor, manifest.slug, given.pop("title"), measures=measures, primary_measure=primary, **given
-        )
-        self.report.made.append(f"the campaign {made.title}")
-
-    def _make_listed_teams(self, session: Session) -> None:
-        for entry in self._manifest.teams:
-            team = self._team(session, entry)
-            for one in entry.systems:
-                self._system(session, team, entry, one.name, SystemKind.AUTOMATIC)
-
-    def _team(self, session: Session, entry: TeamEntry) -> Team:
-        found = session.scalar(sa.select(Team).where(Team.slug == entry.slug)) if entry.slug else None
-        found = found or session.scalar(sa.select(Team).where(Team.name_key == name_key(entry.name)))
-        if found is not None:
-            return found
-        made = create_team(session, self._actor(session), entry.name, entry.slug or None, entry.description, own=False)
-        self.report.made.append(f"the team {made.name}")
-        return made
-
-    def _system(self, session: Session, team: Team, entry: TeamEntry, spelled: str, kind: SystemKind) -> System:
-        key = name_key(spelled)
-        listed = next(
-            (one for one in entry.systems if key in {name_key(name) for name in (one.name, one.slug, *one.spellings)}),
-            None,
-        )
-        name, slug = (spelled, "") if listed is None else (listed.name, listed.slug)
-        own = System.team_id == team.id
-        found = session.scalar(sa.select(System).where(own, System.slug == slug)) if slug else None
-        found = found or session.scalar(sa.select(System).where(own, System.name_key == name_key(name)))
-        if found is not None:
-            return found
-        settings = {"kind": kind} if listed is None else {"kind": kind, **listed.settings}
-        made = create_system(session, self._actor(session), team, NewSystem(name, **settings), slug)
-        self.report.made.append(f"the system {made.name} of {team.name}")
-        return made
-
-    def _plan(
-        self, session: Session, run: PlannedRun, teams: dict[str, Team], systems: dict[tuple[int, str], System]
-    ) -> None:
-        """Finds or makes the run's team and system."""
-        try:
-            if run.entry.file not in self._tree.files:
-                raise BadInput(f"{self._tree.name} has no file {shown(run.entry.file)}")
-            if not run.entry.team:
-                raise BadInput("no team is named: add team = …")
-            entry = self._manifest.team(run.entry.team)
-            if entry.name not in teams:
-                teams[entry.name] = self._team(session, entry)
-            team, key = teams[entry.name], name_key(run.system)
-            if (team.id, key) not in systems:
-                kind = SystemKind(run.entry.kind or SystemKind.AUTOMATIC)
-                systems[team.id, key] = self._system(session, team, entry, run.system, kind)
-            self._systems[run.number] = systems[team.id, key].id
-            self.runs.append(run)
-        except BadInput as error:
-            self.refuse(run, error)
-
-    def _make_evaluation(self, entry: EvaluationEntry) -> None:
-        """With its queries and judgments, whose files are read before the transaction begins."""
-        revisions = [(one, *self._read_judgments(one)) for one in entry.judgments]
-        rows = self._read_queries(entry, [judged for _, judged, _, _ in revisions])
-        listed = self._tree.file(entry.document_list) if entry.document_list else None
-        documents = None if listed is None else document_list(listed, name=entry.document_list)
-        with self._database.write() as session:
-            actor, campaign = self._actor(session), self._campaign(session)
-            evaluation = session.scalar(
-                sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id, Evaluation.slug == entry.slug)
-            )
-            if evaluation is None:
-                settings = {name: value for name, value in entry.settings.items() if name != "official_source"}
-                evaluation = create_evaluation(
-                    session, actor, campaign, entry.slug, entry.title, entry.period, **settings
-                )
-                self.report.made.append(f"the evaluation {evaluation.title}")
-            else:
-                require_organiser(actor, campaign.id)
-                self.report.there.append(f"the evaluation {evaluation.title}")
-            self._evaluations[entry.slug] = evaluation.id
-            bring_form_in(
-                session,
-                actor,
-                evaluation,
-                fields=entry.fields,
-                agreements=entry.agreements,
-                rules=entry.rules,
-                documents=documents,
-            )
-            self._add_queries(session, actor, evaluation, entry, rows)
-            for one, judged, known, subtopics in revisions:
-                self._add_judgments(session, actor, evaluation, one, judged, known, subtopics)
-            source = entry.settings.get("official_source")
-            if source is not None and source != evaluation.official_source:
-                make_official(session, actor, evaluation, source)
-
-    def _read_judgments(self, entry: JudgmentsEntry) -> tuple[Judgments, Judgments | None, SubtopicJudgments | None]:
-        def read(path: str, reader: Callable[..., T]) -> T | None:
-            return reader(self._tree.file(path), name=path, limits=self._limits) if path else None
-
-        judged = read_judgments(self._tree.file(entry.file), name=entry.file, limits=self._limits)
-        return judged, read(entry.known, read_judgments), read(entry.subtopics, read_subtopic_judgments)
-
-    def _read_queries(self, entry: EvaluationEntry, judged: list[Judgments]) -> tuple[QueryRow, ...]:
-        """Those of the file, or of the list, or those that are judged, as numbers where all ids are some."""
-        if entry.queries:
-            return read_queries(self._tree.file(entry.queries), name=entry.queries, limits=self._limits)
-        ids = list(dict.fromkeys(entry.query_ids or (query for one in judged for query in one.queries)))
-        if not entry.query_ids and all(one.isascii() and one.isdigit() for one in ids):
-            ids.sort(key=int)
-        return tuple(QueryRow(one, "", ()) for one in ids)
-
-    def _add_queries(
-        self, session: Session, actor: Actor, evaluation: Evaluation, entry: EvaluationEntry, rows: tuple[QueryRow, ...]
-    ) -> None:
-        own = sa.select(Query).where(Query.evaluation_id == evaluation.id)
-        there = {query.external_id: query for query in session.scalars(own)}
-        new = [row for row in rows if row.id not in there]
-        if new:
-            import_queries(session, actor, evaluation, new)
-            there = {query.external_id: query for query in session.scalars(own)}
-            self.report.made.append(f"{counted(len(new), 'query', 'queries')} of {evaluation.title}")
-        hidden = [one for one in entry.hidden if one not in there or there[one].split is not Split.HIDDEN]
-        if hidden:
-            set_split(session, actor, evaluation, hidden, Split.HIDDEN)
-        for one, because in entry.excluded.items():
-            if one not in there or there[one].excluded_at is None:
-                exclude_queries(session, actor, evaluation, [one], because)
-
-    def _add_judgments(
-        self,
-        session: Session,
-        actor: Actor,
-        evaluation: Evaluation,
-        entry: JudgmentsEntry,
-        judged: Judgments,
-        known: Judgments | None,
-        subtopics: SubtopicJudgments | None,
-    ) -> None:
-        source = entry.source or evaluation.official_source
-        there = session.scalar(
-            sa.select(JudgmentRevision.number).where(
-                JudgmentRevision.evaluation_id == evaluation.id,
-                JudgmentRevision.source == source,
-                JudgmentRevision.sha256 == revision_sha256(judged, known, subtopics),
-            )
-        )
-        if there is not None:
-            return
-        try:
-            made = import_judgments(session, actor, evaluation, judged, entry.note, known, subtopics, source)
-        except FileRejected as error:
-            raise FileRejected(error.problems, error.count, entry.file) from None
-        self.report.made.append(f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}")
 
     def _count_what_is_there(self) -> None:
         with self._database.read() as session:

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +28,7 @@ __all__ = [
     "RunEntry",
     "SystemEntry",
     "TeamEntry",
+    "look_at_manifest",
     "match",
     "of_pattern",
     "read_manifest",
@@ -62,6 +64,11 @@ class TeamEntry:
     spellings: tuple[str, ...]
     systems: tuple[SystemEntry, ...]
 
+    @property
+    def keys(self) -> dict[str, str]:
+        """What it is recognised by, and the name that is so."""
+        return {name_key(name): name for name in (*self.spellings, self.slug, self.name) if name}
+
 
 @dataclass(frozen=True, slots=True)
 class JudgmentsEntry:
@@ -80,6 +87,7 @@ class RunEntry:
 
     md5, sha256  what its publisher says of the file, in hexadecimal digits; "" for nothing
     kind         of the system, where the run makes it
+    rejected     its file was rejected where it comes from
     settings     columns of Submission
     """
 
@@ -89,6 +97,7 @@ class RunEntry:
     kind: str
     md5: str
     sha256: str
+    rejected: bool
     settings: Mapping[str, Any]
 
 
@@ -135,10 +144,11 @@ class EvaluationEntry:
     document_list: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Manifest:
-    """A whole one. archives: paths of archives whose files are meant too."""
+    """A whole one. name: what messages call it; archives: paths of archives whose files are meant too."""
 
+    name: str
     slug: str
     settings: Mapping[str, Any]
     archives: tuple[str, ...]
@@ -148,10 +158,13 @@ class Manifest:
     def team(self, spelled: str) -> TeamEntry:
         """The team that somebody called so; one that the manifest does not list has this name."""
         key = name_key(spelled)
-        for team in self.teams:
-            if key in {name_key(name) for name in (team.name, team.slug, *team.spellings)}:
-                return team
-        return TeamEntry(spelled, "", "", (), ())
+        if key not in self._by_key:
+            self._by_key[key] = TeamEntry(spelled, "", "", (), ())
+        return self._by_key[key]
+
+    @cached_property
+    def _by_key(self) -> dict[str, TeamEntry]:
+        return {key: team for team in reversed(self.teams) for key in team.keys}
 
 
 def match(pattern: str, path: str) -> dict[str, str] | None:
@@ -194,6 +207,15 @@ def _match_part(piece: str, part: str) -> list[tuple[str, str]] | None:
 
 def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
     """Reads a manifest. Raises FileRejected with every problem and its place, such as "evaluation 2 (round1)"."""
+    manifest, problems = look_at_manifest(content, name)
+    if problems:
+        told = [Problem(None, problem) for problem in problems]
+        raise FileRejected(told[:MOST_PROBLEMS], len(told), name)
+    return manifest
+
+
+def look_at_manifest(content: bytes | Path, name: str = NAME) -> tuple[Manifest, list[str]]:
+    """What a manifest says but for what is wrong with it, and that. Raises FileRejected for what is no TOML at all."""
     text = content.read_bytes() if isinstance(content, Path) else content
     if len(text) > MOST_BYTES:
         raise FileRejected([Problem(None, f"is larger than {MOST_BYTES:,} bytes")], name=name)
@@ -207,12 +229,8 @@ def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = harmless(str(error).partition(" (at ")[0], LONGEST_MESSAGE)
         raise FileRejected([Problem(int(at[1]) if at else None, f"is no TOML: {message}")], name=name) from None
-    reading = _Reading()
-    manifest = reading.manifest(given)
-    if reading.problems:
-        problems = [Problem(None, problem) for problem in reading.problems]
-        raise FileRejected(problems[:MOST_PROBLEMS], len(problems), name)
-    return manifest
+    reading = _Reading(name)
+    return reading.manifest(given), reading.problems
 
 
 @dataclass
@@ -272,6 +290,7 @@ class _Table:
 
 @dataclass
 class _Reading:
+    name: str
     problems: list[str] = field(default_factory=list)
 
     def manifest(self, given: dict[str, Any]) -> Manifest:
@@ -284,10 +303,10 @@ class _Reading:
         settings = {"title": campaign.text("title", needed=True), **self._of(campaign, Campaign)}
         campaign.end()
         teams = tuple(self._team(table) for table in whole.tables("team", "team", "name"))
-        self._twice("team", [(name, name_key(name)) for team in teams for name in {team.name, *team.spellings}])
+        self._twice("team", [(name, key) for team in teams for key, name in team.keys.items()])
         evaluations = tuple(self._evaluation(table) for table in whole.tables("evaluation", "evaluation"))
         self._twice("evaluation", [(one.slug, one.slug) for one in evaluations])
-        manifest = Manifest(slug, settings, whole.texts("archives"), teams, evaluations)
+        manifest = Manifest(self.name, slug, settings, whole.texts("archives"), teams, evaluations)
         whole.end()
         return manifest
 
@@ -419,6 +438,7 @@ def _run_entry(table: _Table, file: str) -> RunEntry:
         kind,
         md5,
         sha256,
+        table.values.pop("rejected", False) is True,
         table.settings(Submission, [name for name in SETTINGS[Submission] if name not in OF_RUN.values()], OF_RUN),
     )
 

@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from leaderboard.errors import BadInput
@@ -25,19 +25,25 @@ class Tree:
     name    what messages call it
     files   path -> where it lies on this machine
     limits  of all that is unpacked from archives
+    links   paths that lead to a file outside of the folder: they are no files of it
     """
 
     name: str
     files: dict[str, Path]
     limits: Limits
     _kept: Path
+    links: set[str] = field(default_factory=set)
 
     def file(self, path: str) -> Path:
-        """Raises BadInput for a path that is not there."""
+        """Raises BadInput for a path that is not there, or leads elsewhere."""
         found = self.files.get(path.removeprefix("./"))
-        if found is None:
-            raise BadInput(f"{self.name} has no file {shown(path)}")
-        return found
+        if found is not None:
+            return found
+        if path in self.links:
+            raise BadInput(f"{shown(path)} is a link that leads out of {self.name}")
+        if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path or path[1:2] == ":":
+            raise BadInput(f"{shown(path)} leads out of {self.name}: give a path from there, parted by /")
+        raise BadInput(f"{self.name} has no file {shown(path)}")
 
     def unpack(self, path: str) -> None:
         """Adds the files of an archive that is in the tree: `a.zip/2025/run` is the file 2025/run of a.zip.
@@ -45,7 +51,9 @@ class Tree:
         Raises FileRejected for a hostile or damaged one and BadInput where it is not there.
         """
         left = replace(self.limits, expanded_bytes=max(1, self.limits.expanded_bytes - self._unpacked()))
-        _unpack(self.file(path), left, path, self._kept, self.files, f"{path}/")
+        file = self.file(path)
+        if not any(one.startswith(f"{path}/") for one in self.files):
+            _unpack(file, left, path, self._kept, self.files, f"{path}/")
 
     def _unpacked(self) -> int:
         return sum(file.stat().st_size for file in self._kept.iterdir())
@@ -64,7 +72,7 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
     with tempfile.TemporaryDirectory(prefix="leaderboard-import-") as kept:
         tree = Tree(name or source.name, {}, limits, Path(kept))
         if source.is_dir():
-            tree.files.update(_of_folder(source))
+            tree.files.update(_of_folder(source, tree.links))
         elif is_archive_file(source):
             _unpack(source, limits, tree.name, tree._kept, tree.files, "")
             _without_one_folder(tree.files)
@@ -73,14 +81,17 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
         yield tree
 
 
-def _of_folder(folder: Path) -> dict[str, Path]:
-    """Its files, sorted; hidden folders and what lies behind links of folders are left out."""
+def _of_folder(folder: Path, links: set[str]) -> dict[str, Path]:
+    """Its files, sorted; hidden folders and what lies behind links of folders are left out, and links that lead out."""
     found: dict[str, Path] = {}
+    within = folder.resolve()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = Path(place) / name
-            if path.is_file():
+            if path.is_symlink() and not path.resolve().is_relative_to(within):
+                links.add(path.relative_to(folder).as_posix())
+            elif path.is_file():
                 found[path.relative_to(folder).as_posix()] = path
             if len(found) > MOST_FILES:
                 raise BadInput(f"{folder} has more than {MOST_FILES:,} files; name a folder further down")
@@ -90,7 +101,7 @@ def _of_folder(folder: Path) -> dict[str, Path]:
 def _unpack(archive: Path, limits: Limits, name: str, kept: Path, files: dict[str, Path], before: str) -> None:
     allowed = min(limits.expanded_bytes, EXPANDED_FREE + limits.expanded_times * archive.stat().st_size)
     for member in members(archive, limits=limits, name=name):
-        path = kept / f"{len(files):06}"
+        path = kept / f"{len(files):06}"  # no two of one archive have one name, and none is unpacked twice
         with path.open("wb") as target:
             while piece := member.content.read(PIECE):
                 allowed -= len(piece)

@@ -18,8 +18,9 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
-from leaderboard.models import Evaluation, JudgmentRevision, Query, Score, Scoring, Submission, System, Team
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Score, Scoring, Submission, System, Team
 from leaderboard.rules.settings import Subset
+from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.people import create_user
 from leaderboard.transfer.columns import as_moment
 from tests.cli.conftest import Command
@@ -100,7 +101,31 @@ def test_a_draft_is_made_from_trecs_archive(ok: Says, archive: Path, tmp_path: P
     assert text.count('name = "Alder"\n') == 1
     assert 'file = "trec-2020/input.birchB.gz"\nteam = "Birch"\nsystem = "birchB"\n' in text
     assert 'system = "alderA"\nkind = "manual"\nmd5 = ' in text
-    assert 'period = "2019"\nperiod_key = 2019\nqueries = "trec-2019/topics.tsv"\n' in text
+    assert 'period = "2019"\nperiod_key = 2019\n# opens_at = YYYY-MM-DD\n# closes_at = YYYY' in text
+    assert 'queries = "trec-2019/topics.tsv"\n' in text
+    assert "say when each evaluation opened and closed" in said
+    assert "# kind" not in text.partition("[[evaluation]]")[2]  # the table says the kind of each
+
+
+@ONE_ENGINE
+def test_a_draft_asks_for_dates_and_kinds_and_an_import_without_them_says_what_holds(
+    command: Command, archive: Path, database_url: str, tmp_path: Path
+) -> None:
+    (archive / "participants.csv").unlink()
+    drafted = command("import-campaign", archive, "--write-manifest", tmp_path / "m.toml")
+    assert "of 4 runs nothing says whether they are manual" in drafted.out
+    text = (tmp_path / "m.toml").read_text()
+    assert (text.count("\n# closes_at = "), text.count("\n# kind = ")) == (2, 4)
+    assert f"compat = {DEFAULTS['compat']}\n" in text
+    done = command("import-campaign", archive, "--manifest", tmp_path / "m.toml", "--report", tmp_path / "r.json")
+    assert done.status == 0
+    notes = json.loads((tmp_path / "r.json").read_text())["notes"]
+    assert [note.partition(": ")[0] for note in notes if "so it is a draft" in note] == ["Trec-2019", "Trec-2020"]
+    assert any(note.startswith("of 2 systems nothing says whether they are manual") for note in notes)
+    assert sum("2 runs without a date" in note for note in notes) == 2
+    assert all(f"note: {note}" in done.err for note in notes)
+    drafts = rows(database_url, sa.select(Evaluation.draft, Evaluation.closes_at))
+    assert drafts == [(True, None), (True, None)]
 
 
 def test_a_campaign_comes_in_with_its_own_dates(
@@ -108,7 +133,16 @@ def test_a_campaign_comes_in_with_its_own_dates(
 ) -> None:
     done = command("import-campaign", archive, "--manifest", manifest, "--report", tmp_path / "report.json")
     assert (done.status, done.out.splitlines()[-1]) == (0, "4 runs brought in")
-    assert done.err == "nothing in the manifest names 3 files: MD5SUMS, notes.pdf, participants.csv\n"
+    said = "so it is a draft, which only organisers see and which takes no runs"
+    assert done.err.splitlines() == [
+        f"note: Trec-2020: nothing says when it closed (closes_at), {said}",
+        "note: Trec-2020: 2 runs without a date count as received on the day on which they are brought in",
+        "nothing in the manifest names 3 files: MD5SUMS, notes.pdf, participants.csv",
+    ]
+    assert rows(database_url, sa.select(Evaluation.slug, Evaluation.draft).order_by(Evaluation.id)) == [
+        ("trec-2019", False),
+        ("trec-2020", True),
+    ]
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["imported"], report["already"], report["refused"]) == (4, 0, [])
     reciprocal = [row for row in outcome(database_url) if row[10] == "RR"]
@@ -205,6 +239,47 @@ def test_a_hostile_archive_or_manifest_is_refused_in_words_and_makes_nothing(
     )
     assert "has no manifest.toml; write one" in command("import-campaign", archive).err
     assert rows(database_url, sa.select(Evaluation.id)) == []
+
+
+@ONE_ENGINE
+def test_every_problem_is_told_at_once_and_nothing_is_made(
+    command: Command, archive: Path, manifest: Path, database_url: str
+) -> None:
+    text = manifest.read_text().replace('slug = "archive"', 'slug = "import"').replace('"nDCG@10", "AP"', '"nDGC@10"')
+    text = text.replace('slug = "trec-2020"', 'slug = "settings"').replace("2020/qrels.txt", "2020/none.txt")
+    text = text.replace("2019/topics.tsv", "2019/../../secret").replace("closes_at = 2019-08-31", 'closes_at = "May"')
+    manifest.write_text(text)
+    refused = command("import-campaign", archive, "--manifest", manifest)
+    assert (refused.status, refused.out) == (2, "")
+    said = [line.removeprefix(f"{manifest}: ") for line in refused.err.splitlines()]
+    expected = [
+        "evaluation 1 (trec-2019): closes_at: give a date like 2020-04-23",
+        "campaign: slug: import is the address of a page of this site",
+        "campaign: measures: no measure is called 'nDGC@10'",
+        "evaluation 1 (trec-2019): queries: trec-2019/../../secret leads out of archive",
+        "evaluation 2 (settings): slug: settings is the address of a page of the campaign",
+        "evaluation 2 (settings): judgments: archive has no file trec-2020/none.txt",
+    ]
+    assert [line[: len(start)] for line, start in zip(said, expected, strict=True)] == expected
+    assert rows(database_url, sa.select(Evaluation.id)) == []
+    assert rows(database_url, sa.select(Campaign.id)) == []
+    assert rows(database_url, sa.select(Team.id)) == []
+
+
+@ONE_ENGINE
+def test_a_link_that_leads_out_of_the_folder_is_no_file_of_it(
+    command: Command, archive: Path, manifest: Path, tmp_path: Path, database_url: str
+) -> None:
+    (tmp_path / "elsewhere").write_bytes(run("secret"))
+    inside, outside = archive / "trec-2019/input.alderA.gz", archive / "trec-2019/input.birchB.gz"
+    inside.rename(archive / "moved.gz")
+    inside.symlink_to("../moved.gz")
+    outside.unlink()
+    outside.symlink_to(tmp_path / "elsewhere")
+    done = command("import-campaign", archive, "--manifest", manifest)
+    assert done.status == 1
+    assert "trec-2019/input.birchB.gz: trec-2019/input.birchB.gz is a link that leads out of archive" in done.err
+    assert len(rows(database_url, sa.select(Submission.id))) == 3
 
 
 @ONE_ENGINE

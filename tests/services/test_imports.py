@@ -36,7 +36,7 @@ def stored(world: World, run: int) -> Submission:
 def test_a_run_of_the_past_keeps_its_own_dates_and_says_when_and_by_whom_it_was_brought_in(world: World) -> None:
     world.change_evaluation(opens_at=OPENED, closes_at=CLOSED, daily_quota=0)
     with world.organising() as (_, campaign, _evaluation):
-        organiser = Actor(world.eve.user_id, "Eve", organises=frozenset({campaign.id}))
+        organiser = Actor(world.eve.user_id, "Eve", organises=frozenset({campaign.id}), teams=frozenset({world.team}))
     run = bring_in(world, actor=organiser, run_at=MADE, designation=Designation.PRIMARY)
     world.drain()
     kept = stored(world, run)

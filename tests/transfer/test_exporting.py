@@ -84,7 +84,11 @@ def _fill(world: World) -> None:
 
 @ONE_ENGINE
 def test_what_is_exported_and_imported_is_the_same_again(
-    full: World, tmp_path: Path, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+    full: World,
+    tmp_path: Path,
+    new_database_url: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", full.config.database_url)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", full.store.url)
@@ -98,7 +102,8 @@ def test_what_is_exported_and_imported_is_the_same_again(
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", other)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", str(tmp_path / "other"))
     assert call(["db", "upgrade"]) == 0
-    assert call(["import-campaign", str(tmp_path / "small.zip")]) == 1  # the broken one is rejected again
+    assert call(["import-campaign", str(tmp_path / "small.zip")]) == 0
+    assert "1 run rejected again, as where they come from: 2026/runs/3/run.txt" in capsys.readouterr().out
     with closing(Database.connect(other)) as database:
         after = held(database, "small")
     assert after["campaign"] == before["campaign"]
@@ -106,7 +111,24 @@ def test_what_is_exported_and_imported_is_the_same_again(
         assert after["2026"][part] == content, part
     assert call(["verify", "--figures"]) == 0
     assert call(["export", "small", "--out", str(tmp_path / "again")]) == 0
-    assert (tmp_path / "again" / "manifest.toml").read_text().count("[[evaluation.run]]") == 6
+    manifest = tmp_path / "again" / "manifest.toml"
+    text = manifest.read_text()
+    assert text.count("[[evaluation.run]]") == 6
+    assert "closes_at = " in text
+
+    # A manifest that calls a run rejected which is none, or whose broken run is not called so, is not what comes out.
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", third := new_database_url())
+    assert call(["db", "upgrade"]) == 0
+    rejected = text.index("rejected = true\n")
+    manifest.write_text(
+        text[:rejected].replace('label = "first"\n', 'label = "first"\nrejected = true\n') + text[rejected + 16 :]
+    )
+    assert call(["import-campaign", str(tmp_path / "again")]) == 1
+    said = capsys.readouterr().err
+    assert "runs/1/run.txt: was rejected where it comes from, and is scored here" in said
+    assert "runs/3/run.txt: line 1: " in said
+    with closing(Database.connect(third)) as database:
+        assert held(database, "small")["2026"]["figures"] == before["2026"]["figures"]
 
 
 @ONE_ENGINE

@@ -1,5 +1,6 @@
 """Past years that organisers bring in through the browser."""
 
+import html
 import io
 import re
 import tarfile
@@ -9,9 +10,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
-from leaderboard.models import Evaluation, Submission, Team
-from leaderboard.store import RunStore
+from leaderboard.access import CONSOLE, actor_of
+from leaderboard.models import Campaign, Evaluation, Mail, Submission, System, Team, User
+from leaderboard.rules.mail import MailKind
+from leaderboard.services.events import present
+from leaderboard.services.imports import import_run
+from leaderboard.services.mail.letters import written
+from leaderboard.services.teams import create_team
+from leaderboard.store import Received, RunStore
 from leaderboard.transfer.packing import exporting
 from leaderboard.worker import drain
 from tests.support.world import QRELS, RUN
@@ -57,6 +63,11 @@ def evaluations(world: World) -> list[str]:
         return list(session.scalars(sa.select(Evaluation.slug).order_by(Evaluation.id)))
 
 
+def teams(world: World) -> list[str]:
+    with world.database.read() as session:
+        return list(session.scalars(sa.select(Team.name).order_by(Team.id)))
+
+
 def hidden(page: str, name: str) -> str:
     found = re.search(rf'name="{name}"[^>]*value="([^"]+)"', page)
     assert found is not None
@@ -98,7 +109,10 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     [
         (b"no archive", "neither a folder nor an archive"),
         (archive(**{"manifest.toml": "[campaign]\nslug = 1"}), "slug: give a text, in quotes"),
-        (archive(**{"manifest.toml": MANIFEST.replace('"harbour"', '"other"')}), "is of the campaign &#39;other&#39;"),
+        (
+            archive(**{"manifest.toml": MANIFEST.replace('"harbour"', '"other"')}),
+            "other is another campaign: this is harbour",
+        ),
         (archive(**{"../evil": "x"}), "leads out of the archive"),
     ],
 )
@@ -110,6 +124,117 @@ def test_an_archive_that_can_not_be_used_is_refused_in_words(
     assert said in answer.text
     assert "<title>Error" in answer.text
     assert evaluations(world) == ["2025"]
+
+
+WRONG = """
+[campaign]
+slug = "harbour"
+title = "Harbour"
+[[team]]
+name = "Old hands"
+spellings = ["ben"]
+[[team]]
+name = "Ben"
+[[evaluation]]
+slug = "settings"
+title = "The year 2019"
+period = "2019"
+documents = 1000
+closes_at = "spring"
+judgments = "/etc/passwd"
+queries = "../topics"
+[[evaluation.run]]
+file = "2019/gone"
+team = "Old hands"
+[[evaluation.run]]
+file = "2019/input.one"
+team = "Alpha"
+date = 1066-10-14
+md5 = "d41d8cd98f00b204e9800998ecf8427e"
+[[evaluation.run]]
+file = "2019/input.two"
+team = "Beta"
+colour = "red"
+"""
+
+
+@ONE_ENGINE
+def test_a_preview_shows_every_problem_at_once_and_no_yes(organiser: Reader, world: World) -> None:
+    before = evaluations(world), teams(world)
+    answer = organiser.send(
+        "/organise/harbour/import/preview", archive(**{"manifest.toml": WRONG}), "years.zip", field="archive"
+    )
+    assert answer.status_code == 400
+    problems = [html.unescape(one) for one in re.findall(r"<td class=.figure.>–</td><td>(.*?)</td>", answer.text)]
+    expected = [
+        "evaluation 1 (settings), run 3 (2019/input.two): colour: there is no such setting",
+        "evaluation 1 (settings): closes_at: give a date like",
+        "team Ben: is there twice, as ben",
+        "2019/input.one: is not the file that the manifest means: its MD5 is",
+        "2019/input.one: team Alpha: name: the team Alpha is here already",
+        "2019/input.two: team Beta: name: the team Beta is here already, and is neither yours nor",
+        "evaluation 1 (settings): slug: settings is the address of a page of the campaign",
+        "evaluation 1 (settings): judgments: /etc/passwd leads out of years.zip",
+        "evaluation 1 (settings): queries: ../topics leads out of years.zip",
+        "2019/gone: years.zip has no file 2019/gone",
+        "2019/input.one: run_at: give a date from 1901",
+    ]
+    for start in expected:
+        assert any(one.startswith(start) for one in problems), (start, problems)
+    assert [one for one in problems if not one.startswith(tuple(expected))] == []
+    assert "Yes, bring them in" not in answer.text
+    assert (evaluations(world), teams(world)) == before
+
+
+@ONE_ENGINE
+def test_what_is_refused_after_its_preview_leaves_nothing(organiser: Reader, world: World) -> None:
+    """Somebody else makes a team of the name between the preview and the yes."""
+    with world.database.write() as session:
+        session.get_one(User, world.users["orla"].id).may_found = True
+    whole = MANIFEST.replace('"harbour"', '"new"')
+    preview = organiser.send("/organise/import/preview", archive(**{"manifest.toml": whole}), "y.zip", field="archive")
+    assert preview.status_code == 200
+    before = evaluations(world)
+    with world.database.write() as session:
+        create_team(session, actor_of(session, world.users["eve"].id), "old  HANDS")
+    answer = organiser.post("/organise/import", kept=hidden(preview.text, "kept"))
+    assert answer.status_code == 400
+    assert "the team old HANDS is here already" in answer.text
+    assert "leaderboard import-campaign" in answer.text
+    assert evaluations(world) == before
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Campaign.slug)).all() == ["harbour"]
+
+
+@ONE_ENGINE
+def test_members_of_a_team_are_told_once_that_runs_were_brought_in_under_its_name(
+    organiser: Reader, world: World
+) -> None:
+    with world.database.write() as session:
+        for name in ("ada", "ben"):
+            user = session.get_one(User, world.users[name].id)
+            user.email = user.email_key = f"{name}@example.org"
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        evaluation.draft = True
+        upload = Received("a" * 64, "b" * 32, "a" * 64, 1, 1, "f.txt")
+        import_run(session, CONSOLE, evaluation, session.get_one(System, world.system.id), upload)
+    content = MANIFEST.replace('team = "Old hands"', 'team = "alpha"')
+    preview = organiser.send(
+        "/organise/harbour/import/preview", archive(**{"manifest.toml": content}), "y.zip", field="archive"
+    )
+    assert organiser.post("/organise/harbour/import", kept=hidden(preview.text, "kept")).status_code == 302
+    with world.database.write() as session:
+        mails = session.scalars(sa.select(Mail).where(Mail.kind == MailKind.IMPORTED)).all()
+        assert sorted(mail.user_id or 0 for mail in mails) == sorted([world.users["ada"].id, world.users["ben"].id])
+        letter = written(session, mails[0], "https://site", present())
+        assert letter is not None
+        assert "under the name of your team Alpha" in letter.text
+        assert "a campaign that is not public yet" in letter.text  # the evaluation is a draft
+        assert "harbour" not in letter.text
+        session.get_one(Evaluation, world.evaluation.id).draft = False
+        letter = written(session, mails[0], "https://site", present())
+        assert letter is not None
+        assert "https://site/campaigns/harbour/2025" in letter.text
 
 
 @ONE_ENGINE

@@ -93,7 +93,7 @@ def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Itera
     yield _queries(session, evaluation)
     yield from _judgments(session, evaluation)
     yield from _measures(session, evaluation)
-    yield _dates(evaluation, now)
+    yield _dates(session, evaluation, now)
     yield _knowledge(session, evaluation)
     yield from _openings(evaluation, now)
     yield _quotas(evaluation)
@@ -177,9 +177,16 @@ def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revisi
     return revision is None or bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
 
 
-def _dates(evaluation: Evaluation, now: dt.datetime) -> Point:
+def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Point:
     phase, end = phase_of(evaluation, now), closed_from(evaluation)
     if evaluation.closes_at is None or end is None:
+        if _is_of_the_past(session, evaluation):
+            missing = " and no opening date" if evaluation.opens_at is None else ""
+            takes = "once it is no draft any more, it takes new runs" if evaluation.draft else "it takes new runs"
+            words = (
+                f"Its runs were brought in and it has no closing date{missing}: {takes}. Give the dates that it had."
+            )
+            return Point("Dates", Urgency.TO_DO, words, Mend.SETTINGS)
         waiting = [name for name in ("results", "details", "texts") if getattr(evaluation, name) is Opening.CLOSED]
         if waiting:
             words = f"It never closes, so what is to open when it closes stays closed: {', '.join(waiting)}."
@@ -199,6 +206,13 @@ def _dates(evaluation: Evaluation, now: dt.datetime) -> Point:
             "Dates", Urgency.DONE, f"Opens on {moment_in_words(evaluation.opens_at)}, {closes}.", Mend.SETTINGS
         )
     return Point("Dates", Urgency.DONE, f"Is open, {closes}.", Mend.SETTINGS)
+
+
+def _is_of_the_past(session: Session, evaluation: Evaluation) -> bool:
+    """Whether it has runs, and all of them were brought in."""
+    own = sa.select(sa.func.count(), sa.func.count(Submission.imported_at))
+    runs, imported = session.execute(own.where(Submission.evaluation_id == evaluation.id)).one()
+    return bool(runs) and runs == imported
 
 
 def _knowledge(session: Session, evaluation: Evaluation) -> Point:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Sight, actor_of, may_see
+from leaderboard.access import Sight, actor_of, knows, may_see
 from leaderboard.models import Evaluation, Mail, MailLink, Membership, Submission, Team, User
 from leaderboard.numbers import counted
 from leaderboard.rules.mail import OPTIONAL, MailKind, lasts
@@ -269,6 +269,26 @@ judgments are revision {writing.mail.about["revision"]} now.
     )
 
 
+def _imported(writing: _Writing) -> Text | None:
+    team, evaluation = writing.row(Team, "team"), writing.row(Evaluation, "evaluation")
+    if team is None or evaluation is None or not writing.is_in(team.id):
+        return None
+    where = "a campaign that is not public yet"
+    if knows(actor_of(writing.session, writing.user.id), evaluation):
+        where = f"{evaluation.campaign.title}: {writing.link(_path(evaluation))}"
+    return (
+        f"Runs of the past were brought in as {team.name}'s",
+        f"""
+Organisers have brought in runs of the past under the name of your team {team.name}, in
+{where}
+
+They stand on your team's page as soon as they are public: {writing.link(f"/teams/{team.slug}")}
+
+If they are not your team's, tell the organisers of the campaign or the operators of the site.
+""",
+    )
+
+
 def _request(writing: _Writing) -> Text | None:
     team = writing.row(Team, "team")
     if team is None:
@@ -309,6 +329,7 @@ TEXTS: dict[MailKind, Callable[[_Writing], Text | None]] = {
     MailKind.SCORED: _scored,
     MailKind.REJECTED: _rejected,
     MailKind.REJUDGED: _rejudged,
+    MailKind.IMPORTED: _imported,
     MailKind.REQUEST: _request,
     MailKind.ANSWER: _answer,
 }

@@ -4,24 +4,24 @@ Below a campaign its organisers bring years into it; above all campaigns, whoeve
 goes out is the same form.
 """
 
+import datetime as dt
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Blueprint, abort, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from sqlalchemy.orm import Session
 from wtforms import FileField, HiddenField
 
-from leaderboard.access import Actor, actor_of
-from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, NotFound
+from leaderboard.access import actor_of
+from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError, NotFound
 from leaderboard.formats import Limits
+from leaderboard.formats.harmless import shown
 from leaderboard.numbers import counted
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.store import Received
 from leaderboard.transfer.importing import Import, Report
-from leaderboard.transfer.manifest import NAME, Manifest, read_manifest
-from leaderboard.transfer.planning import planned_runs
+from leaderboard.transfer.manifest import NAME, Manifest, look_at_manifest
 from leaderboard.transfer.tree import Tree, open_tree
 from leaderboard.web import uploads
 from leaderboard.web.campaign_export import campaign_export
@@ -59,6 +59,7 @@ class EvaluationPlan:
 
     title: str
     period: str
+    closes_at: dt.datetime | None
     queries: str
     revisions: int
     runs: int
@@ -122,22 +123,23 @@ def _preview(campaign: str) -> ResponseReturnValue:
     posted = uploads.receive("archive", lambda _: _require_right(campaign))
     try:
         upload = chosen(posted, "archive")
-        with _opened(upload, campaign) as (tree, manifest):
-            runs, unmatched = planned_runs(manifest, tree)
+        with _opened(upload, campaign) as (tree, manifest, problems):
+            bringing = _import(manifest, tree)
+            report = bringing.look(problems)
     except LeaderboardError as error:
         return _refused(campaign, error)
-    numbers = [run.evaluation for run in runs]
     plans = [
         EvaluationPlan(
-            one.title, one.period, one.queries, len(one.judgments), sum(slug == one.slug for slug in numbers)
+            one.title, one.period, one.settings.get("closes_at"), one.queries, len(one.judgments),
+            sum(run.evaluation == one.slug for run in bringing.runs),
         )
         for one in manifest.evaluations
-    ]
-    teams = sorted({manifest.team(run.entry.team).name for run in runs if run.entry.team})
+    ]  # fmt: skip
+    teams = sorted({manifest.team(run.entry.team).name for run in bringing.runs})
     kept = YesForm(formdata=None, kept=uploads.keep(upload))
     return render_template(
         PREVIEW, form=kept, campaign=campaign, upload=upload, manifest=manifest, plans=plans, teams=teams,
-        unmatched=unmatched, most=SHOWN,
+        report=report, most=SHOWN,
     )  # fmt: skip
 
 
@@ -146,27 +148,31 @@ def _take_in(campaign: str) -> ResponseReturnValue:
         upload = uploads.kept(YesForm().text("kept"))
         if upload is None:
             raise InvalidFields({"archive": [GONE]})
-        with _opened(upload, campaign) as (tree, manifest):
-            report = _imported(manifest, tree)
+        with _opened(upload, campaign) as (tree, manifest, problems):
+            bringing = _import(manifest, tree)
+            if problems:
+                bringing.look(problems)
+            report = _imported(bringing)
             slug = manifest.slug
     except LeaderboardError as error:
         return _refused(campaign, error)
     already = f"; {counted(report.already, 'run')} were there already" if report.already else ""
     flash(f"{counted(report.imported, 'run')} brought in{already}. Workers score them now.")
+    for note in report.notes[:SHOWN]:
+        flash(note, "warning")
     for one in report.refused[:SHOWN]:
         flash(f"{one.file}: {one.why[0]}", "warning")
     return redirect(url_for("organise.campaign", campaign=slug))
 
 
-def _imported(manifest: Manifest, tree: Tree) -> Report:
-    """Every run is a transaction of its own: when the request breaks off, the same archive goes on where it was."""
+def _import(manifest: Manifest, tree: Tree) -> Import:
     user = actor().user_id
+    return Import(database(), store(), lambda session: actor_of(session, user), manifest, tree, limits(), MOST_RUNS)
 
-    def who(session: Session) -> Actor:
-        return actor_of(session, user)
 
-    bringing = Import(database(), store(), who, manifest, tree, limits())
-    bringing.prepare()
+def _imported(bringing: Import) -> Report:
+    """Every run is a transaction of its own: when the request breaks off, the same archive goes on where it was."""
+    bringing.prepare(whole=True)
     for run in bringing.runs:
         received = bringing.receive(run)
         if received is not None:
@@ -176,18 +182,19 @@ def _imported(manifest: Manifest, tree: Tree) -> Report:
 
 
 @contextmanager
-def _opened(upload: Received, campaign: str) -> Iterator[tuple[Tree, Manifest]]:
-    """The archive's files and its manifest, which must be of the campaign whose room this is. Raises BadInput."""
+def _opened(upload: Received, campaign: str) -> Iterator[tuple[Tree, Manifest, list[str]]]:
+    """The archive's files, its manifest, which must be of the campaign whose room this is, and what is wrong with that.
+
+    Raises BadInput.
+    """
     unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
     with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
-        manifest = read_manifest(tree.file(NAME))
+        manifest, problems = look_at_manifest(tree.file(NAME))
         if campaign and manifest.slug != campaign:
-            raise InvalidFields({"archive": [f"{NAME} is of the campaign {manifest.slug!r}, and this is {campaign!r}"]})
-        for archive in manifest.archives:
-            tree.unpack(archive)
-        if len(planned_runs(manifest, tree)[0]) > MOST_RUNS:
-            raise BadInput(f"{upload.filename} has more than {MOST_RUNS} runs; use `leaderboard import-campaign`")
-        yield tree, manifest
+            if manifest.slug:
+                problems.append(f"campaign: slug: {shown(manifest.slug)} is another campaign: this is {campaign}")
+            manifest = replace(manifest, slug=campaign)  # so that the rest is looked at too
+        yield tree, manifest, problems
 
 
 def _require_right(campaign: str) -> None:
