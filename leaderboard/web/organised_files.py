@@ -18,8 +18,9 @@ from leaderboard.formats import (
 )
 from leaderboard.web.context import config
 
-__all__ = ["JUDGMENT_FILES", "JudgmentFiles", "limits", "read_body"]
+__all__ = ["GONE", "JUDGMENT_FILES", "JudgmentFiles", "limits", "read_body"]
 
+GONE = "the file is not here any more; choose it again"
 MIB = 2**20
 MOST_TEXT = 256 * MIB
 MOST_LINES = 5_000_000

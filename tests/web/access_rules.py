@@ -394,6 +394,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.organised_queries": (Page(f"{ORGANISED_2026}/queries", ORGANISED),),
     "api.organised_judgments": (Page(f"{ORGANISED_2026}/judgments", ORGANISED),),
     "api.organised_evaluations": (Page(f"{API}/organise/campaigns/news/evaluations", ORGANISED),),
+    "api.export_campaign": (Page(f"{API}/organise/campaigns/news/export.tar.gz", ORGANISED),),
     "api.submission_form": (Page(f"{ORGANISED_2026}/form", ORGANISED),),
     "api.list_submissions": (Page(f"{ORGANISED_2026}/submissions", ORGANISED),),
     "api.list_campaign_submissions": (Page(f"{API}/organise/campaigns/news/submissions", ORGANISED),),
@@ -482,6 +483,10 @@ FORMS: dict[str, Form] = {
         fields={"slug": "2027", "title": "The year 2027", "period": "2027"},
     ),
     "api.change_evaluation": Form(ORGANISED_2026, NOT_ORGANISED),
+    "api.preview_import": Form(f"{API}/organise/import/preview", ONLY_ADMINS),
+    "api.import_campaign": Form(f"{API}/organise/import", ONLY_ADMINS, fields={"kept": "nothing"}),
+    "api.preview_import_into": Form(f"{API}/organise/campaigns/news/import/preview", NOT_ORGANISED),
+    "api.import_into": Form(f"{API}/organise/campaigns/news/import", NOT_ORGANISED, fields={"kept": "nothing"}),
     "api.clone_evaluation": Form(f"{ORGANISED_2026}/clone", NOT_ORGANISED),
     "api.remove_evaluation": Form(f"{ORGANISED_2026}/remove", NOT_ORGANISED),
     **{

@@ -215,6 +215,33 @@ def test_a_runs_room_says_what_taking_it_off_would_change(orla: Program, program
     assert [row["id"] for row in orla.ask(f"{CAMPAIGN}/submissions?late=no&kind=automatic")["rows"]] == [sent["id"]]
     assert orla.ask(f"{CAMPAIGN}/submissions?text=nothing")["rows"] == []
     orla.ask(f"{CAMPAIGN}/submissions?late=maybe", status=400)
+    off = {"ruling": "hidden", "because": "a slip", "holds_place": False}
+    orla.ask(f"{EVALUATION}/submissions/{sent['id']}/take-off", "POST", status=409, json={**off, "seen": "another"})
+    seen = room["filled"]["seen"]
+    orla.ask(f"{EVALUATION}/submissions/{sent['id']}/take-off", "POST", json={**off, "seen": seen})
+
+
+def test_a_campaign_is_taken_out_as_an_archive_and_brought_in_again(
+    orla: Program, program: Callable[..., Program]
+) -> None:
+    send(program("ada", Scope.SUBMIT), RUN)
+    answer = orla.send(f"{CAMPAIGN}/export.tar.gz")
+    archive = answer.data
+    answer.close()
+
+    def preview(asked: Program, path: str, status: int = 200, **fields: str) -> Any:
+        data = {**fields, "archive": (io.BytesIO(archive), "harbour.tar.gz")}
+        return asked.ask(f"{API}/organise/{path}import/preview", "POST", status=status, data=data)
+
+    plan = preview(orla, "campaigns/harbour/")
+    assert (plan["campaign"], plan["teams"]) == ("harbour", ["Alpha"])
+    assert [(one["title"], one["runs"]) for one in plan["evaluations"]] == [("Harbour 2025", 1)]
+    assert "note" in preview(orla, "campaigns/harbour/", 400, note="x")["fields"]
+    preview(orla, "", 404)  # whole campaigns are for those who may make one
+    preview(program("eve", Scope.ORGANISE), "campaigns/harbour/", 404)
+    done = orla.ask(f"{CAMPAIGN}/import", "POST", json={"kept": plan["kept"]})
+    assert (done["campaign"], done["report"]["already"], done["report"]["imported"]) == ("harbour", 1, 0)
+    assert orla.ask(f"{CAMPAIGN}/import", "POST", status=400, json={"kept": "x"})["fields"]["kept"]
 
 
 def test_a_token_that_may_not_organise_or_is_of_no_organiser_finds_nothing(

@@ -6,13 +6,13 @@ An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoin
 from flask import Blueprint
 
 from leaderboard.web.api import bearer, document, endpoints, reading, submitting
-from leaderboard.web.api.organising import campaigns, evaluations, forms, judgments, queries, runs
+from leaderboard.web.api.organising import archives, campaigns, evaluations, forms, judgments, queries, runs
 from leaderboard.web.security import csrf
 
 __all__ = ["blueprint"]
 
 # Imported: each adds its endpoints.
-MODULES = (reading, submitting, campaigns, evaluations, forms, queries, judgments, runs)
+MODULES = (reading, submitting, campaigns, evaluations, forms, queries, judgments, runs, archives)
 
 blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
 blueprint.before_request(bearer.identify)

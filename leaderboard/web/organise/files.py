@@ -17,11 +17,9 @@ from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, reading, store
-from leaderboard.web.organised_files import limits
+from leaderboard.web.organised_files import GONE, limits
 
 __all__ = ["GONE", "chosen", "evaluation_here", "read_stored", "received"]
-
-GONE = "the file is not here any more; choose it again"
 
 Read = TypeVar("Read")
 

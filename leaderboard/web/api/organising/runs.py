@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask import Response
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import NotFound
+from leaderboard.errors import Conflict, NotFound
 from leaderboard.models import Submission
 from leaderboard.reads.organising import submissions as listed
 from leaderboard.reads.standing_effects import Act, Effect, effect
@@ -21,11 +21,14 @@ from leaderboard.web.run_files import run_download
 
 @dataclass(frozen=True, slots=True)
 class TakenOff:
-    """How and why a run is taken off. holds_place: whether no other run takes the place that it had."""
+    """How and why a run is taken off. holds_place: whether no other run takes the place that it had; seen: of what you
+    were shown that this would change: nothing is done where that is something else by now.
+    """
 
     ruling: Ruling
     because: str
     holds_place: bool = True
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,11 @@ def fetch_run(campaign: str, evaluation: str, submission: int) -> Response:
 def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff) -> listed.SubmissionRow:
     """Takes a run off every board, hidden or disqualified; its team reads the reason."""
 
+    act = Act.EMPTY if body.holds_place else Act.FILL
+
     def take_off(session: Session, run: Submission) -> None:
+        if body.seen and body.seen != read(effect, submission, act=act).seen:
+            raise Conflict("What this would change is no longer what you were shown; look at the submission again.")
         submissions.take_off(session, actor(), run, body.ruling, body.because, holds_place=body.holds_place)
 
     return _of_run(campaign, evaluation, submission, take_off)
