@@ -1,8 +1,10 @@
-"""Judgments that the organisers have published: by query, of one query, and all of them as TREC's four columns."""
+"""Judgments that the organisers have published: by query, of one query, and all of them as files of four columns."""
 
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -10,15 +12,51 @@ from sqlalchemy.orm import Session
 from leaderboard.access import VISITOR, Actor, Sight, may_see, require, subset_seen
 from leaderboard.lookup import current_set, find_evaluation, find_query, of_subset
 from leaderboard.metrics import query_order
-from leaderboard.models import Evaluation, Judgment, JudgmentRevision, Query, ScoringSet
+from leaderboard.models import (
+    Evaluation,
+    Judgment,
+    JudgmentRevision,
+    KnownDocument,
+    Query,
+    ScoringSet,
+    SubtopicJudgment,
+)
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import closed_from
 
-__all__ = ["JudgedDocument", "JudgedDocuments", "JudgedQuery", "PublishedPage", "documents_of", "published", "qrels"]
+__all__ = [
+    "JudgedDocument",
+    "JudgedDocuments",
+    "JudgedQuery",
+    "JudgmentFile",
+    "PublishedPage",
+    "documents_of",
+    "published",
+    "qrels",
+]
 
 PAGE = 500
+
+
+class JudgmentFile(StrEnum):
+    """What is published of the judgments as a file: what `leaderboard score` takes beside a run."""
+
+    JUDGMENTS = "judgments"
+    KNOWN = "known"  # what the user knew already, for Coverage and Novelty
+    SUBTOPICS = "subtopics"  # judgments of single aspects of queries, for measures of diversity
+
+
+# File -> its table, and the columns behind the query.
+FILES: dict[JudgmentFile, tuple[type[Any], tuple[Any, Any, Any]]] = {
+    JudgmentFile.JUDGMENTS: (Judgment, (sa.literal("0"), Judgment.document, Judgment.grade)),
+    JudgmentFile.KNOWN: (KnownDocument, (sa.literal("0"), KnownDocument.document, sa.literal(1))),
+    JudgmentFile.SUBTOPICS: (
+        SubtopicJudgment,
+        (SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +75,7 @@ class PublishedPage:
     """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
 
     in_file  judgments that the file holds: those of excluded queries are left out
+    files    those that there are
     public   whether everybody sees this, or its organisers only so far
     """
 
@@ -49,6 +88,7 @@ class PublishedPage:
     paging: Paging
     judgments: int
     in_file: int
+    files: tuple[JudgmentFile, ...]
     excluded: int
     public: bool
 
@@ -107,6 +147,7 @@ def published(
         paging=paging,
         judgments=sum(one.judged for one in found),
         in_file=sum(one.judged for one in found if not one.excluded),
+        files=_files(scoring_set),
         excluded=sum(one.excluded for one in found),
         public=_is_public(evaluation, now),
     )
@@ -143,8 +184,17 @@ def documents_of(
     )
 
 
-def qrels(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Iterator[str]:
-    """Lines of TREC's four columns, for trec_eval: query, 0, document, grade; queries and documents as bytes rising.
+def qrels(
+    session: Session,
+    actor: Actor,
+    campaign_slug: str,
+    slug: str,
+    now: dt.datetime,
+    *,
+    file: JudgmentFile = JudgmentFile.JUDGMENTS,
+) -> Iterator[str]:
+    """Lines of TREC's four columns, for trec_eval and `leaderboard score`: query, 0, document, grade, as bytes rising.
+    In place of 0 a file of subtopics has them.
 
     Queries that the board leaves out are left out, and hidden ones as long as the reader may not know of them. Raises
     as `published` does.
@@ -154,14 +204,21 @@ def qrels(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt
         return
     seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*seen)).all())
+    table, columns = FILES[file]
     for query in query_order(ids.keys() - set(scoring_set.settings.excluded)):
         rows = session.execute(
-            sa.select(Judgment.document, Judgment.grade).where(
-                Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == ids[query]
-            )
+            sa.select(*columns).where(table.revision_id == scoring_set.revision_id, table.query_id == ids[query])
         )
-        for document, grade in sorted(rows, key=lambda row: row.document.encode()):
-            yield f"{query} 0 {document} {grade}\n"
+        for of, document, grade in sorted(rows, key=lambda row: (row[0].encode(), row[1].encode())):
+            yield f"{query} {of} {document} {grade}\n"
+
+
+def _files(scoring_set: ScoringSet | None) -> tuple[JudgmentFile, ...]:
+    if scoring_set is None:
+        return ()
+    settings = scoring_set.settings
+    known = (JudgmentFile.KNOWN,) if settings.known else ()
+    return (JudgmentFile.JUDGMENTS, *known, *((JudgmentFile.SUBTOPICS,) if settings.subtopics else ()))
 
 
 def _opened(

@@ -78,6 +78,14 @@ class QueryListPage:
     queries: tuple[QuerySummary, ...]
     paging: Paging
 
+    @property
+    def as_file(self) -> str:
+        """Id, text and tags of each, as `leaderboard score --queries` reads them."""
+        rows = (
+            (row.query.external_id, " ".join(row.query.text.split()), ",".join(row.query.tags)) for row in self.queries
+        )
+        return "".join("\t".join(row) + "\n" for row in rows)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryResult:

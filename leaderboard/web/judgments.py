@@ -6,7 +6,7 @@ from flask import Blueprint, Response, render_template
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import judgments
-from leaderboard.reads.judgments import JudgedDocument, JudgedQuery
+from leaderboard.reads.judgments import JudgedDocument, JudgedQuery, JudgmentFile
 from leaderboard.web.context import actor, now, page_number, read, reading
 from leaderboard.web.exports import Cell, Table, evaluation_facts, exported, file_name, table
 
@@ -46,10 +46,24 @@ def index_file(campaign: str, evaluation: str) -> Table:
 
 @blueprint.get("/judgments.txt")
 def qrels(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _download(campaign, evaluation, JudgmentFile.JUDGMENTS, "qrels.txt")
+
+
+@blueprint.get("/known.txt")
+def known(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _download(campaign, evaluation, JudgmentFile.KNOWN, "known.txt")
+
+
+@blueprint.get("/subtopics.txt")
+def subtopics(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _download(campaign, evaluation, JudgmentFile.SUBTOPICS, "subtopics.txt")
+
+
+def _download(campaign: str, evaluation: str, file: JudgmentFile, ending: str) -> ResponseReturnValue:
     with reading() as session:
-        text = "".join(judgments.qrels(session, actor(), campaign, evaluation, now()))
+        text = "".join(judgments.qrels(session, actor(), campaign, evaluation, now(), file=file))
     answer = Response(text, content_type="text/plain; charset=utf-8")
-    name = file_name(f"{campaign}-{evaluation}-qrels.txt")
+    name = file_name(f"{campaign}-{evaluation}-{ending}")
     answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer
 

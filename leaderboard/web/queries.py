@@ -63,10 +63,7 @@ def query_list_file(campaign: str, evaluation: str) -> Table:
 def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
     """The queries that the reader knows of, as `leaderboard score --queries` reads them."""
     page = read(queries.query_list, campaign, evaluation, page=None)
-    rows = ((row.query.external_id, " ".join(row.query.text.split()), ",".join(row.query.tags)) for row in page.queries)
-    answer = Response(
-        "".join("\t".join(row) + "\n" for row in rows), content_type="text/tab-separated-values; charset=utf-8"
-    )
+    answer = Response(page.as_file, content_type="text/tab-separated-values; charset=utf-8")
     answer.headers["Content-Disposition"] = 'attachment; filename="queries.tsv"'
     return answer
 

@@ -1,6 +1,10 @@
-"""Score receipts: the printed command gives the figures on record, to the digit; none tells what is closed."""
+"""Score receipts: the printed command gives the figures on record, to the digit; none tells what is closed.
+
+The command is run beside the files that its reader can fetch: the published judgments and the list of queries.
+"""
 
 import datetime as dt
+import io
 import json
 import random
 import shlex
@@ -18,12 +22,15 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.cli import run as run_command
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.formats import QueryRow
+from leaderboard.formats import QueryRow, read_subtopic_judgments
 from leaderboard.lookup import current_set
 from leaderboard.models import Evaluation, JudgmentRevision, Team
+from leaderboard.reads.judgments import published, qrels
+from leaderboard.reads.queries import query_list
 from leaderboard.reads.receipts import Receipt, receipt
 from leaderboard.reads.results import results
 from leaderboard.rules.phases import Opening
+from leaderboard.rules.reproduction import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS
 from leaderboard.rules.settings import Judging, NoRelevant, Split, Subset
 from leaderboard.services import campaigns, evaluations, judgments, queries, submissions
 from leaderboard.services.events import present
@@ -38,7 +45,6 @@ HIDDEN, EXCLUDED, UNJUDGED = ("q28", "q29"), ("q3", "q30"), "q7"
 class Played:
     world: World
     run: str
-    qrels: dict[str, list[str]]  # query -> its lines
     runs: dict[str, int]  # evaluation -> submission
 
     def change(self, slug: str, **columns: Any) -> None:
@@ -51,6 +57,15 @@ class Played:
         with self.world.database.read() as session:
             return receipt(session, actor, self.runs[slug], present())
 
+    def fetch(self, campaign: str, slug: str, actor: Actor, folder: Path) -> None:
+        """Puts there what somebody can fetch of the evaluation, under the names that the command gives."""
+        with self.world.database.read() as session:
+            for file in published(session, actor, campaign, slug, present()).files:
+                lines = qrels(session, actor, campaign, slug, present(), file=file)
+                (folder / f"{file}.qrels").write_text("".join(lines))
+            page = query_list(session, actor, campaign, slug, present(), page=None)
+        (folder / QUERIES).write_text(page.as_file)
+
 
 @pytest.fixture(scope="module")
 def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
@@ -61,11 +76,12 @@ def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     # Nothing is relevant for q5, nothing judged for q7; the highest grade is a hidden query's.
     grades = {name: [drawn.choice((0, 0, 1, 2, 3)) for _ in range(20)] for name in names}
     grades["q5"], grades["q28"][0] = [0] * 20, 4
-    qrels = {
-        name: [f"{name} 0 d{place} {grade}" for place, grade in enumerate(own)]
+    judged_lines = [
+        f"{name} 0 d{place} {grade}\n"
         for name, own in grades.items()
         if name != UNJUDGED
-    }
+        for place, grade in enumerate(own)
+    ]
     lines = [
         f"{name} Q0 d{document} {rank} {drawn.random()} a-run"
         for name in names[1:]
@@ -73,7 +89,7 @@ def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     ]
     database = Database.connect(f"sqlite:///{shutil.copyfile(migrated_sqlite, folder / 'receipts.sqlite')}")
     with closing(database), closing(build_world(database, folder)) as world:
-        played = Played(world, "\n".join(lines) + "\n", qrels, {})
+        played = Played(world, "\n".join(lines) + "\n", {})
         with database.write() as session:
             campaign = campaigns.create_campaign(
                 session, CONSOLE, "hard", "Everything else", measures=MEASURES, primary_measure="AQWV",
@@ -83,6 +99,7 @@ def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
                 made = evaluations.create_evaluation(
                     session, CONSOLE, campaign, slug, f"The {slug} one", "2026", documents=1234, relevance_level=2,
                     judging=judging, condition=slug, details=Opening.ALWAYS, closes_at=present() + dt.timedelta(days=1),
+                    judgments_published=True,
                 )  # fmt: skip
                 queries.import_queries(
                     session, CONSOLE, made, [QueryRow(name, "", ()) for name in names if name not in HIDDEN]
@@ -91,8 +108,7 @@ def played(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
                     session, CONSOLE, made, [QueryRow(name, "", ()) for name in HIDDEN], Split.HIDDEN
                 )
                 queries.exclude_queries(session, CONSOLE, made, EXCLUDED, because="two topics in one")
-                text = "\n".join(line for own in qrels.values() for line in own) + "\n"
-                judgments.import_judgments(session, CONSOLE, made, judged(text))
+                judgments.import_judgments(session, CONSOLE, made, judged("".join(judged_lines)))
             team = session.get_one(Team, world.team)
             for slug in ("complete", "pooled"):
                 made = session.scalars(sa.select(Evaluation).where(Evaluation.slug == slug)).one()
@@ -121,7 +137,8 @@ def test_the_printed_command_gives_the_figures_on_record_to_the_digit(
         assert (found.queries, found.command) == (Subset.SHOWN, "")
         assert "hidden queries" in found.no_command
         return
-    assert _offline(found, played.run, played.qrels, tmp_path, monkeypatch, capsys) == {
+    played.fetch("hard", slug, actor, tmp_path)
+    assert _offline(found, played.run, tmp_path, monkeypatch, capsys) == {
         column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)
     }
     assert found.queries is Subset.ALL
@@ -130,15 +147,13 @@ def test_the_printed_command_gives_the_figures_on_record_to_the_digit(
 
 
 def _offline(
-    found: Receipt, run: str, qrels: dict[str, list[str]], folder: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> dict[str, float | None]:  # fmt: skip
+    found: Receipt, run: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> dict[str, float | None]:
     """Runs the printed command beside the files that it names: measure -> mean."""
     words = shlex.split(found.command)
     assert words[:2] == ["leaderboard", "score"]
     (folder / words[2]).write_text(run)
-    (folder / "judgments.qrels").write_text("".join(f"{line}\n" for own in qrels.values() for line in own))
-    (folder / "queries.tsv").write_text("".join(f"q{number}\n" for number in range(1, 31)))
+    assert {*found.needs} <= {one.name for one in folder.iterdir()}
     monkeypatch.chdir(folder)
     capsys.readouterr()
     assert run_command(words[1:]) == 0
@@ -150,25 +165,68 @@ def test_over_the_shown_queries_the_command_gives_what_a_visitor_sees(
     played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where no measure takes the highest grade of all judgments, hidden ones too."""
-    played.change("pooled", closes_at=present() + dt.timedelta(days=1))
     world = played.world
     with world.database.write() as session:
         small = session.get_one(Evaluation, world.evaluation)
-        small.details = Opening.ALWAYS
+        small.judgments_published, small.hidden_queries = True, Opening.NEVER
         queries.set_split(session, CONSOLE, small, ["q2"], Split.HIDDEN)
     run = world.submit()
     world.drain()
     played.runs["2026"] = run
+    played.change("2026", closes_at=present() - dt.timedelta(hours=1))  # before that nobody can fetch the judgments
     found = played.receipt("2026", VISITOR)
     with world.database.read() as session:
         shown = results(session, VISITOR, run, present())
-    qrels = {"q1": ["q1 0 d1 1", "q1 0 d2 0"], "q3": ["q3 0 d4 0"]}  # what may be published of the judgments
+    played.fetch("small", "2026", VISITOR, tmp_path)
+    assert (tmp_path / JUDGMENTS).read_text() == "q1 0 d1 1\nq1 0 d2 0\nq3 0 d4 0\n"  # nothing of q2
     text = "q1 Q0 d2 1 2.0 a-run\nq1 Q0 d1 2 1.0 a-run\nq2 Q0 d3 1 1.0 a-run\n"
-    assert _offline(found, text, qrels, tmp_path, monkeypatch, capsys) == {
+    assert _offline(found, text, tmp_path, monkeypatch, capsys) == {
         column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)
     }
     assert "q2" not in found.command
     assert (found.judgments_sha256, found.settings_sha256, found.sha256) == (None, None, "")
+
+
+def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
+    played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = played.world
+    run = "".join(f"q{query} Q0 d{9 - place} {place} {9 - place} a-run\n" for query in (1, 2, 3) for place in range(9))
+    aspects = "".join(f"q{query} {1 + place % 3} d{place} 1\n" for query in (1, 2, 3) for place in range(6 * query))
+    with world.database.write() as session:
+        campaign = campaigns.create_campaign(
+            session, CONSOLE, "aspects", "Aspects", measures=["alpha_nDCG@5", "Coverage", "AP"], primary_measure="AP"
+        )
+        made = evaluations.create_evaluation(
+            session, CONSOLE, campaign, "2026", "Aspects 2026", "2026", judgments_published=True, condition="aspects",
+            closes_at=present() + dt.timedelta(days=1),
+        )  # fmt: skip
+        queries.import_queries(session, CONSOLE, made, [QueryRow(f"q{query}", "", ()) for query in (1, 2, 3)])
+        judgments.import_judgments(
+            session, CONSOLE, made, judged("q1 0 d0 1\nq1 0 d9 1\nq2 0 d4 1\nq3 0 d1 0\nq3 0 d3 1\n"),
+            known=judged("q1 0 d9 1\nq2 0 d4 1\n"),
+            subtopics=read_subtopic_judgments(io.BytesIO(aspects.encode())),
+        )  # fmt: skip
+        queries.exclude_queries(session, CONSOLE, made, ["q2"], because="unclear")
+        sent = submissions.submit(
+            session, world.ada, made, session.get_one(Team, world.team), system=NewSystem("Of aspects"),
+            upload=world.receive(run, "aspects.txt"),
+        )  # fmt: skip
+        played.runs["aspects"] = sent.id
+        slug = made.slug
+    world.drain()
+    with world.database.write() as session:
+        session.get_one(Evaluation, made.id).closes_at = present() - dt.timedelta(hours=1)
+    found = played.receipt("aspects", VISITOR)
+    played.fetch("aspects", slug, VISITOR, tmp_path)
+    assert {*found.needs} == {JUDGMENTS, KNOWN, SUBTOPICS}
+    assert "q2" not in (tmp_path / SUBTOPICS).read_text()
+    with world.database.read() as session:
+        shown = results(session, VISITOR, sent.id, present())
+    figures = {column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)}
+    assert figures["alpha_nDCG@5"] is not None
+    assert figures["Coverage"] is not None
+    assert _offline(found, run, tmp_path, monkeypatch, capsys) == figures
 
 
 def test_the_hashes_are_those_of_the_judgments_and_settings_on_record(played: Played) -> None:

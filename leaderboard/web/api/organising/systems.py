@@ -1,0 +1,47 @@
+"""The systems of a campaign: what kind each is, its description and links."""
+
+from dataclasses import dataclass
+
+from msgspec import UNSET, UnsetType
+
+from leaderboard.models import System
+from leaderboard.reads.organising import systems as reads
+from leaderboard.rules.scopes import Scope
+from leaderboard.rules.standings import SystemKind
+from leaderboard.services import systems
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.api.organising import CAMPAIGN
+from leaderboard.web.api.systems import changed
+from leaderboard.web.context import actor, read, writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemChanges:
+    """What is to change; what is left out stays. kind: a baseline is pinned on boards and never ranked."""
+
+    kind: SystemKind | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    code_url: str | UnsetType = UNSET
+    paper_url: str | UnsetType = UNSET
+
+
+@get(f"{CAMPAIGN}/systems", Scope.ORGANISE)
+def list_systems(campaign: str) -> tuple[reads.OrganisedSystem, ...]:
+    """The systems that have runs in a campaign, baselines first."""
+    return read(reads.organised_systems, campaign)
+
+
+@get(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
+def organised_system(campaign: str, system_id: int) -> reads.OrganisedSystem:
+    """One system of a campaign."""
+    return read(reads.organised_system, campaign, system_id)
+
+
+@post(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
+def change_organised_system(campaign: str, system_id: int, body: SystemChanges) -> reads.OrganisedSystem:
+    """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are."""
+    read(reads.organised_system, campaign, system_id)  # one that has no run here is not here
+    with writing() as session:
+        found = session.get_one(System, system_id)
+        systems.change_system(session, actor(), found, changed(found, body))
+    return read(reads.organised_system, campaign, system_id)

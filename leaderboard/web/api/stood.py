@@ -1,0 +1,45 @@
+"""Old boards as they stood, what moved between two of them, and boards by several sources of judgments."""
+
+from leaderboard.reads import boards, moved, stood
+from leaderboard.web.api.endpoints import get
+from leaderboard.web.api.reading import EVALUATION, with_answer
+from leaderboard.web.context import read
+
+
+@get(f"{EVALUATION}/boards")
+def list_boards(campaign: str, evaluation: str) -> stood.StoodPage:
+    """The boards that an evaluation has had and that you may see, the newest first, and why each was made."""
+    return read(stood.stood_sets, campaign, evaluation)
+
+
+@get(f"{EVALUATION}/boards/<int:scoring_set>")
+def old_board(
+    campaign: str,
+    evaluation: str,
+    scoring_set: int,
+    *,
+    measure: str | None = None,
+    tag: str | None = None,
+    show: str | None = None,
+    sort: str | None = None,
+    answer: str | None = None,
+) -> boards.BoardPage:
+    """A board as it stood, or one by another source of judgments; takes what the board takes."""
+    more = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer, "set_id": scoring_set}
+    return with_answer(read(boards.board, campaign, evaluation, asked=(), **more))
+
+
+@get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")
+def what_moved(
+    campaign: str, evaluation: str, before: int, after: int, *, measure: str | None = None
+) -> moved.MovedPage:
+    """What moved from one board to another: ranks and means, and by each measure how the orders agree."""
+    return read(moved.moved, campaign, evaluation, before, after, measure=measure)
+
+
+@get(f"{EVALUATION}/sources")
+def list_sources(campaign: str, evaluation: str, *, measure: str | None = None) -> moved.SourcesPage:
+    """The boards by every source of judgments side by side, and how each agrees with the official one, where single
+    queries are open.
+    """
+    return read(moved.sources, campaign, evaluation, measure=measure)

@@ -1,0 +1,58 @@
+"""A team's systems: made, and described by their team."""
+
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from leaderboard.access import require
+from leaderboard.lookup import find_system, find_team
+from leaderboard.models import System
+from leaderboard.reads import systems as reads
+from leaderboard.reads.teams import team_page
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import systems
+from leaderboard.services.systems import NewSystem
+from leaderboard.web.api.endpoints import post
+from leaderboard.web.api.organising import given
+from leaderboard.web.context import actor, read, writing
+
+__all__ = ["changed"]
+
+SYSTEMS = "/teams/<team>/systems"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemWords:
+    """What is to change; what is left out stays."""
+
+    description: str | UnsetType = UNSET
+    code_url: str | UnsetType = UNSET
+    paper_url: str | UnsetType = UNSET
+
+
+@post(SYSTEMS, Scope.SUBMIT, status=HTTPStatus.CREATED)
+def make_system(team: str, body: NewSystem) -> reads.SystemPage:
+    """Makes a system of your team, as its first run does otherwise. Its name stays: boards of all years show it."""
+    require(read(team_page, team).is_member, "Only members of the team make its systems.")
+    with writing() as session:
+        made = systems.create_system(session, actor(), find_team(session, team), body)
+    return read(reads.system, team, made.slug)
+
+
+@post(f"{SYSTEMS}/<system>", Scope.SUBMIT)
+def describe_system(team: str, system: str, body: SystemWords) -> reads.SystemPage:
+    """Says what a system does, and where its code and paper are."""
+    page = read(reads.system, team, system)
+    require(page.may_edit, "Only members of the team and organisers describe a system.")
+    with writing() as session:
+        found = find_system(session, team, system)
+        systems.change_system(session, actor(), found, changed(found, body))
+    return read(reads.system, team, system)
+
+
+def changed(system: System, changes: Any) -> NewSystem:
+    """What is said of a system, with what these changes give."""
+    said = NewSystem(system.name, system.kind, system.description, system.code_url, system.paper_url)
+    return replace(said, **given(changes))

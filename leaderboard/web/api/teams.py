@@ -1,0 +1,229 @@
+"""A participant's teams: making, finding and joining one, and who is in it."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated
+
+from flask import url_for
+from msgspec import UNSET, Meta, UnsetType
+
+from leaderboard.errors import NotFound
+from leaderboard.lookup import find_team
+from leaderboard.models import Invitation, User
+from leaderboard.reads import accounts, finding, teams
+from leaderboard.rules.roles import Role
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import join_requests
+from leaderboard.services import teams as services
+from leaderboard.web.api.bearer import look_again
+from leaderboard.web.api.endpoints import get, post
+from leaderboard.web.context import actor, now, read, reading, writing
+
+TEAM = "/teams/<team>"
+
+
+@dataclass(frozen=True, slots=True)
+class NewTeam:
+    """A team to make, with you as its owner."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamChanges:
+    """What is to change; what is left out stays. is_listed: whether others find the team and may ask to join."""
+
+    description: str | UnsetType = UNSET
+    is_listed: bool | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What the owners read beside your name."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinRequests:
+    """asked: whether a request of yours waits, None where you can't ask; waiting: for owners, those to be answered."""
+
+    asked: bool | None
+    waiting: tuple[finding.OpenRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inviting:
+    """How long the invitation works."""
+
+    days: Annotated[int, Meta(ge=1, le=90)] = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation for one person, told this once. address: of the page where it is accepted."""
+
+    token: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepting:
+    """token: the last part of the invitation's address."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewRole:
+    """What a member becomes."""
+
+    role: Role
+
+
+@get("/teams", Scope.READ)
+def find_teams(*, words: str = "") -> tuple[finding.FoundTeam, ...]:
+    """The teams that let themselves be found. words: those whose name or description holds them."""
+    with reading() as session:
+        return finding.find_teams(session, actor(), words=words, page=None)[0]
+
+
+@post("/teams", Scope.MANAGE, status=HTTPStatus.CREATED)
+def make_team(body: NewTeam) -> teams.TeamPage:
+    """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
+    with writing() as session:
+        made = services.create_team(session, actor(), body.name, description=body.description)
+    return _page(made.slug)
+
+
+@post("/teams/join", Scope.MANAGE)
+def join_team(body: Accepting) -> teams.TeamPage:
+    """Joins the team that an invitation is to, and uses the invitation up."""
+    with writing() as session:
+        joined = services.accept_invitation(session, actor(), body.token, now())
+    return _page(joined.slug)
+
+
+@get(f"{TEAM}/settings", Scope.READ)
+def team_settings(team: str) -> finding.TeamSettings:
+    """What its owners can change about a team, for its members."""
+    with reading() as session:
+        return finding.team_settings(session, actor(), team)
+
+
+@post(f"{TEAM}/settings", Scope.MANAGE)
+def change_team(team: str, body: TeamChanges) -> finding.TeamSettings:
+    """Changes what a team says about itself, and whether others find it."""
+    with writing() as session:
+        settings = finding.team_settings(session, actor(), team)
+        description = settings.description if body.description is UNSET else body.description
+        is_listed = None if body.is_listed is UNSET else body.is_listed
+        services.change_team(session, actor(), find_team(session, team), description, is_listed=is_listed)
+    with reading() as session:
+        return finding.team_settings(session, actor(), team)
+
+
+@get(f"{TEAM}/requests", Scope.READ)
+def list_requests(team: str) -> JoinRequests:
+    """Who asks to join a team, for its owners, and whether you do."""
+    with reading() as session:
+        slug = find_team(session, team).slug
+        asked = finding.has_asked(session, actor(), slug)
+        return JoinRequests(asked, finding.open_requests(session, actor(), slug))
+
+
+@post(f"{TEAM}/requests", Scope.MANAGE)
+def ask_to_join(team: str, body: Asking) -> JoinRequests:
+    """Asks the owners of a team to let you in."""
+    with writing() as session:
+        join_requests.ask_to_join(session, actor(), find_team(session, team), body.text)
+    return list_requests(team)
+
+
+@post(f"{TEAM}/requests/back", Scope.MANAGE)
+def take_request_back(team: str) -> JoinRequests:
+    """Takes your own request back."""
+    with writing() as session:
+        join_requests.take_back(session, actor(), find_team(session, team))
+    return list_requests(team)
+
+
+@post(f"{TEAM}/requests/<int:asked>/accept", Scope.MANAGE)
+def accept_request(team: str, asked: int) -> JoinRequests:
+    """Lets somebody who asked into the team."""
+    return _answer(team, asked, accept=True)
+
+
+@post(f"{TEAM}/requests/<int:asked>/refuse", Scope.MANAGE)
+def refuse_request(team: str, asked: int) -> JoinRequests:
+    """Refuses somebody who asked to join the team."""
+    return _answer(team, asked, accept=False)
+
+
+@get(f"{TEAM}/invitations", Scope.READ)
+def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
+    """A team's invitations that still work, for its owners; their links are not kept."""
+    with reading() as session:
+        return accounts.open_invitations(session, actor(), find_team(session, team).slug, now())
+
+
+@post(f"{TEAM}/invitations", Scope.MANAGE, status=HTTPStatus.CREATED)
+def invite(team: str, body: Inviting) -> Invited:
+    """Makes an invitation that lets one person into the team."""
+    with writing() as session:
+        token = services.invite(session, actor(), find_team(session, team), body.days)
+    return Invited(token, url_for("teams.invitation", token=token, _external=True))
+
+
+@post(f"{TEAM}/invitations/<int:invitation>/revoke", Scope.MANAGE)
+def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitation, ...]:
+    """Takes an invitation back that nobody has used."""
+    with writing() as session:
+        found = session.get(Invitation, invitation)
+        if found is None or found.team_id != find_team(session, team).id:
+            raise NotFound
+        services.revoke_invitation(session, actor(), found)
+    return list_invitations(team)
+
+
+@post(f"{TEAM}/leave", Scope.MANAGE)
+def leave_team(team: str) -> teams.TeamPage:
+    """Leaves a team; its runs and systems stay."""
+    with writing() as session:
+        services.leave_team(session, actor(), find_team(session, team))
+    return _page(team)
+
+
+@post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE)
+def remove_member(team: str, member: int) -> teams.TeamPage:
+    """Takes somebody out of the team."""
+    with writing() as session:
+        user = session.get(User, member)
+        if user is None:
+            raise NotFound
+        services.remove_member(session, actor(), find_team(session, team), user)
+    return read(teams.team_page, team)
+
+
+@post(f"{TEAM}/members/<int:member>/role", Scope.MANAGE)
+def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
+    """Makes a member an owner, or an owner a member."""
+    with writing() as session:
+        user = session.get(User, member)
+        if user is None:
+            raise NotFound
+        services.change_role(session, actor(), find_team(session, team), user, body.role)
+    return read(teams.team_page, team)
+
+
+def _page(team: str) -> teams.TeamPage:
+    """The team as whoever asks sees it from now on: they are in it now, or no longer."""
+    look_again()
+    return read(teams.team_page, team)
+
+
+def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
+    with writing() as session:
+        join_requests.answer_request(session, actor(), find_team(session, team), asked, accept=accept)
+    return list_requests(team)

@@ -1,0 +1,136 @@
+"""Organisers through the API: who organises and who knows of a campaign, its systems, teams and audit trail."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import User
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import people
+from tests.web.conftest import RUN, World
+from tests.web.test_api import API, Program, program
+from tests.web.test_api_submitting import send
+
+__all__ = ["program"]  # the fixture
+
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services
+CAMPAIGN = f"{API}/organise/campaigns/harbour"
+
+
+@pytest.fixture
+def orla(program: Callable[..., Program]) -> Program:
+    return program("orla", Scope.ORGANISE)
+
+
+@pytest.fixture
+def runs(program: Callable[..., Program]) -> dict[str, int]:
+    """Both teams have submitted, with systems of one name."""
+    sent = {}
+    for person, team in (("ada", "alpha"), ("eve", "beta")):
+        answer = send(program(person, Scope.SUBMIT), RUN, team=team, new_system="Finder")
+        assert answer.status_code == 201, answer.text
+        assert answer.json is not None
+        sent[team] = answer.json["id"]
+    return sent
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_system_is_made_a_baseline_and_described(orla: Program) -> None:
+    listed = orla.ask(f"{CAMPAIGN}/systems")
+    assert [(one["team"], one["name"], one["kind"]) for one in listed] == [
+        ("Alpha", "Finder", "automatic"), ("Beta", "Finder", "automatic"),
+    ]  # fmt: skip
+    own = f"{CAMPAIGN}/systems/{listed[1]['id']}"
+    marked = orla.ask(own, "POST", json={"kind": "baseline", "paper_url": "https://example.org/p"})
+    assert (marked["kind"], marked["paper_url"]) == ("baseline", "https://example.org/p")
+    assert orla.ask(own, "POST", json={"description": "BM25"})["kind"] == "baseline"  # what is left out stays
+    assert orla.ask(f"{CAMPAIGN}/systems")[0] == orla.ask(own)
+    for body, field in (({"kind": "best"}, "kind"), ({"paper_url": "x"}, "paper_url"), ({"name": "Y"}, "name")):
+        assert field in orla.ask(own, "POST", status=400, json=body)["fields"]
+    orla.ask(f"{CAMPAIGN}/systems/999999", "POST", status=404, json={"kind": "manual"})
+    assert orla.ask(own)["description"] == "BM25"
+
+
+@pytest.mark.usefixtures("runs")
+def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program: Callable[..., Program]) -> None:
+    alpha, beta = (one["id"] for one in orla.ask(f"{CAMPAIGN}/teams"))
+    renamed = orla.ask(f"{CAMPAIGN}/teams/{alpha}", "POST", json={"name": "Alpha Lab"})
+    assert (renamed["name"], renamed["slug"]) == ("Alpha Lab", "alpha-lab")
+    assert "name" in orla.ask(f"{CAMPAIGN}/teams/{alpha}", "POST", status=400, json={"name": "Beta"})["fields"]
+    into = f"{CAMPAIGN}/teams/{beta}/into/{alpha}"
+    preview = orla.ask(into)
+    assert [(twin["name"], twin["runs"], twin["other_runs"]) for twin in preview["twins"]] == [("Finder", 1, 1)]
+    before = orla.ask(f"{CAMPAIGN}/teams")
+    orla.ask(into, "POST", status=409, json={"seen": "something else"})
+    assert "unite" in orla.ask(into, "POST", status=400, json={"seen": preview["seen"], "unite": [999]})["fields"]
+    assert "unite" in orla.ask(into, "POST", status=400, json={"seen": preview["seen"], "unite": [10**30]})["fields"]
+    assert orla.ask(f"{CAMPAIGN}/teams") == before
+    whole = orla.ask(into, "POST", json={"seen": preview["seen"], "unite": [preview["twins"][0]["id"]]})
+    assert (whole["name"], whole["runs"], whole["systems"]) == ("Alpha Lab", 2, 1)
+    assert program().ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
+
+
+def test_organisers_are_let_in_and_out(orla: Program, program: Callable[..., Program]) -> None:
+    ben = program("ben", Scope.ORGANISE)
+    ben.ask(f"{CAMPAIGN}/organisers", status=404)
+    both = orla.ask(f"{CAMPAIGN}/organisers", "POST", json={"name": "BEN"})["organisers"]
+    assert [(one["name"], one["is_self"]) for one in both] == [("ben", False), ("orla", True)]
+    own = f"{CAMPAIGN}/organisers/{both[1]['user_id']}/remove"
+    assert ben.ask(own, "POST")["name"] == "orla"
+    orla.ask(f"{CAMPAIGN}/organisers", status=404)
+    last = ben.ask(f"{CAMPAIGN}/organisers/{both[0]['user_id']}/remove", "POST", status=409)
+    assert "only organiser" in last["detail"]
+    unknown = ben.ask(f"{CAMPAIGN}/organisers", "POST", status=400, json={"name": "ad"})
+    assert unknown["fields"] == {"name": ["there is no account of this name"]}  # ada is not told of
+
+
+def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[..., Program]) -> None:
+    orla.ask(CAMPAIGN, "POST", json={"visibility": "private"})
+    program("ada").ask(f"{API}/campaigns/harbour", status=404)
+    assert orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", json={"team": "alpha"})["teams"][0]["slug"] == "alpha"
+    program("ada").ask(f"{API}/campaigns/harbour")
+    assert "team" in orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=400, json={"team": "none"})["fields"]
+    assert orla.ask(f"{CAMPAIGN}/teams-let-in/alpha/remove", "POST")["teams"] == []
+    program("ada").ask(f"{API}/campaigns/harbour", status=404)
+
+
+@pytest.mark.usefixtures("runs")
+def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
+    orla.ask(CAMPAIGN, "POST", json={"title": "Harbours"})
+    whole = orla.ask(f"{CAMPAIGN}/trail")
+    assert whole["rows"][0]["did"] == "changed"
+    assert whole["rows"][0]["who"] == "orla"
+    assert whole["paging"] == {"page": 1, "pages": 1, "rows": len(whole["rows"])}
+    submitted = orla.ask(f"{CAMPAIGN}/trail?subject=submission")["rows"]
+    assert {row["did"] for row in submitted} == {"submitted"}
+    assert len(submitted) == 2
+    assert orla.ask(f"{CAMPAIGN}/trail?until=2020-01-01")["rows"] == []
+    for wrong in ("subject=weather", "since=yesterday", "person=ada", "number=x", "page=0", "page=x", "who=ada"):
+        orla.ask(f"{CAMPAIGN}/trail?{wrong}", status=400)
+
+
+def test_admins_say_who_may_make_campaigns(world: World, program: Callable[..., Program]) -> None:
+    with world.database.write() as session:
+        people.set_admin(session, CONSOLE, session.get_one(User, world.users["ben"].id), is_admin=True)
+    admin, founders = program("ben", Scope.ORGANISE), f"{API}/organise/founders"
+    assert [one["name"] for one in admin.ask(founders, "POST", json={"name": "eve"})] == ["eve"]
+    assert admin.ask(f"{founders}/remove", "POST", json={"name": "eve"}) == []
+    for token in (program("ben", Scope.SUBMIT), program("orla", Scope.ORGANISE)):
+        refused: Any = token.send(founders, "POST", json={"name": "eve"})
+        assert refused.status_code in {403, 404}
+    assert admin.ask(founders) == []
+
+
+def test_a_team_is_told_what_a_decision_would_change_and_gets_its_file(
+    runs: dict[str, int], program: Callable[..., Program]
+) -> None:
+    own = f"{API}/submissions/{runs['alpha']}"
+    ada, eve = program("ada"), program("eve")
+    with ada.send(f"{own}/file") as file:
+        assert file.data == RUN.encode()
+    eve.ask(f"{own}/file", status=404)  # on no board yet
+    assert ada.ask(f"{own}/effect?act=withdraw")["changes"] == []  # nor stands it yet
+    eve.ask(f"{own}/effect", status=404)
+    ada.ask(f"{own}/effect?act=delete", status=400)

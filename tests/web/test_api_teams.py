@@ -1,0 +1,120 @@
+"""A participant's teams and systems through the API: the services of the pages, for tokens that may."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.rules.scopes import Scope
+from tests.web.conftest import World
+from tests.web.test_api import API, Program, program
+
+__all__ = ["program"]  # the fixture
+
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services
+ALPHA = f"{API}/teams/alpha"
+
+
+@pytest.fixture
+def ada(program: Callable[..., Program]) -> Program:
+    """Of the owner of Alpha."""
+    return program("ada", Scope.MANAGE, Scope.SUBMIT)
+
+
+@pytest.fixture
+def eve(program: Callable[..., Program]) -> Program:
+    """Of somebody who is in another team."""
+    return program("eve", Scope.MANAGE, Scope.SUBMIT)
+
+
+def test_a_team_is_made_found_asked_and_joined(ada: Program, eve: Program) -> None:
+    made = eve.ask(f"{API}/teams", "POST", status=201, json={"name": "Delta", "description": "We try"})
+    assert (made["slug"], made["is_owner"], [one["name"] for one in made["members"]]) == ("delta", True, ["eve"])
+    assert ada.ask(f"{API}/teams?words=try") == []  # it does not want to be found
+    delta = f"{API}/teams/delta"
+    assert eve.ask(f"{delta}/settings", "POST", json={"is_listed": True})["description"] == "We try"
+    assert [one["slug"] for one in ada.ask(f"{API}/teams?words=try")] == ["delta"]
+    assert ada.ask(f"{delta}/requests")["asked"] is False
+    assert ada.ask(f"{delta}/requests", "POST", json={"text": "me too"}) == {"asked": True, "waiting": []}
+    waiting = eve.ask(f"{delta}/requests")["waiting"]
+    assert [(one["name"], one["text"]) for one in waiting] == [("ada", "me too")]
+    assert eve.ask(f"{delta}/requests/{waiting[0]['id']}/accept", "POST")["waiting"] == []
+    members = ada.ask(delta)["members"]
+    assert [(one["name"], one["role"]) for one in members] == [("eve", "owner"), ("ada", "member")]
+    member = f"{delta}/members/{members[1]['user_id']}"
+    assert eve.ask(f"{member}/role", "POST", json={"role": "owner"})["members"][1]["role"] == "owner"
+    left = eve.ask(f"{delta}/leave", "POST")
+    assert (left["is_member"], left["members"], left["size"]) == (False, [], 1)
+
+
+def test_a_request_is_taken_back_or_refused(ada: Program, eve: Program) -> None:
+    ada.ask(f"{ALPHA}/settings", "POST", json={"is_listed": True})
+    eve.ask(f"{ALPHA}/requests", "POST", json={})
+    assert eve.ask(f"{ALPHA}/requests/back", "POST")["asked"] is False
+    eve.ask(f"{ALPHA}/requests/back", "POST", status=409)
+    eve.ask(f"{ALPHA}/requests", "POST", json={})
+    [asked] = ada.ask(f"{ALPHA}/requests")["waiting"]
+    eve.ask(f"{ALPHA}/requests/{asked['id']}/accept", "POST", status=403)
+    ada.ask(f"{ALPHA}/requests/{asked['id']}/refuse", "POST")
+    assert not eve.ask(ALPHA)["is_member"]
+    eve.ask(f"{ALPHA}/requests", "POST", status=409, json={})
+
+
+def test_an_invitation_lets_one_person_in(ada: Program, eve: Program) -> None:
+    made = ada.ask(f"{ALPHA}/invitations", "POST", status=201, json={"days": 3})
+    assert made["address"].endswith(f"/join/{made['token']}")
+    [listed] = ada.ask(f"{ALPHA}/invitations")
+    assert made["token"] not in str(listed)
+    assert eve.ask(f"{ALPHA}/invitations") == []
+    assert eve.ask(f"{API}/teams/join", "POST", json={"token": made["token"]})["is_member"]
+    eve.ask(f"{API}/teams/join", "POST", status=409, json={"token": made["token"]})
+    other = ada.ask(f"{ALPHA}/invitations", "POST", status=201, json={})
+    [listed] = ada.ask(f"{ALPHA}/invitations")
+    eve.ask(f"{ALPHA}/invitations/{listed['id']}/revoke", "POST", status=403)
+    assert ada.ask(f"{ALPHA}/invitations/{listed['id']}/revoke", "POST") == []
+    eve.ask(f"{API}/teams/join", "POST", status=409, json={"token": other["token"]})
+    member = next(one["user_id"] for one in ada.ask(ALPHA)["members"] if one["name"] == "eve")
+    assert "eve" not in [one["name"] for one in ada.ask(f"{ALPHA}/members/{member}/remove", "POST")["members"]]
+
+
+def test_a_system_is_made_and_described_by_its_team(ada: Program, eve: Program) -> None:
+    new = {"name": "Finder", "kind": "manual", "code_url": "https://example.org/finder"}
+    made = ada.ask(f"{ALPHA}/systems", "POST", status=201, json=new)
+    assert (made["slug"], made["kind"], made["code_url"]) == ("finder", "manual", "https://example.org/finder")
+    said = ada.ask(f"{ALPHA}/systems/finder", "POST", json={"description": "It finds"})
+    assert (said["description"], said["code_url"]) == ("It finds", "https://example.org/finder")
+    eve.ask(f"{ALPHA}/systems", "POST", status=403, json={"name": "Hers"})
+    eve.ask(f"{ALPHA}/systems/finder", "POST", status=404, json={"description": "Bad"})  # it is on no board yet
+    assert ada.ask(f"{ALPHA}/systems/finder")["description"] == "It finds"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (f"{API}/teams", {}, "name"),
+        (f"{API}/teams", {"name": "Alpha"}, "name"),
+        (f"{API}/teams", {"name": "x" * 999}, "name"),
+        (f"{ALPHA}/settings", {"is_listed": "perhaps"}, "is_listed"),
+        (f"{ALPHA}/settings", {"name": "Other"}, "name"),
+        (f"{ALPHA}/invitations", {"days": 1000}, "days"),
+        (f"{ALPHA}/members/1/role", {"role": "queen"}, "role"),
+        (f"{ALPHA}/systems", {"name": "Searcher"}, "name"),
+        (f"{ALPHA}/systems/searcher", {"code_url": "javascript:alert(1)"}, "code_url"),
+        (f"{ALPHA}/systems/searcher", {"kind": "baseline"}, "kind"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
+    ada: Program, path: str, body: dict[str, Any], field: str
+) -> None:
+    before = ada.ask(ALPHA), ada.ask(f"{ALPHA}/settings"), ada.ask(f"{ALPHA}/invitations")
+    said = ada.ask(path, "POST", status=400, json=body)
+    assert field in said["fields"], said
+    assert (ada.ask(ALPHA), ada.ask(f"{ALPHA}/settings"), ada.ask(f"{ALPHA}/invitations")) == before
+
+
+def test_a_token_that_only_submits_changes_no_team(program: Callable[..., Program], world: World) -> None:
+    """Whoever is let in stays when the token is revoked."""
+    script = program("ada", Scope.SUBMIT)
+    for path in ("invitations", "leave", "settings"):
+        assert "may not manage" in script.ask(f"{ALPHA}/{path}", "POST", status=403, json={})["detail"]
+    assert script.ask(f"{ALPHA}/invitations") == []
