@@ -9,9 +9,10 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import OneOf, Whole
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
+from leaderboard.reads import accounts
 from leaderboard.reads.listings import list_accounts
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import addresses, closing, passwords, people, tokens
+from leaderboard.services import addresses, closing, identities, passwords, people, tokens
 from leaderboard.services.events import present
 
 __all__ = ["user"]
@@ -122,6 +123,34 @@ def founder(name: str, revoke: bool) -> None:
     click.echo(f"{found.name} may {'no longer make' if revoke else 'make'} campaigns")
 
 
+@user.command("identities")
+@click.argument("name")
+@click.option("--remove", "removed", type=Whole(1), metavar="NUMBER", help="Take this one away: it logs in no more.")
+def show_identities(name: str, removed: int | None) -> None:
+    """List the accounts elsewhere (OpenID Connect) that log in to an account, or take one away.
+
+    \b
+    leaderboard user identities ada
+    leaderboard user identities ada --remove 3
+    """
+    if removed is not None:
+        with writing() as session:
+            identities.unlink_identity(session, CONSOLE, people.find_user(session, name), removed)
+    with reading() as session:
+        found = accounts.identities_of(session, people.find_user(session, name).id)
+    rows = [
+        (
+            one.id,
+            one.issuer,
+            one.subject,
+            f"{one.created_at:%Y-%m-%d}",
+            f"{one.last_used_at:%Y-%m-%d}" if one.last_used_at else "never",
+        )
+        for one in found
+    ]
+    print_table(("number", "provider", "known there as", "since", "last used"), rows, f"nothing else logs in to {name}")
+
+
 @user.command("list")
 def list_users() -> None:
     """List the accounts.
@@ -146,7 +175,9 @@ def list_users() -> None:
 @user.command()
 @click.argument("name")
 @click.option("--for", "purpose", required=True, help="What the token is for; its owner tells it by this.")
-@click.option("--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit or organise; every token reads.")
+@click.option(
+    "--scope", "scopes", multiple=True, type=OneOf(Scope), help="submit, manage or organise; every token reads."
+)
 @click.option("--days", type=Whole(1, tokens.LONGEST_DAYS), help="When it ends (default: when it is revoked).")
 def token(name: str, purpose: str, scopes: tuple[Scope, ...], days: int | None) -> None:
     """Make an API token of an account and print it, this once.

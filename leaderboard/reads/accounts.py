@@ -21,6 +21,7 @@ __all__ = [
     "OpenSession",
     "OwnTeam",
     "account",
+    "identities_of",
     "needed_by",
     "open_invitations",
     "open_session",
@@ -102,7 +103,7 @@ def account(session: Session, actor: Actor) -> Account:
         created_at=user.created_at,
         teams=_teams(session, user.id),
         runs=own_runs(session, actor, actor.teams, limit=LATEST),
-        identities=_identities(session, user.id),
+        identities=identities_of(session, user.id),
     )
 
 
@@ -165,7 +166,8 @@ def sessions_open(
     )
 
 
-def _identities(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:
+def identities_of(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:
+    """The accounts elsewhere that log in to this one, the oldest first."""
     rows = session.execute(
         sa.select(Identity.id, Identity.issuer, Identity.subject, Identity.created_at, Identity.last_used_at)
         .where(Identity.user_id == user_id)

@@ -64,10 +64,10 @@ def unlink_identity(session: Session, actor: Actor, user: User, identity_id: int
     locked(session, User, user.id)
     identity = session.get(Identity, identity_id)
     if identity is None or identity.user_id != user.id:
-        raise NotFound
+        raise NotFound(f"no identity {identity_id} logs in to {user.name}")
     others = sa.select(Identity.id).where(Identity.user_id == user.id, Identity.id != identity_id)
     if user.password_hash is None and session.scalar(others) is None:
-        raise Conflict("Nothing else would open your account: set a password first.")
+        raise Conflict(f"Nothing else would open the account {user.name}: set a password first.")
     session.delete(identity)
     record(session, actor, "unlink identity", user, issuer=identity.issuer)
 

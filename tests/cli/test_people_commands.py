@@ -1,6 +1,7 @@
 """`leaderboard db`, `user` and `team`."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import click.testing
 import pytest
 
 from leaderboard.cli import leaderboard
+from leaderboard.db import Database
+from leaderboard.services import identities, people
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
@@ -123,6 +126,25 @@ def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
     assert "there is a team 'Team Alder'" in refused("team", "add", "team  ALDER")
     assert refused("team", "add", "Other", "--slug", "Not A Slug").startswith("--slug: ")
     assert "did you mean team-alder?" in refused("team", "member", "add", "team-adler", "ada")
+
+
+def test_what_logs_in_to_an_account_is_listed_and_taken_away(
+    database_url: str, ok: Says, refused: Says, command: Callable[..., Any], quick_hashes: None
+) -> None:
+    with closing(Database.connect(database_url)) as database, database.write() as session:
+        identities.register_with(session, people.new_account("ada", None, None), "https://provider.example", "0000-1")
+    listed = ok("user", "identities", "ada")
+    assert "https://provider.example" in listed
+    assert "0000-1" in listed
+    assert "never" in listed
+    number = listed.splitlines()[1].split()[0]
+    assert "set a password first" in refused("user", "identities", "ada", "--remove", number)
+    assert "no identity 9999 logs in to ada" in refused("user", "identities", "ada", "--remove", "9999")
+    assert ok("user", "identities", "ada") == listed
+    ok("user", "password", "ada", "--password-stdin", text=PASSWORD)
+    gone = command("user", "identities", "ada", "--remove", number)
+    assert (gone.status, gone.out, gone.err) == (0, "", "nothing else logs in to ada\n")
+    assert "there is no account 'zoe'" in refused("user", "identities", "zoe")
 
 
 def test_a_token_is_made_for_an_account_and_printed_once(ok: Says, refused: Says) -> None:
