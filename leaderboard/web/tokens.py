@@ -27,6 +27,7 @@ class TokenForm(Form):
         render_kw={"autocomplete": "off"},
     )
     submit_runs = BooleanField("Submit runs, choose which one stands, withdraw them")
+    manage = BooleanField("Manage teams: make and join them, and say who is in those that I own")
     organise = BooleanField("Organise: see and do what I may as an organiser")
     days = RadioField("Lasts", default="90")
 
@@ -38,7 +39,7 @@ def new() -> ResponseReturnValue:
     form.days.choices = LASTS
     if not form.validate_on_submit():
         return form_page("account/new_token.html", form)
-    asked = {Scope.SUBMIT: form.submit_runs.data, Scope.ORGANISE: form.organise.data}
+    asked = {Scope.SUBMIT: form.submit_runs.data, Scope.MANAGE: form.manage.data, Scope.ORGANISE: form.organise.data}
     scopes = [scope for scope, wanted in asked.items() if wanted]
     days = None if form.days.data == FOREVER else int(form.days.data)
     try:

@@ -143,6 +143,7 @@ class Places:
         self._add(("submission", "query"), [*of_runs, (1, "nowhere"), (9999, "q1")])
         self._add(("campaign", "member"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
         self._add(("campaign", "team_id"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
+        self._add(("campaign", "team_id", "other_id"), [(campaigns[0][0], 1, 2), (campaigns[0][0], 1, 9999)])
         self._add(("campaign", "system_id"), [(campaigns[0][0], 1), (campaigns[0][0], 9999)])
         self._add(("campaign", "team"), [(campaigns[0][0], teams[0][0]), (campaigns[0][0], "nobody")])
         self._add(("team",), [*teams, ("nobody",)])

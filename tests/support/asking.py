@@ -46,12 +46,15 @@ def set_up(app: Flask) -> tuple[str, dict[str, Any]]:
         evaluation = session.get_one(Evaluation, made.evaluations["2026"])
         submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="terms", label="Terms"))
         submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
+        current = made.current_set().id
         orla = people.create_user(session, CONSOLE, new_account("orla"))
         campaigns.add_organiser(session, CONSOLE, session.scalars(sa.select(Campaign)).one(), orla)
         token = tokens.make_token(session, CONSOLE, orla, "trial", Scope, days=None, now=present())
     return token, {
         "campaign": "news", "evaluation": "2026", "query": "q1", "submission": run, "team": "birches",
-        "system": "birch", "name": "AP", "key": "terms",
+        "system": "birch", "name": "AP", "key": "terms", "scoring_set": current, "before": current, "after": current,
+        "system_id": made.systems["Birch"], "team_id": made.teams["Birches"], "other_id": made.teams["Birches"],
+        "member": orla.id,
     }  # fmt: skip
 
 

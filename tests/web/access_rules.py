@@ -116,6 +116,8 @@ ORGANISERS = (403, 403, 403, 200)
 NOBODY = (404, 404, 404, 404)
 ASKED = (302, 403, 200, 200)  # what only its team and organisers may do to a run that all see
 ROOM_OF_RUN = (302, 404, 200, 200)  # of one that others don't see
+ASKED_API, ROOM_OF_RUN_API = (401, 403, 200, 200), (401, 404, 200, 200)  # the same for programs
+NOT_HERE = (401, 404, 404, 404)  # the room of another campaign
 ELSEWHERE = (302, 404, 404, 404)  # the room of another campaign
 TO_ORGANISERS = (404, 404, 404, 200)
 BESIDE = (404, 404, 404, 200)  # by another source of judgments: not there for whoever may not see single queries
@@ -159,7 +161,10 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page("/campaigns/news/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC), AS_THE_PAGE),
     ),
     "judgments.index": (Page("/campaigns/news/2026/judgments", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),),
-    "judgments.qrels": (Page("/campaigns/news/2026/judgments.txt", ORGANISERS, {"closed": PUBLIC}),),
+    **{
+        f"judgments.{view}": (Page(f"/campaigns/news/2026/{file}.txt", ORGANISERS, {"closed": PUBLIC}),)
+        for view, file in (("qrels", "judgments"), ("known", "known"), ("subtopics", "subtopics"))
+    },
     "judgments.documents": (
         Page("/campaigns/news/2026/judgments/q1", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),
         Page("/campaigns/news/2026/judgments/sekretquery", ORGANISERS, {"closed": PUBLIC}, AS_THE_PAGE),
@@ -347,6 +352,65 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(f"{API}/campaigns/news/evaluations/2026/queries/sekretquery", ORGANISERS, HIDDEN),
         Page(f"{API}/campaigns/news/evaluations/2026/queries/none", NO_SUCH_QUERY, dict.fromkeys(DETAILS_OPEN, NOBODY)),
     ),
+    "api.query_rows": (Page(f"{API}/campaigns/news/evaluations/2026/queries.tsv", PUBLIC),),
+    "api.list_boards": (Page(f"{API}/campaigns/news/evaluations/2026/boards", PUBLIC),),
+    "api.old_board": (
+        Page(f"{API}/campaigns/news/evaluations/2026/boards/{{current_set}}", PUBLIC),
+        Page(
+            f"{API}/campaigns/news/evaluations/2026/boards/{{beside_set}}",
+            BESIDE,
+            dict.fromkeys(DETAILS_OPEN, PUBLIC),
+        ),
+        Page(f"{API}/campaigns/news/evaluations/2025/boards/{{current_set}}", NOBODY),
+    ),
+    "api.what_moved": (
+        Page(
+            f"{API}/campaigns/news/evaluations/2026/boards/{{current_set}}/to/{{beside_set}}",
+            BESIDE,
+            dict.fromkeys(DETAILS_OPEN, PUBLIC),
+        ),
+        Page(f"{API}/campaigns/news/evaluations/2026/boards/{{current_set}}/to/{{current_set}}", PUBLIC),
+    ),
+    "api.list_sources": (
+        Page(f"{API}/campaigns/news/evaluations/2026/sources", ORGANISERS, dict.fromkeys(DETAILS_OPEN, PUBLIC)),
+    ),
+    "api.published_judgments": (
+        Page(f"{API}/campaigns/news/evaluations/2026/judgments", ORGANISERS, {"closed": PUBLIC}),
+    ),
+    **{
+        f"api.{name}": (Page(f"{API}/campaigns/news/evaluations/2026/{file}.txt", ORGANISERS, {"closed": PUBLIC}),)
+        for name, file in (
+            ("qrels", "judgments"),
+            ("known_documents", "known"),
+            ("subtopic_judgments", "subtopics"),
+        )
+    },
+    "api.judged_documents": (
+        Page(f"{API}/campaigns/news/evaluations/2026/judgments/q1", ORGANISERS, {"closed": PUBLIC}),
+        Page(f"{API}/campaigns/news/evaluations/2026/judgments/sekretquery", ORGANISERS, {"closed": PUBLIC}),
+        Page(f"{API}/campaigns/news/evaluations/2026/judgments/none", NO_SUCH_QUERY, {"closed": NOBODY}),
+    ),
+    "api.run_bytes": (  # nothing stands in the store of this world
+        Page(f"{API}/submissions/{{run}}/file", (401, 403, 503, 503), {"results closed": (401, 404, 503, 503)}),
+    ),
+    "api.effect": (Page(f"{API}/submissions/{{run}}/effect", ASKED_API, {"results closed": ROOM_OF_RUN_API}),),
+    "api.find_teams": (Page(f"{API}/teams", TOKENS), Page(f"{API}/teams?words=sekret", TOKENS)),
+    "api.team_settings": (Page(f"{API}/teams/sekretwoods/settings", (401, 404, 200, 404), told=frozenset({"team"})),),
+    "api.list_requests": (Page(f"{API}/teams/sekretwoods/requests", TOKENS),),
+    "api.list_invitations": (Page(f"{API}/teams/sekretwoods/invitations", TOKENS),),
+    "api.list_systems": (Page(f"{API}/organise/campaigns/news/systems", ORGANISED),),
+    "api.organised_system": (
+        Page(f"{API}/organise/campaigns/news/systems/{{system}}", ORGANISED),
+        Page(f"{API}/organise/campaigns/elsewhere/systems/{{system}}", NOT_HERE),
+    ),
+    "api.list_teams": (Page(f"{API}/organise/campaigns/news/teams", ORGANISED),),
+    "api.preview_merge": (
+        Page(f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", ORGANISED),
+        Page(f"{API}/organise/campaigns/elsewhere/teams/{{team}}/into/{{other_team}}", NOT_HERE),
+    ),
+    "api.list_organisers": (Page(f"{API}/organise/campaigns/news/organisers", ORGANISED, told=frozenset({"team"})),),
+    "api.list_founders": (Page(f"{API}/organise/founders", ORGANISED, only_admins=True),),
+    "api.trail": (Page(f"{API}/organise/campaigns/news/trail", ORGANISED),),
     "api.may_submit": (Page(f"{API}/campaigns/news/evaluations/2026/submitting", TOKENS),),
     "api.submission": (
         Page(f"{API}/submissions/{{run}}", PUBLIC, {"results closed": ONLY_INSIDE}),
@@ -523,6 +587,41 @@ FORMS: dict[str, Form] = {
     ),
     "api.restore_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/restore", NOT_ORGANISED),
     "api.retry_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/retry", NOT_ORGANISED),
+    "api.make_team": Form(f"{API}/teams", LOG_IN_FIRST),
+    "api.join_team": Form(f"{API}/teams/join", LOG_IN_FIRST),
+    "api.change_team": Form(f"{API}/teams/sekretwoods/settings", {**_refused(404, *TEAM), "member of the team": 403}),
+    "api.ask_to_join": Form(f"{API}/teams/sekretwoods/requests", _refused(409)),  # it takes none
+    "api.take_request_back": Form(f"{API}/teams/sekretwoods/requests/back", _refused(409)),
+    **{
+        f"api.{act}_request": Form(
+            f"{API}/teams/sekretwoods/requests/999999/{act}", {**OWNERS, "owner of the team": 404, "admin": 404}
+        )
+        for act in ("accept", "refuse")
+    },
+    "api.invite": Form(f"{API}/teams/sekretwoods/invitations", OWNERS),
+    "api.revoke_invitation": Form(f"{API}/teams/sekretwoods/invitations/{{invitation}}/revoke", OWNERS),
+    "api.leave_team": Form(f"{API}/teams/sekretwoods/leave", _refused(404, *TEAM)),
+    "api.remove_member": Form(f"{API}/teams/sekretwoods/members/{{member}}/remove", OWNERS),
+    "api.change_role": Form(f"{API}/teams/sekretwoods/members/{{member}}/role", OWNERS, fields={"role": "member"}),
+    "api.make_system": Form(f"{API}/teams/sekretwoods/systems", _refused(403, *TEAM), fields={"name": "Another one"}),
+    "api.describe_system": Form(
+        f"{API}/teams/sekretwoods/systems/sekretalder",
+        _refused(403, *INSIDE),
+        dict.fromkeys(("results closed", "anonymous", *KNOWN), _refused(404, *INSIDE)),
+    ),
+    "api.change_organised_system": Form(f"{API}/organise/campaigns/news/systems/{{system}}", NOT_ORGANISED),
+    "api.rename_team": Form(
+        f"{API}/organise/campaigns/news/teams/{{team}}", NOT_ORGANISED, fields={"name": "Sekretwoods too"}
+    ),
+    "api.merge_team": Form(
+        f"{API}/organise/campaigns/news/teams/{{team}}/into/{{other_team}}", NOT_ORGANISED, fields={"seen": ""}
+    ),
+    "api.add_organiser": Form(f"{API}/organise/campaigns/news/organisers", NOT_ORGANISED, fields={"name": "Sekretada"}),
+    "api.remove_organiser": Form(f"{API}/organise/campaigns/news/organisers/{{member}}/remove", NOT_ORGANISED),
+    "api.let_team_in": Form(f"{API}/organise/campaigns/news/teams-let-in", NOT_ORGANISED, fields={"team": "meadow"}),
+    "api.let_team_out": Form(f"{API}/organise/campaigns/news/teams-let-in/sekretwoods/remove", NOT_ORGANISED),
+    "api.add_founder": Form(f"{API}/organise/founders", ONLY_ADMINS, fields={"name": "Nora"}),
+    "api.remove_founder": Form(f"{API}/organise/founders/remove", ONLY_ADMINS, fields={"name": "Nora"}),
     "tokens.new": Form("/account/tokens/new", LOG_IN_FIRST),
     "tokens.revoke": Form("/account/tokens/{api_token}/revoke", _refused(404, "owner of the team", "admin")),
     "teams.new": Form("/account/teams/new", LOG_IN_FIRST),

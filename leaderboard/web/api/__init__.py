@@ -5,14 +5,20 @@ An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoin
 
 from flask import Blueprint
 
-from leaderboard.web.api import bearer, document, endpoints, reading, submitting
-from leaderboard.web.api.organising import archives, campaigns, evaluations, forms, judgments, queries, runs
+from leaderboard.web.api import bearer, document, endpoints, published, reading, runs, stood, submitting, systems, teams
+from leaderboard.web.api.organising import archives, campaigns, evaluations, forms, judgments, people, queries, trail
+from leaderboard.web.api.organising import runs as all_runs
+from leaderboard.web.api.organising import systems as all_systems
+from leaderboard.web.api.organising import teams as all_teams
 from leaderboard.web.security import csrf
 
 __all__ = ["blueprint"]
 
 # Imported: each adds its endpoints.
-MODULES = (reading, submitting, campaigns, evaluations, forms, queries, judgments, runs, archives)
+MODULES = (
+    reading, stood, published, submitting, runs, teams, systems,
+    campaigns, evaluations, forms, queries, judgments, all_runs, all_systems, all_teams, people, trail, archives,
+)  # fmt: skip
 
 blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
 blueprint.before_request(bearer.identify)

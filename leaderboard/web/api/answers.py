@@ -21,14 +21,18 @@ from leaderboard.reads.boards import BoardPage, BoardRow, BoardStatistics
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, SystemLabel
 from leaderboard.reads.headings import EvaluationHeading
+from leaderboard.reads.judgments import JudgedDocuments, PublishedPage
+from leaderboard.reads.moved import MovedSystem, Orders, SourceRow
 from leaderboard.reads.organising.judgment_file import JudgmentChanges
 from leaderboard.reads.organising.query_file import OrganisedQueries, QueryChanges
 from leaderboard.reads.organising.submissions import SubmissionList
+from leaderboard.reads.organising.teams import Merging
 from leaderboard.reads.progress import Line, Period
 from leaderboard.reads.queries import QueryListPage
 from leaderboard.reads.ranked_lists import RankedListPage
 from leaderboard.reads.results import SubmissionResults
 from leaderboard.reads.standing_effects import Effect
+from leaderboard.reads.stood import StoodSet
 from leaderboard.reads.systems import SystemPage
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import ScoringSettings
@@ -50,6 +54,8 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     RankedListPage: frozenset({"paging"}),
     OrganisedQueries: frozenset({"paging"}),
     SubmissionList: frozenset({"paging"}),
+    PublishedPage: frozenset({"paging"}),
+    JudgedDocuments: frozenset({"paging"}),
     SubmissionResults: frozenset({"sort", "shown", "paging"}),
     ScoringSettings: frozenset({"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"}),
 }
@@ -62,6 +68,11 @@ ADDED: dict[type, Mapping[str, Any]] = {
     QueryChanges: {"is_nothing": bool},
     JudgmentChanges: {"is_nothing": bool, "state": str},
     Effect: {"seen": str},
+    Merging: {"seen": str},
+    StoodSet: {"words": str},
+    Orders: {"pairs": int},
+    MovedSystem: {"places": int | None, "difference": float | None},
+    SourceRow: {"spread": int | None},
 }
 # Bounds that may be infinite, which JSON can't say.
 UNBOUNDED: dict[type, frozenset[str]] = {Column: frozenset({"lowest", "highest"})}

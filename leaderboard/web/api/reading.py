@@ -1,7 +1,9 @@
 """What pages show, for programs: each endpoint is one read, by the same rule of who sees what."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from flask import Response
 
 from leaderboard.errors import NotFound, UnknownMeasure
 from leaderboard.metrics import families, parse
@@ -23,6 +25,8 @@ from leaderboard.reads import (
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import actor, read, reading, store
+
+__all__ = ["EVALUATION", "with_answer"]
 
 EVALUATION = "/campaigns/<campaign>/evaluations/<evaluation>"
 
@@ -71,11 +75,19 @@ def board(
     tag: str | None = None,
     show: str | None = None,
     sort: str | None = None,
+    answer: str | None = None,
 ) -> boards.BoardPage:
     """The board of an evaluation. measure: to rank by; tag: only queries with it; show: primary, best, latest or all
-    runs of each system; sort: a column, with - before it the other way round.
+    runs of each system; sort: a column, with - before it the other way round; answer: only runs with this answer to a
+    field of the form, as KEY:ANSWER, with the ranks that they have among all.
     """
-    return read(boards.board, campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort)
+    found = read(boards.board, campaign, evaluation, measure=measure, tag=tag, show=show, sort=sort, answer=answer)
+    return with_answer(found)
+
+
+def with_answer(page: boards.BoardPage) -> boards.BoardPage:
+    """The board with the rows that pass its filter by answers, as its page lists them."""
+    return replace(page, rows=page.listed)
 
 
 @get(f"{EVALUATION}/queries")
@@ -84,6 +96,13 @@ def list_queries(
 ) -> queries.QueryListPage:
     """All queries of an evaluation. Where single queries are open, with median, best and worst value of the systems."""
     return read(queries.query_list, campaign, evaluation, measure=measure, tag=tag, sort=sort, page=None)
+
+
+@get(f"{EVALUATION}/queries.tsv", file="text/plain")
+def query_rows(campaign: str, evaluation: str) -> Response:
+    """All queries that you may know of, as a file: id, text and tags, as `leaderboard score --queries` reads them."""
+    page = read(queries.query_list, campaign, evaluation, page=None)
+    return Response(page.as_file, content_type="text/plain; charset=utf-8")
 
 
 @get(f"{EVALUATION}/queries/<path:query>")

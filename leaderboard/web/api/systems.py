@@ -1,24 +1,20 @@
 """A team's systems: made, and described by their team."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 
 from msgspec import UNSET, UnsetType
 
 from leaderboard.access import require
 from leaderboard.lookup import find_system, find_team
-from leaderboard.models import System
 from leaderboard.reads import systems as reads
 from leaderboard.reads.teams import team_page
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import post
-from leaderboard.web.api.organising import given
+from leaderboard.web.api.organising.systems import changed
 from leaderboard.web.context import actor, read, writing
-
-__all__ = ["changed"]
 
 SYSTEMS = "/teams/<team>/systems"
 
@@ -50,9 +46,3 @@ def describe_system(team: str, system: str, body: SystemWords) -> reads.SystemPa
         found = find_system(session, team, system)
         systems.change_system(session, actor(), found, changed(found, body))
     return read(reads.system, team, system)
-
-
-def changed(system: System, changes: Any) -> NewSystem:
-    """What is said of a system, with what these changes give."""
-    said = NewSystem(system.name, system.kind, system.description, system.code_url, system.paper_url)
-    return replace(said, **given(changes))

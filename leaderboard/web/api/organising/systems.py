@@ -1,6 +1,7 @@
 """The systems of a campaign: what kind each is, its description and links."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from msgspec import UNSET, UnsetType
 
@@ -9,10 +10,12 @@ from leaderboard.reads.organising import systems as reads
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems
+from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN
-from leaderboard.web.api.systems import changed
+from leaderboard.web.api.organising import CAMPAIGN, given
 from leaderboard.web.context import actor, read, writing
+
+__all__ = ["changed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,3 +48,9 @@ def change_organised_system(campaign: str, system_id: int, body: SystemChanges) 
         found = session.get_one(System, system_id)
         systems.change_system(session, actor(), found, changed(found, body))
     return read(reads.organised_system, campaign, system_id)
+
+
+def changed(system: System, changes: Any) -> NewSystem:
+    """What is said of a system, with what these changes give."""
+    said = NewSystem(system.name, system.kind, system.description, system.code_url, system.paper_url)
+    return replace(said, **given(changes))
