@@ -12,6 +12,7 @@ from statistics import median, median_low
 from bench.loads import Load, judged_deeper, make_loads, shortened
 from bench.measuring import ROOT, Cost, measure
 from bench.rank_sets import BOARDS, QUERIES, RANKERS
+from bench.scoring import scoring
 from bench.searching import SEARCHERS
 
 SHARED = Path(os.environ.get("LEADERBOARD_SHARED") or Path(__file__).resolve().parents[2] / "shared")
@@ -33,14 +34,21 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=6980, help="queries of the load (6980)")
     parser.add_argument("--depth", type=int, default=1000, help="lines of each query (1000)")
     parser.add_argument("--documents", type=int, default=SEARCHED, help=f"documents that are searched ({SEARCHED})")
+    parser.add_argument("--runs", type=int, default=500, help="real runs that are submitted and scored at once (500)")
+    parser.add_argument("--scoring", action="store_true", help="only the table of scoring at the limit")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
-        bench(folder, arguments.repeat, arguments.queries, arguments.depth, arguments.documents)
+        bench(
+            folder, arguments.repeat, arguments.queries, arguments.depth, arguments.documents, arguments.runs,
+            only_scoring=arguments.scoring,
+        )  # fmt: skip
 
 
-def bench(folder: Path, repeat: int, queries: int, depth: int, documents: int) -> None:
-    """Prints all tables. The load is made below `folder`."""
+def bench(
+    folder: Path, repeat: int, queries: int, depth: int, documents: int, runs: int, *, only_scoring: bool = False
+) -> None:
+    """Prints all tables, or that of scoring only. The load is made below `folder`."""
     for package in PACKAGES_OF_OURS:
         compile_dir(ROOT / package, quiet=1)  # as pip does with what it installs
     loads = make_loads(folder.resolve(), MAKER, queries, depth)
@@ -48,6 +56,10 @@ def bench(folder: Path, repeat: int, queries: int, depth: int, documents: int) -
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     print(f"Python {platform.python_version()}, {versions}; {cores} cores")
     print(f"{queries * depth:,} lines, medians of {repeat}\n")
+    scoring(loads["sorted"], queries * depth, SHARED, repeat, runs)
+    if only_scoring:
+        return
+    print()
     whole_processes([loads["sorted"], loads["shuffled"], loads["blanks"]], repeat)
     short_and_imports(loads["short"], repeat)
     growth(loads["sorted"], queries * depth, repeat)

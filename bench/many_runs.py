@@ -4,11 +4,11 @@ Real runs, cut to about a megabyte, are sent again and again under changed tags.
 measuring is what `leaderboard score` leaves over: one process that reads the same files and computes the same measures.
 """
 
-import argparse
 import gzip
+import io
 import os
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
@@ -18,22 +18,26 @@ import sqlalchemy as sa
 from bench.measuring import Cost, side_by_side
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
+from leaderboard.formats import QueryRow, read_judgments
 from leaderboard.lookup import find_evaluation, find_team
 from leaderboard.models import Evaluation, Scoring, Submission
 from leaderboard.rules.states import State
+from leaderboard.services import campaigns, evaluations, judgments, queries, teams
 from leaderboard.services.submissions import submit
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import RunStore
-from trials.installation import ENGINES, migrated_database
+from trials.installation import migrated_database
 
 __all__ = ["ManyRuns", "many_runs"]
 
 COLLECTION = Path("data", "dl-hard")
+QRELS = "qrels.txt"
 RUNS = ("bm25.gz", "bm25_rm3_t5-zs.gz")
 DEPTH = 500  # lines of each of 50 queries: a megabyte
-CAMPAIGN, TEAM = "many", "team-alder"
-MEASURES = "AP nDCG@10 RR@10 P@10 R@1000 AQWV"
-BETA, DOCUMENTS = "20", "8841823"
+CAMPAIGN, TEAM = "many", "Team Alder"
+MEASURES = ("AP", "nDCG@10", "RR@10", "P@10", "R@1000", "AQWV")
+BETA, DOCUMENTS = 20, 8_841_823
+SENT, ALONE, TOGETHER = "sent", "alone", "together"  # evaluations
 MEMORY = Path("/dev/shm")
 REFRESHED = " refreshed in "  # what a worker says of a measure of a board
 
@@ -74,24 +78,23 @@ def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
         memory = MEMORY if MEMORY.is_dir() else None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=memory)))
         url, database = stack.enter_context(migrated_database(engine, folder))
-        source = shared / COLLECTION
-        files = _copies(source, folder, count)
-        here = _Here(url, database, folder)
-        here.make_campaign()
-        here.make_evaluation("sent", source / "qrels.txt", judged=False)
-        for name in ("alone", "together"):
-            here.make_evaluation(name, source / "qrels.txt")
-        setting = ("--measures", MEASURES, "--beta", BETA, "--documents", DOCUMENTS)
-        reading = here.run("score", *files, "--judgments", source / "qrels.txt", *setting)
-        sending = here.run("submit", f"{CAMPAIGN}/sent", *files, "--team", TEAM, "--new-system", "Heron", "--wait", "0")
-        here.submit_each("alone", files)
+        qrels = shared / COLLECTION / QRELS
+        files = _copies(shared / COLLECTION, folder, count)
+        here = _Here(url, database, folder / "store")
+        here.make_campaign(qrels)
+        setting = ("--measures", " ".join(MEASURES), "--beta", BETA, "--documents", DOCUMENTS)
+        reading = here.run("score", *files, "--judgments", qrels, *setting)
+        place = f"{CAMPAIGN}/{SENT}"
+        sending = here.run("submit", place, *files, "--team", "team-alder", "--new-system", "Heron", "--wait", 0)
+        here.submit_each(ALONE, files)
         worker = here.run("worker", "--once")
-        here.submit_each("together", files)
+        here.submit_each(TOGETHER, files)
         here.run("worker", "--once", at_once=2)
         refreshes = worker.output.count(REFRESHED)
-        return ManyRuns(
-            count, reading, sending, worker, refreshes, here.seconds("alone", count), here.seconds("together", count)
-        )
+        alone, together = (here.seconds(name, count) for name in (ALONE, TOGETHER))
+        with redirect_stdout(io.StringIO()):  # of a server that is stopped
+            stack.close()
+        return ManyRuns(count, reading, sending, worker, refreshes, alone, together)
 
 
 def _copies(source: Path, folder: Path, count: int) -> list[Path]:
@@ -112,35 +115,31 @@ def _copies(source: Path, folder: Path, count: int) -> list[Path]:
 class _Here:
     """An installation, and commands on it."""
 
-    def __init__(self, url: str, database: Database, folder: Path) -> None:
-        self._environment = {
-            **os.environ,
-            "LEADERBOARD_DATABASE_URL": url,
-            "LEADERBOARD_STORE_URL": str(folder / "store"),
-        }
+    def __init__(self, url: str, database: Database, store: Path) -> None:
+        self._environment = {**os.environ, "LEADERBOARD_DATABASE_URL": url, "LEADERBOARD_STORE_URL": str(store)}
         self._database = database
-        self._store = RunStore(str(folder / "store"))
-        self._folder = folder
+        self._store = RunStore(str(store))
 
-    def run(self, *arguments: str | Path, at_once: int = 1) -> Cost:
+    def run(self, *arguments: str | float | Path, at_once: int = 1) -> Cost:
         """Runs a command; the cost of the first where there are several at once."""
         command = ["-m", "leaderboard", *map(str, arguments)]
         return side_by_side([command] * at_once, self._environment, logged=True)[0]
 
-    def make_campaign(self) -> None:
-        self.run("campaign", "add", CAMPAIGN, "--title", "Many", "--measures", MEASURES, "--beta", BETA)
-        self.run("team", "add", "Team Alder")
-
-    def make_evaluation(self, name: str, judgments: Path, *, judged: bool = True) -> None:
-        place = f"{CAMPAIGN}/{name}"
-        bounds = ("--documents", DOCUMENTS, "--daily-quota", "none")
-        self.run("evaluation", "add", place, "--title", name, "--period", "2026", "--condition", name, *bounds)
-        queries = self._folder / "queries.tsv"
-        asked = dict.fromkeys(line.split()[0] for line in judgments.read_text().splitlines())
-        queries.write_text("".join(f"{query}\tquery {query}\n" for query in asked))
-        self.run("queries", "import", place, queries)
-        if judged:
-            self.run("judgments", "import", place, judgments)
+    def make_campaign(self, qrels: Path) -> None:
+        """With an evaluation that has no judgments yet, so that its runs wait, and two that have them."""
+        judged = read_judgments(qrels)
+        asked = [QueryRow(query, f"query {query}", ()) for query in judged.queries]
+        with self._database.write() as session:
+            teams.create_team(session, CONSOLE, TEAM)
+            campaign = campaigns.create_campaign(
+                session, CONSOLE, CAMPAIGN, "Many", measures=MEASURES, primary_measure=MEASURES[0], beta=BETA
+            )
+            for name in (SENT, ALONE, TOGETHER):
+                bounds = {"documents": DOCUMENTS, "condition": name, "daily_quota": None}
+                made = evaluations.create_evaluation(session, CONSOLE, campaign, name, name, "2026", **bounds)
+                queries.import_queries(session, CONSOLE, made, asked)
+                if name != SENT:
+                    judgments.import_judgments(session, CONSOLE, made, judged)
 
     def submit_each(self, name: str, files: list[Path]) -> None:
         """Queues each file as the run of a system of its own, so that the board has as many rows."""
@@ -148,7 +147,7 @@ class _Here:
             with file.open("rb") as stream:
                 upload = self._store.receive(stream, file.name)
             with self._database.write() as session:
-                evaluation, team = find_evaluation(session, CONSOLE, CAMPAIGN, name), find_team(session, TEAM)
+                evaluation, team = find_evaluation(session, CONSOLE, CAMPAIGN, name), find_team(session, "team-alder")
                 system = NewSystem(f"{name} {number}")
                 submit(session, CONSOLE, evaluation, team, system=system, upload=upload)
 
@@ -166,18 +165,3 @@ class _Here:
         started = min(started for started, _ in rows if started is not None)
         finished = max(finished for _, finished in rows if finished is not None)
         return (finished - started).total_seconds()
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("engine", choices=ENGINES)
-    parser.add_argument("shared", type=Path)
-    parser.add_argument("count", type=int)
-    arguments = parser.parse_args()
-    found = many_runs(arguments.engine, arguments.shared, arguments.count)
-    each = 1e3 / found.runs
-    print(f"reading and measuring: {found.reading.processor * each:.1f} ms a run")
-    print(f"sending: {found.sending.processor * each:.1f} ms of processor, {found.sending.wall * each:.1f} ms a file")
-    print(f"worker: {found.worker.processor * each:.1f} ms of processor, {found.worker.wall * each:.1f} ms a run")
-    print(f"beyond reading: {found.beyond_reading * 1e3:.1f} ms; {found.refreshes} refreshes")
-    print(f"one worker {found.alone:.2f} s, two {found.together:.2f} s: {found.gain:.2f}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-__all__ = ["ROOT", "Cost", "measure", "side_by_side"]
+__all__ = ["ROOT", "Cost", "measure", "measure_program", "side_by_side"]
 
 ROOT = Path(__file__).resolve().parents[1]
 KIB = 1024
@@ -38,10 +38,18 @@ def measure(arguments: Sequence[str]) -> Cost:
     return cost
 
 
+def measure_program(arguments: Sequence[str], *, quiet: bool = False) -> Cost:
+    """Runs any other program. quiet: its output goes nowhere."""
+    start = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as file:
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL if quiet else file)
+        return _cost(process, start, file)
+
+
 def side_by_side(
     each: Sequence[Sequence[str]], environment: Mapping[str, str] | None = None, *, logged: bool = False
 ) -> list[Cost]:
-    """The same with several processes at once. logged: what they say on standard error is part of their output."""
+    """As `measure`, several processes at once. logged: what they say on standard error is part of their output."""
     with ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile("w+")) for _ in each]
         start = time.perf_counter()
