@@ -14,7 +14,7 @@ from leaderboard.web.security import csrf
 
 __all__ = ["blueprint"]
 
-# Imported: each adds its endpoints.
+# Imported: each adds its endpoints; in the order in which its page lists them.
 MODULES = (
     reading, stood, published, submitting, runs, teams, systems,
     campaigns, evaluations, forms, queries, judgments, all_runs, all_systems, all_teams, people, trail, archives,
@@ -22,6 +22,6 @@ MODULES = (
 
 blueprint = Blueprint("api", __name__, url_prefix=endpoints.PREFIX)
 blueprint.before_request(bearer.identify)
-endpoints.register(blueprint)
+endpoints.register(blueprint, [module.__name__ for module in MODULES])
 blueprint.add_url_rule("/openapi.json", "openapi", document.serve)
 csrf.exempt(blueprint)  # no cookie says who asks here, so no other site can ask in somebody's name
