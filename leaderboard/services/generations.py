@@ -51,13 +51,13 @@ NOWHERE = (
     PersonalUse,
     StagedRun,
 )
-WITH_AN_EVENT = (Board, Score, Scoring)
+WITH_AN_EVENT = (Board, Score, Scoring, User)
 LEFT_OUT = {one.table: one.left_out.keys() for one in GUARDED.values()}  # columns that no page shows either
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.
 UNSEEN = frozenset(
     {"register", "create", "set password", "end sessions", "give address", "confirm address", "set address"}
-    | {"remove address", "choose mail", "link identity", "unlink identity"}
+    | {"remove address", "choose mail", "link identity", "unlink identity", "make token", "revoke token"}
 )
 
 RAISE = sa.text(

@@ -1,13 +1,14 @@
 """What makes the tests quick and changes nothing that they see.
 
-Files lie in memory, a process compiles each template and each statement once, however many sites it makes, and Python
-looks seldom for what it could forget.
+Files lie in memory, a process compiles each template, each route and each statement once, however many sites it makes,
+and Python looks seldom for what it could forget.
 """
 
 import gc
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from sqlalchemy import Engine
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from werkzeug.routing import Rule
 
 __all__ = ["collect_seldom", "compile_once", "keep_files_in_memory"]
 
@@ -80,9 +82,27 @@ class PostgreSQL(OneOfItsKind, PGDialect_psycopg):
     supports_statement_cache = True
 
 
+Builder = Callable[..., tuple[str, str]]  # of addresses: a function of its rule and the parts
+
+
+def _build_rules_once() -> None:
+    """What werkzeug compiles for building addresses is a function of the rule's text alone: most of a site's making."""
+    compiled: dict[tuple[Any, ...], Builder] = {}
+    compile_builder: Callable[[Rule, bool], Builder] = Rule._compile_builder
+
+    def once(self: Rule, append_unknown: bool = True) -> Builder:
+        key = (self.rule, *self._trace, *sorted((self.defaults or {}).items()), append_unknown)
+        if key not in compiled:
+            compiled[key] = compile_builder(self, append_unknown)
+        return compiled[key]
+
+    Rule._compile_builder = once  # type: ignore[method-assign]  # werkzeug has no place to hand it in
+
+
 def compile_once() -> None:
     """For every site and every database of this process from here on."""
     Flask.jinja_options = {"bytecode_cache": Templates()}
+    _build_rules_once()
     registry.register("sqlite", __name__, SQLite.__name__)
     registry.register("postgresql.psycopg", __name__, PostgreSQL.__name__)
 

@@ -1,0 +1,129 @@
+"""What every service changes shows on the next request: each is listed with the generation that it raises.
+
+The services are called one after the other in one world (`changes.py`). Before each, a page that shows what it changes
+is asked for, so that it is kept; afterwards it must be what a site that keeps nothing answers, and another than before.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from leaderboard.models import INSTALLATION
+from leaderboard.services.events import present
+from tests.support.shared import REPOSITORY
+from tests.web.changes import CHANGES, NONE, OF_ALL, OF_CAMPAIGN, Play
+from tests.web.conftest import Reader, World
+
+# Module or function -> why no kept page shows what it writes.
+NOWHERE = {
+    "addresses": "an address is shown to its account alone, on a page that is not kept",
+    "attempts": "how often somebody tried is shown nowhere",
+    "identities": "identities are shown to their account alone; an account that is new is in no team yet",
+    "mail": "mails are sent, and listed for the operator",
+    "quotas": "what is left of a quota stands on the submission form, which is not kept",
+    "resets": "passwords are shown nowhere",
+    "people.authenticate": "a log-in is shown nowhere",
+    "submissions.hold_place": "a place in a quota stands on the submission form, which is not kept",
+    "tokens": "tokens are shown to their account alone, on a page that is not kept",
+    "verification": "what was verified is an event that organisers' rooms show",
+}
+# Module or function that writes nothing.
+READING = {
+    "boards.due", "boards.recomputed", "cloning.next_year", "generations.campaign_of", "guarded", "people.find_user",
+    "queue.unfinished", "scoring_sets.imported", "scoring_sets.live_sets", "scoring_sets.of_its_event",
+    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "submissions.admit", "submissions.locked_run",
+    "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "turns",
+}  # fmt: skip
+# What others use: the generation is raised with what they change.
+WITHIN = {
+    "events.record", "generations.raise_generations", "locking", "queries.copy_queries", "scoring_sets.enqueue",
+    "scoring_sets.make_set", "submission_forms.accept_agreements", "submissions.settle_primary",
+}  # fmt: skip
+
+
+def test_every_service_is_listed_with_the_generation_that_it_raises() -> None:
+    listed = {name for change in CHANGES for name in change.services}
+    missing = [
+        name
+        for name in _services()
+        if not listed.intersection({name}) and not _is_named(name, NOWHERE.keys() | READING | WITHIN)
+    ]
+    assert not missing, (
+        f"{', '.join(missing)}: call it in a change of tests/web/changes.py, which says the generation that "
+        "it raises and a page that shows it; or name it in NOWHERE, READING or WITHIN of tests/web/test_changes_show.py"
+    )
+    assert listed <= set(_services())
+
+
+def _is_named(service: str, names: set[str]) -> bool:
+    return service in names or service.rpartition(".")[0].partition(".")[0] in names
+
+
+def _services() -> list[str]:
+    """Public functions of the services that have a database, as `module.function`."""
+    folder = REPOSITORY / "leaderboard" / "services"
+    found = []
+    for path in sorted(folder.rglob("*.py")):
+        module = path.relative_to(folder).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+        body = ast.parse(path.read_text()).body
+        public = {
+            name
+            for node in body
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+            for name in ast.literal_eval(node.value)
+        }
+        found += [
+            f"{module}.{node.name}"
+            for node in body
+            if isinstance(node, ast.FunctionDef)
+            and node.name in public
+            and {"session", "database"} & {one.arg for one in node.args.args}
+        ]
+    return found
+
+
+@pytest.fixture
+def play(app: Flask, world: World, reader: Callable[[str], Reader], monkeypatch: pytest.MonkeyPatch) -> Play:
+    now = present()
+    monkeypatch.setitem(app.extensions, "clock", lambda: now)  # "2 s ago" would be another page
+    readers = {name: reader(name) for name in ("", "ada", "ben", "eve", "orla")}
+    for one in readers.values():
+        one.client.get("/login")  # the first page with a form puts the session's token into the cookie
+    return Play(app, world, readers)
+
+
+def test_what_a_service_changes_shows_on_the_next_request_and_raises_what_is_listed(play: Play) -> None:
+    for one in CHANGES:
+        name, client = " and ".join(one.services), play.readers[one.who].client
+        pages = [_page(client, one.at) for _ in range(2)]
+        before = play.generations()
+        with play.database.write() as session:
+            one.do(session, play)
+        raised = {campaign for campaign, number in play.generations().items() if before.get(campaign) != number}
+        assert _whose(raised, play) >= {one.raises} - {NONE}, (name, raised)
+        if one.raises == NONE:
+            assert not raised, name
+        if one.at is None:
+            continue
+        after = _page(client, one.at)
+        with play.keeping_nothing():
+            assert after == _page(client, one.at), f"{name}: {one.at} is not as it is now"
+        assert after != pages[-1], f"{name}: {one.at} does not show what was changed"
+
+
+def _whose(raised: set[int], play: Play) -> set[str]:
+    names = {INSTALLATION: OF_ALL, play.world.campaign.id: OF_CAMPAIGN}
+    return {names.get(campaign, "its own") for campaign in raised}
+
+
+def _page(client: Any, address: str | None) -> str:
+    """Status and text, without the token of a form, which is drawn."""
+    if address is None:
+        return ""
+    answer = client.get(address)
+    text = re.sub(r'name="csrf_token" value="[^"]*"', "", answer.text)
+    return f"{answer.status_code} {text}"
