@@ -5,6 +5,9 @@
     done = client.wait(sent["id"], seconds=600)
     print(client.results(done["id"])["figures"])
 
+What an evaluation asks beside the run goes with it: `asked` says what, `answers`, `agree` and `side_file` give it. A
+run that is most likely a slip is not taken: `Doubtful` has the warnings, and `yes=True` says that it is meant so.
+
 A run goes over in pieces, so that its size costs no memory. Every sending has a key, by which a second try after a
 broken connection finds the first one: no run is submitted twice.
 """
@@ -16,7 +19,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
@@ -25,7 +28,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from leaderboard.errors import BadInput, LeaderboardError, Unavailable
 
-__all__ = ["Client", "NoServer", "Refused"]
+__all__ = ["Client", "Doubtful", "NoServer", "Refused"]
 
 PIECE = 2**16  # bytes
 TRIES = 4  # at a server that does not answer
@@ -52,9 +55,19 @@ class Refused(LeaderboardError):
             said = json.loads(content)
             fields = said["fields"]
             words = [f"{name}: {text}" for name, texts in fields.items() for text in texts]
-            return cls(status, "\n".join(words) or str(said["detail"]), fields)
+            kind = Doubtful if set(fields) == {"yes"} else Refused
+            return kind(status, "\n".join(words) or str(said["detail"]), fields)
         except (ValueError, KeyError, TypeError, AttributeError):
             return cls(status, f"The server answered {status} and not as this API does; look at its address.")
+
+
+class Doubtful(Refused):
+    """The run is most likely a slip: nothing was taken, and it is sent again with a yes if it is meant so."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against it."""
+        return tuple(self.fields["yes"])
 
 
 class NoServer(Unavailable):
@@ -110,6 +123,10 @@ class Client:
         team: str,
         system: str = "",
         new_system: str = "",
+        answers: Mapping[str, str] | None = None,
+        agree: Collection[str] = (),
+        side_file: Path | None = None,
+        yes: bool = False,
         key: str | None = None,
         tell: Tell | None = None,
         **fields: str,
@@ -118,16 +135,26 @@ class Client:
 
         evaluation  CAMPAIGN/EVALUATION
         system      the last part of its address; or new_system: the name of one to make
+        answers     to the fields that the organisers ask, by key; see `asked`
+        agree       the keys of agreements that are accepted with this run
+        side_file   a YAML file with metadata of the run
+        yes         the run is meant so, whatever the warnings
         key         tells this sending from others; made of the file and the fields unless given
         tell        is told of each piece how many bytes it has
-        fields      designation, threshold, label, notes, version, stand, and the evaluation's own
+        fields      designation, threshold, label, notes, version, stand
 
-        Raises Refused, or NoServer after several tries.
+        Raises Refused, by `fields` where it is about some: `run` has what is wrong with a file that would be rejected;
+        Doubtful for what asks for a yes; NoServer after several tries.
         """
         campaign, _, name = evaluation.partition("/")
         given = {"team": team, "system": system, "new_system": new_system, **fields}
+        given |= {f"answer-{name}": value for name, value in (answers or {}).items()}
+        given |= {f"agreement-{name}": "yes" for name in agree}
         given = {field: value for field, value in given.items() if value}
-        key = key or _key(evaluation, run, given)
+        files = [("run", run)] if side_file is None else [("beside", side_file), ("run", run)]
+        key = key or _key(evaluation, [path for _, path in files], given)  # the same with and without a yes
+        if yes:
+            given["yes"] = "yes"
         path = f"/campaigns/{quote(campaign, safe='')}/evaluations/{quote(name, safe='')}/submissions"
 
         def send_once() -> Any:
@@ -136,7 +163,7 @@ class Client:
             except Refused as refused:
                 if refused.http_status != HTTPStatus.NOT_FOUND:
                     raise
-            form = _Form(given, run, tell)
+            form = _Form(given, files, tell)
             request = urllib.request.Request(  # noqa: S310  # the scheme is checked above
                 f"{self._base}{path}",
                 form.pieces(),
@@ -146,6 +173,11 @@ class Client:
             return self._ask(request)
 
         return self._patiently(send_once)
+
+    def asked(self, evaluation: str) -> Any:
+        """What an evaluation asks with a run (fields, agreements), and what your teams may still submit to it."""
+        campaign, _, name = evaluation.partition("/")
+        return self.get(f"/campaigns/{quote(campaign, safe='')}/evaluations/{quote(name, safe='')}/submitting")
 
     def wait(self, submission: int, seconds: float) -> Any:
         """The submission once it is scored or rejected, or as it is after so many seconds."""
@@ -191,39 +223,44 @@ class Client:
 
 
 class _Form:
-    """A form with a file, whose bytes are read while they are sent."""
+    """A form with files, whose bytes are read while they are sent. tell: of the bytes of the last one."""
 
-    def __init__(self, fields: Mapping[str, str], run: Path, tell: Tell | None) -> None:
+    def __init__(self, fields: Mapping[str, str], files: Sequence[tuple[str, Path]], tell: Tell | None) -> None:
         boundary = uuid.uuid4().hex
         self.type = f"multipart/form-data; boundary={boundary}"
         texts = [
             f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
             for name, value in fields.items()
         ]
-        name = run.name.replace("\\", "_").replace('"', "_").replace("\r", "_").replace("\n", "_")
-        texts.append(
-            f'--{boundary}\r\nContent-Disposition: form-data; name="run"; filename="{name}"\r\n'
-            "Content-Type: application/octet-stream\r\n\r\n"
-        )
-        self._head = "".join(texts).encode("utf-8", "replace")
+        self._parts: list[tuple[bytes, Path]] = []
+        for field, path in files:
+            name = path.name.replace("\\", "_").replace('"', "_").replace("\r", "_").replace("\n", "_")
+            texts.append(
+                f'--{boundary}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n'
+                "Content-Type: application/octet-stream\r\n\r\n"
+            )
+            self._parts.append(("".join(texts).encode("utf-8", "replace"), path))
+            texts = ["\r\n"]
         self._tail = f"\r\n--{boundary}--\r\n".encode()
-        self._run, self._tell = run, tell
-        self.size = len(self._head) + run.stat().st_size + len(self._tail)
+        self._tell = tell
+        self.size = sum(len(head) + path.stat().st_size for head, path in self._parts) + len(self._tail)
 
     def pieces(self) -> Iterator[bytes]:
         """The whole form, piece by piece."""
-        yield self._head
-        with self._run.open("rb") as file:
-            while piece := file.read(PIECE):
-                yield piece
-                if self._tell:
-                    self._tell(len(piece))
+        for head, path in self._parts:
+            yield head
+            with path.open("rb") as file:
+                while piece := file.read(PIECE):
+                    yield piece
+                    if self._tell and path is self._parts[-1][1]:
+                        self._tell(len(piece))
         yield self._tail
 
 
-def _key(evaluation: str, run: Path, fields: Mapping[str, str]) -> str:
-    """The same for the same file with the same fields, whenever it is sent."""
+def _key(evaluation: str, files: Sequence[Path], fields: Mapping[str, str]) -> str:
+    """The same for the same files with the same fields, whenever they are sent."""
     digest = hashlib.sha256(json.dumps([evaluation, sorted(fields.items())]).encode())
-    with run.open("rb") as file:
-        digest.update(hashlib.file_digest(file, "sha256").digest())
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()

@@ -3,6 +3,7 @@
     LeaderboardError
     ├── BadInput                 400  what the person gave can't be used as it is
     │   ├── InvalidFields        400  one or more named fields, each with its messages
+    │   │   └── Doubtful         400  a run that is most likely a slip: its sender has to say yes
     │   ├── FileRejected         400  a file, each problem with its line
     │   └── UnknownMeasure       400  no such measure or parameter; lists the nearest
     ├── NotIdentified            401  a program has to show a token, or another one
@@ -25,12 +26,13 @@ with exit status 2.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
     "BadInput",
     "Conflict",
     "Damaged",
+    "Doubtful",
     "FileRejected",
     "InvalidFields",
     "LeaderboardError",
@@ -80,8 +82,21 @@ class InvalidFields(BadInput):
             "; ".join(f"{name}: {message}" for name, messages in self.fields.items() for message in messages)
         )
 
-    def __reduce__(self) -> tuple[type["InvalidFields"], tuple[dict[str, list[str]]]]:
+    def __reduce__(self) -> tuple[type["InvalidFields"], tuple[Any, ...]]:
         return type(self), (self.fields,)
+
+
+class Doubtful(InvalidFields):
+    """Something about this run is most likely a slip. The field `yes` holds the warnings, and is what is lacking."""
+
+    def __init__(self, warnings: Sequence[str]) -> None:
+        super().__init__({"yes": warnings})
+        self.warnings = tuple(warnings)
+        meant = "If it is meant so, send it again and say yes: yes=yes with the fields, --yes on the command line."
+        self.args = (f"Nothing was submitted: {' '.join(warnings)} {meant}",)
+
+    def __reduce__(self) -> tuple[type["Doubtful"], tuple[Any, ...]]:
+        return type(self), (self.warnings,)
 
 
 @dataclass(frozen=True, slots=True)

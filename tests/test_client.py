@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.client import Client, NoServer, Refused
+from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.db import Database
 from leaderboard.errors import BadInput
 from leaderboard.models import Submission
@@ -35,11 +35,13 @@ class Remote:
     token: str
     folder: Path
 
-    def submit(self, *runs: Path, more: tuple[str, ...] = ("--system", "searcher")) -> subprocess.CompletedProcess[str]:
+    def submit(
+        self, *runs: Path, more: tuple[str, ...] = ("--system", "searcher"), place: str = PLACE
+    ) -> subprocess.CompletedProcess[str]:
         """`leaderboard submit --server`, as a participant's own machine runs it: with a token and nothing else."""
         token = self.folder / "token.txt"
         token.write_text(f"{self.token}\n")
-        arguments = ("submit", PLACE, *map(str, runs), "--team", "alpha", *more)
+        arguments = ("submit", place, *map(str, runs), "--team", "alpha", *more)
         where = ("--server", self.site.url, "--token-file", str(token))
         return subprocess.run(
             [sys.executable, "-m", "leaderboard", *arguments, *where],
@@ -90,6 +92,53 @@ def test_a_rejected_run_leaves_status_1_and_its_lines(remote: Remote) -> None:
     done = remote.submit(broken)
     assert done.returncode == 1
     assert re.search(r"broken.run: line 1: .*x", done.stderr), done
+
+
+def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_yes(remote: Remote) -> None:
+    place, folder = "papers/asking", remote.folder
+    (folder / "terms.txt").write_text("Do no harm.")
+    command = remote.site.command
+    command("evaluation", "add", place, "--title", "Papers 2027", "--period", "2027")
+    command("queries", "import", place, folder / "queries.tsv")
+    choices = ("--kind", "choice", "--choice", "sparse", "--choice", "dense")
+    command("form", "field", place, "model", "--label", "Kind of model", "--required", *choices)
+    command("form", "agreement", place, "terms", "--title", "Terms", "--text", folder / "terms.txt")
+    run, paper, side = folder / "e.run", folder / "paper.pdf", folder / "side.yaml"
+    run.write_text(RUN)
+    paper.write_bytes(b"%PDF-1.7\n")
+    side.write_text("method:\n  retrieval: bm25\n")
+    system = ("--new-system", "Asker")
+    lacking = remote.submit(run, paper, more=system, place=place)
+    assert lacking.returncode == 2
+    assert "this is asked of every run here: Kind of model (one of: sparse, dense)" in lacking.stderr
+    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY" in lacking.stderr
+    assert f"not sent either: {paper}" in lacking.stderr
+    asked = (*system, "--answer", "model=dense", "--agree", "terms", "--side-file", str(side))
+    sent = remote.submit(paper, run, more=asked, place=place)
+    assert (sent.returncode, f"{run}: submission " in sent.stdout) == (1, True), sent
+    assert f"{paper}: is a PDF document" in sent.stderr
+    asker = ("--system", "asker", "--answer", "model=dense", "--label", "again")
+    again = remote.submit(run, more=asker, place=place)
+    assert again.returncode == 2
+    assert f"{run}: not submitted, because this is most likely a slip:\n  Your team has submitted" in again.stderr
+    assert remote.submit(run, more=(*asker, "--yes"), place=place).returncode == 0
+    count = remote.count()
+    assert remote.submit(run, more=asker, place=place).returncode == 0  # what was sent with a yes is not sent again
+    client = Client(remote.site.url, remote.token)
+    assert [field["key"] for field in client.asked(place)["fields"]] == ["model"]
+    given = {"team": "alpha", "system": "asker", "answers": {"model": "sparse"}}
+    with pytest.raises(Doubtful) as caught:
+        client.submit(place, run, **given)
+    assert caught.value.warnings[0].startswith("Your team has submitted a file with the same text before")
+    client.submit(place, run, yes=True, **given)
+    assert remote.count() == count + 1
+    with remote.database.read() as session:
+        runs = session.scalars(
+            sa.select(Submission).where(Submission.filename == "e.run").order_by(Submission.id)
+        ).all()
+    assert [(one.answers["model"], one.said) for one in runs] == [
+        ("dense", {"method.retrieval": "bm25"}), ("dense", {}), ("sparse", {}),
+    ]  # fmt: skip
 
 
 def test_what_the_server_refuses_leaves_status_2_and_names_what_was_not_sent(remote: Remote) -> None:

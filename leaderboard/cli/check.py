@@ -8,7 +8,7 @@ import click
 from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType
 
 if TYPE_CHECKING:
-    from leaderboard.rules.run_checks import Checked
+    from leaderboard.rules.run_checks import Checked, Looked
 
 __all__ = ["check"]
 
@@ -39,54 +39,49 @@ def check(
     leaderboard check run.gz --queries queries.tsv --documents ids.txt.gz
     leaderboard check run.gz --evaluation harbour/2026-text
 
-    Nothing is kept. The exit status is 0 when nothing speaks against submitting it, 1 when it would be rejected or when
-    the site would ask whether it is meant so.
+    Nothing is kept. The exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when
+    the site would ask whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked.
     """
-    from leaderboard.errors import FileRejected
-    from leaderboard.formats import FileRules, Limits, RunRules, beginning, document_list, read_queries
-    from leaderboard.rules.run_checks import Checked, Expected, check_run
+    from leaderboard.formats import FileRules, RunRules, document_list, read_queries
+    from leaderboard.rules.run_checks import Expected, check_run
 
     if evaluation is not None and (query_file or documents or document_pattern):
         raise click.UsageError("an evaluation has queries and documents of its own; give it alone")
-    most = Limits().expanded_bytes
     if evaluation is not None:
-        found = _against(run, evaluation, threshold, most)
+        found = _against(run, evaluation, threshold)
     else:
         listed = document_list(documents) if documents is not None else None
         rules = FileRules(document_pattern=document_pattern, documents=listed.count if listed else 0)
         asked = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
         expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
-        try:
-            text, whole = beginning(run, most, run.name)
-        except FileRejected as refused:
-            found = Checked(run.name, True, refused.problems, refused.count)
-        else:
-            found, _ = check_run(text, expected, name=run.name, whole=whole, threshold=threshold, limits=Limits())
+        found, _ = check_run(_all_of(run), expected, threshold=threshold, everything=True)
     click.echo("\n".join(found.lines_in_words()))
-    return NOT_SOUND if found.problem_count or found.warnings else SOUND
+    return SOUND if found.is_sound else NOT_SOUND
 
 
-def _against(run: Path, place: Place, threshold: float | None, most: int) -> "Checked":
+def _all_of(run: Path) -> "Looked":
+    """The file with all of its text."""
+    from leaderboard.formats import Limits
+    from leaderboard.rules.run_checks import look_at
+
+    most = Limits().expanded_bytes
+    return look_at(run, run.name, most, most)
+
+
+def _against(run: Path, place: Place, threshold: float | None) -> "Checked":
     """Holds a file against an evaluation, as the command line knows it."""
     import datetime as dt
-    import hashlib
 
     from leaderboard.access import CONSOLE
     from leaderboard.cli.database import reading
-    from leaderboard.errors import FileRejected
-    from leaderboard.formats import Limits, beginning
     from leaderboard.lookup import find_evaluation
     from leaderboard.reads.checking import completed, expected_of
-    from leaderboard.rules.run_checks import Checked, check_run
+    from leaderboard.rules.run_checks import check_run
 
     now = dt.datetime.now(dt.UTC)
     with reading() as session:
         evaluation = find_evaluation(session, CONSOLE, *place)
         expected = expected_of(session, CONSOLE, evaluation, now)
-        try:
-            text, whole = beginning(run, most, run.name)
-        except FileRejected as refused:
-            return Checked(run.name, True, refused.problems, refused.count)
-        found, read = check_run(text, expected, name=run.name, whole=whole, threshold=threshold, limits=Limits())
-        sha256 = hashlib.sha256(text).hexdigest()
-        return completed(session, CONSOLE, evaluation.id, found, read, sha256, (), now)
+        looked = _all_of(run)
+        found, read = check_run(looked, expected, threshold=threshold, everything=True)
+        return completed(session, CONSOLE, evaluation.id, found, read, looked.text_sha256, (), now)

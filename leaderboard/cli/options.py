@@ -16,6 +16,7 @@ from leaderboard.errors import BadInput
 from leaderboard.numbers import read_number, read_whole
 
 __all__ = [
+    "ANSWER",
     "ANY_NUMBER",
     "ANY_WHOLE",
     "FILE",
@@ -100,6 +101,21 @@ class PlaceType(click.ParamType[Place]):
 
 
 PLACE = click.argument("evaluation", metavar="CAMPAIGN/EVALUATION", type=PlaceType())
+
+
+class _Answer(click.ParamType[tuple[str, str]]):
+    """An answer to a field, as KEY=VALUE."""
+
+    name = "key=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        key, equals, answer = value.partition("=")
+        if not key or not equals:
+            self.fail(f"expected KEY=VALUE, like training=yes, found {value!r}", param, ctx)
+        return key, answer
+
+
+ANSWER = _Answer()
 
 
 class OneOf(click.Choice[Kind]):

@@ -9,15 +9,16 @@ import click
 
 from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.cli.tables import UNDEFINED, aligned
-from leaderboard.client import Client, NoServer, Refused
+from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
 
-__all__ = ["TOKEN", "send_to_server"]
+__all__ = ["TOKEN", "say_doubtful", "say_how_asked", "send_to_server"]
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 GOOD, NOT_SCORED, REFUSED = 0, 1, 2  # exit status
 # What is true of the next run, too: who asks may not, or not now.
 OF_ALL = (401, 403, 404, 429)
+ANSWER, AGREEMENT = "answer-", "agreement-"  # what the API calls the fields of a form
 
 
 def send_to_server(
@@ -31,10 +32,14 @@ def send_to_server(
     system: str | None,
     new_system: str | None,
     fields: Mapping[str, str],
+    answers: Mapping[str, str],
+    agree: Sequence[str],
+    side_file: Path | None,
+    yes: bool,
 ) -> int:
     """Sends the runs one after the other, waits for all of them and prints their means or what is wrong with them.
 
-    Returns the exit status: 1 where a run was rejected or its scoring failed, 2 where one was not taken.
+    Returns the exit status: 1 where a run is or would be rejected or its scoring failed, 2 where one was not taken.
     """
     client = Client(server, _token(token_file))
     sent: list[tuple[Path, int]] = []
@@ -43,20 +48,51 @@ def send_to_server(
         for place, path in enumerate(runs):
             which = {"system": system} if system else {"new_system": new_system or ""}
             try:
-                taken = client.submit(evaluation, path, team=team, tell=tell, **which, **fields)
+                taken = client.submit(
+                    evaluation, path, team=team, answers=answers, agree=agree, side_file=side_file, yes=yes, tell=tell,
+                    **which, **fields,
+                )  # fmt: skip
+            except Doubtful as error:
+                worst = REFUSED
+                say_doubtful(path, error.warnings)
+                continue
             except (Refused, NoServer) as error:
+                about = error.fields if isinstance(error, Refused) else {}
+                if about.keys() == {"run"}:
+                    worst = max(worst, NOT_SCORED)
+                    click.echo("\n".join(f"{path}: {problem}" for problem in about["run"]), err=True)
+                    continue
                 worst = REFUSED
                 click.echo(f"{path}: not taken: {error.message}", err=True)
-                if isinstance(error, NoServer) or error.http_status in OF_ALL:
-                    left = [str(one) for one in runs[place + 1 :]]
-                    if left:
-                        click.echo(f"not sent either: {', '.join(left)}", err=True)
+                if isinstance(error, NoServer) or error.http_status in OF_ALL or _asked_of_all(about):
+                    say_how_asked(about)
+                    if left := runs[place + 1 :]:
+                        click.echo(f"not sent either: {', '.join(map(str, left))}", err=True)
                     break
                 continue
             system = system or taken["system"]["slug"]  # it is made; the next run is another one of it
             sent.append((path, taken["id"]))
             click.echo(f"{path}: submission {taken['id']}, SHA-256 {taken['receipt']}")
     return max([worst, *_outcomes(client, sent, wait)])
+
+
+def say_doubtful(path: Path, warnings: Sequence[str]) -> None:
+    """Says on stderr why a run asks for a yes."""
+    click.echo(f"{path}: not submitted, because this is most likely a slip:", err=True)
+    for warning in warnings:
+        click.echo(f"  {warning}", err=True)
+    click.echo("  If it is meant so, give --yes.", err=True)
+
+
+def _asked_of_all(fields: Mapping[str, Sequence[str]]) -> bool:
+    """Whether answers or agreements are wrong, which all runs of a command have in common."""
+    return any(name.startswith((ANSWER, AGREEMENT)) for name in fields)
+
+
+def say_how_asked(fields: Mapping[str, Sequence[str]]) -> None:
+    """Says on stderr how answers and agreements are given, where some of these fields are such."""
+    if _asked_of_all(fields):
+        click.echo("what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY (agreement-KEY)", err=True)
 
 
 def _outcomes(client: Client, sent: Sequence[tuple[Path, int]], wait: float) -> list[int]:

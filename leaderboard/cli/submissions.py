@@ -2,7 +2,7 @@
 
 import datetime as dt
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +12,27 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.cli.database import up_to_date
-from leaderboard.cli.options import ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
+from leaderboard.cli.options import ANSWER, ANY_NUMBER, FILE, PLACE, WAIT, OneOf, Place
+from leaderboard.cli.remote import say_doubtful, say_how_asked, send_to_server
 from leaderboard.cli.tables import named, print_table
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, FileRejected, LeaderboardError, Problem
+from leaderboard.errors import BadInput, Conflict, Doubtful, FileRejected, InvalidFields, LeaderboardError, Problem
+from leaderboard.formats import Metadata, side_metadata
 from leaderboard.lookup import find_evaluation, find_system, find_team
-from leaderboard.models import System, Team
+from leaderboard.models import Evaluation, System, Team
+from leaderboard.reads.checking import completed, expected_of
 from leaderboard.reads.results import results
 from leaderboard.reads.submissions import status
 from leaderboard.rules.disclosure import Rounded
+from leaderboard.rules.run_checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
 from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import UNFINISHED, State
 from leaderboard.services.names import name_key
 from leaderboard.services.people import find_user
 from leaderboard.services.queue import unfinished
 from leaderboard.services.scoring_sets import make_set
+from leaderboard.services.submission_forms import agreements_of
 from leaderboard.services.submissions import admit, retry_failed
 from leaderboard.services.submissions import submit as submit_run
 from leaderboard.services.systems import NewSystem
@@ -35,7 +40,7 @@ from leaderboard.store import Caps, RunStore
 
 __all__ = ["find_baseline", "rescore", "send_baseline", "submit"]
 
-SUBMITTED, NOT_SCORED = 0, 1  # exit status
+SUBMITTED, NOT_SCORED, NOT_TAKEN = 0, 1, 2  # exit status
 LOOK_SECONDS = 0.2
 
 
@@ -57,6 +62,17 @@ LOOK_SECONDS = 0.2
 @click.option("--label", default="", help="A short name for the run (default: its run tag).")
 @click.option("--version", default="", help="The system's version (default: the evaluation's period).")
 @click.option("--notes", default="", help="For the team and the organisers; nobody else sees them.")
+@click.option(
+    "--answer",
+    "answers",
+    type=ANSWER,
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An answer to a field that the organisers ask; give it again for each.",
+)
+@click.option("--agree", multiple=True, metavar="KEY", help="Accept this agreement; give it again for each.")
+@click.option("--side-file", type=FILE, help="A YAML file with metadata of the run, such as ir_metadata's.")
+@click.option("--yes", is_flag=True, help="The runs are meant so, whatever the warnings.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
 @click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Submit to this site, through its API.")
 @click.option("--token-file", type=FILE, help="The file with your API token there (else LEADERBOARD_TOKEN).")
@@ -73,6 +89,10 @@ def submit(
     label: str,
     notes: str,
     version: str,
+    answers: tuple[tuple[str, str], ...],
+    agree: tuple[str, ...],
+    side_file: Path | None,
+    yes: bool,
     user: str | None,
     server: str | None,
     token_file: Path | None,
@@ -88,24 +108,34 @@ def submit(
     With --server nothing but the token is needed here. A run that was sent before, with the same options, is not sent
     twice: the command may be repeated after a broken connection.
 
-    A worker scores it. The exit status is 0 when the run is scored, or still queued when the wait ends; 1 when it is
-    rejected or its scoring fails; 2 when it is refused.
+    What an evaluation asks beside the run goes with --answer and --agree; `leaderboard form show` lists it, and so does
+    the answer to a run without it. Each run is checked first, as `leaderboard check` does: one that would be rejected
+    is not submitted, and one that is most likely a slip (neither decisions nor θ where they count, another
+    collection's documents, the same text again) only with --yes.
+
+    A worker scores it. The exit status is the highest of these over the runs:
+
+    \b
+    0  every run is scored, or still queued when the wait ends
+    1  a run is or would be rejected, or its scoring fails
+    2  a run is not taken: the evaluation or the account refuses it, something that is asked is missing, or it asks for
+       --yes
     """
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
+    _require_sense(answers, agree, user, server, token_file)
     if server is not None:
-        from leaderboard.cli.remote import send_to_server
-
         given = {
             "designation": designation.value, "stand": "yes" if stand else "", "label": label, "notes": notes,
             "version": version, "threshold": "" if threshold is None else repr(threshold),
         }  # fmt: skip
         return send_to_server(
             server, token_file, str(evaluation), runs, wait=wait, team=team, system=system, new_system=new_system,
-            fields=given,
+            fields=given, answers=dict(answers), agree=agree, side_file=side_file, yes=yes,
         )  # fmt: skip
-    if token_file is not None:
-        raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
+    beside = side_metadata(side_file.read_bytes()) if side_file is not None else Metadata()
+    if beside.problem:
+        raise BadInput(f"{side_file}: {beside.problem}")
 
     def chosen(session: Session, owner: Team, is_first: bool) -> System | NewSystem:
         if new_system is None:
@@ -123,11 +153,33 @@ def submit(
         wait=wait,
         designation=designation,
         stand=stand,
+        yes=yes,
+        agree=agree,
         threshold=threshold,
         label=label,
         notes=notes,
         version=version,
+        answers=dict(answers),
+        said=beside.entries,
     )
+
+
+def _require_sense(
+    answers: Collection[tuple[str, str]],
+    agree: Collection[str],
+    user: str | None,
+    server: str | None,
+    token_file: Path | None,
+) -> None:
+    """Raises UsageError for options that don't go together."""
+    if len(dict(answers)) < len(answers):
+        raise click.UsageError("--answer names a key twice")
+    if server is not None and user is not None:
+        raise click.UsageError("--as is for this installation itself; with --server the token says whose account it is")
+    if server is None and token_file is not None:
+        raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
+    if server is None and agree and user is None:
+        raise click.UsageError("--agree goes with --as: without an account nobody is there who could agree")
 
 
 def send_baseline(
@@ -149,6 +201,7 @@ def send_baseline(
         team,
         lambda session, found, _: find_baseline(session, found, new.name) or new,
         wait=wait,
+        yes=True,
         **options,
     )
 
@@ -177,7 +230,8 @@ def _send(
 ) -> int:
     """Submits files, waits for all of them and says what became of each; returns the worst exit status.
 
-    `options` are those of the service. What is refused ends it: the files before it stay submitted, and are waited for.
+    `options` are those of `_submitted`. A file that would be rejected, or that asks for a yes, is told and left out.
+    What else is refused ends it: the files before it stay submitted, and are waited for.
     """
     config = Config.from_environment()
     with up_to_date(config) as database:
@@ -185,14 +239,17 @@ def _send(
             actor = actor_of(session, find_user(session, user).id) if user is not None else CONSOLE
         sent: list[tuple[Path, int]] = []
         refused: LeaderboardError | None = None
-        for file in files:
-            try:
-                number = _submitted(database, config, actor, evaluation, file, team, system_of, not sent, options)
-            except LeaderboardError as error:
-                refused = error
-                break
-            sent.append((file, number))
         statuses = [SUBMITTED]
+        for place, file in enumerate(files):
+            try:
+                number = _submitted(database, config, actor, evaluation, file, team, system_of, not sent, **options)
+            except (FileRejected, Doubtful) as error:
+                statuses.append(_told(file, error))
+            except LeaderboardError as error:
+                refused, left_out = error, files[place:]
+                break
+            else:
+                sent.append((file, number))
         left = wait
         for file, number in sent if wait else ():
             if len(files) > 1:
@@ -201,10 +258,26 @@ def _send(
             statuses.append(_outcome(database, actor, number, left))
             left = wait if time.monotonic() - began < left else 0.0  # who waited for one in vain waits for no more
     if refused is not None:
-        if len(files) > 1:
-            click.echo(f"not submitted: {named([file.name for file in files[len(sent) :]])}", err=True)
+        _say_not_tried(left_out if len(files) > 1 else (), refused)
         raise refused
     return max(statuses)
+
+
+def _told(file: Path, error: FileRejected | Doubtful) -> int:
+    """Says why a file is not submitted; the exit status that this makes."""
+    if isinstance(error, Doubtful):
+        say_doubtful(file, error.warnings)
+        return NOT_TAKEN
+    click.echo(error.message, err=True)
+    return NOT_SCORED
+
+
+def _say_not_tried(files: Sequence[Path], refused: LeaderboardError) -> None:
+    """Says which files one refusal keeps from being submitted, and how what is asked is given."""
+    if isinstance(refused, InvalidFields):
+        say_how_asked(refused.fields)
+    if files:
+        click.echo(f"not submitted: {named([file.name for file in files])}", err=True)
 
 
 def _submitted(
@@ -216,15 +289,28 @@ def _submitted(
     team: str,
     system_of: SystemOf,
     is_first: bool,
-    options: Mapping[str, Any],
+    *,
+    yes: bool = False,
+    agree: Collection[str] = (),
+    threshold: float | None = None,
+    **options: Any,
 ) -> int:
-    """Takes one file and queues it; the submission's number."""
+    """Takes one file and queues it; the submission's number. `options` are those of the service.
+
+    Raises FileRejected for a file that would be rejected, Doubtful where a yes is lacking, and what the service does.
+    """
     begun_at = dt.datetime.now(dt.UTC)
     # Looked up before the file is stored, so that what is refused leaves no file behind.
     with database.read() as session:
         found = find_team(session, team)
         system_of(session, found, is_first)
-        admit(session, actor, find_evaluation(session, CONSOLE, *evaluation), found, begun_at)
+        asking = find_evaluation(session, CONSOLE, *evaluation)
+        admit(session, actor, asking, found, begun_at)
+        accepted = agreements_of(session, asking, agree)
+        checked = _checked(session, actor, asking, found, file, threshold, config.text_bytes)
+    if checked.problem_count:
+        raise FileRejected(checked.problems, checked.problem_count, file.name)
+    require_sound(checked, yes=yes)
     store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
     with file.open("rb") as stream:
         upload = store.receive(stream, file.name)
@@ -240,10 +326,28 @@ def _submitted(
             upload=upload,
             begun_at=begun_at,
             received_at=received_at,
+            threshold=threshold,
+            accepted=accepted,
             **options,
         )
     click.echo(f"submission {submission.id}: {file.name}, {upload.size:,} bytes, SHA-256 {upload.sha256}")
     return submission.id
+
+
+def _checked(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    team: Team,
+    file: Path,
+    threshold: float | None,
+    text_bytes: int,
+) -> Checked:
+    """What would become of the run, from as much of it as the site looks at."""
+    now = dt.datetime.now(dt.UTC)
+    looked = look_at(file, file.name, CHECKED_BYTES, text_bytes)
+    found, run = check_run(looked, expected_of(session, actor, evaluation, now), threshold=threshold)
+    return completed(session, actor, evaluation.id, found, run, looked.text_sha256, [team.id], now)
 
 
 @click.command()

@@ -28,9 +28,10 @@ from leaderboard.formats.judgments import (
 from leaderboard.formats.members import Member, is_archive_file, members
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, side_metadata
 from leaderboard.formats.patterns import Pattern
-from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain
+from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
 from leaderboard.formats.runs import RUN_FORMATS, RUN_WRITERS, Run, RunFormat, RunLine, read_run
+from leaderboard.formats.tar import first_files
 
 __all__ = [
     "GRADE_LIMIT",
@@ -58,6 +59,7 @@ __all__ = [
     "Texts",
     "beginning",
     "document_list",
+    "first_files",
     "is_archive_file",
     "keys",
     "members",
@@ -71,4 +73,5 @@ __all__ = [
     "read_subtopic_judgments",
     "rising_words",
     "side_metadata",
+    "whole_lines",
 ]

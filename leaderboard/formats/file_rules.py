@@ -156,7 +156,7 @@ class RunRules:
             strange = self.foreign(rows.document, rows.column("key"))
             rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")
         self._check_depth(rows, sound)
-        if self._tag is not None and tag and not self._tag.matches(tag):
+        if self._tag is not None and self._whole and tag and not self._tag.matches(tag):
             message = f"the run tag {shown(tag)} has not the form that is asked for here: {self.rules.tag_pattern}"
             rows.problems.add(0, Wrong(message))
 

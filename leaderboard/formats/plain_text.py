@@ -22,6 +22,7 @@ __all__ = [
     "open_plain",
     "rejection",
     "source_name",
+    "whole_lines",
 ]
 
 MIB = 1024 * 1024
@@ -73,8 +74,8 @@ class Limits:
     queries         different queries: more than any collection has
     members         files in an archive, one a query
     wrong           mistakes after which reading ends: enough to tell a slip from a file of another kind
-    problems        lines that are listed of one kind of mistake
-    examples        the same, of a kind that is summed up because more lines have it, or most lines of the file
+    problems        lines that are named of one kind of mistake
+    examples        lines that are listed of one kind, each with its values; where more lines have it they are summed up
     """
 
     expanded_bytes: int = 4096 * MIB
@@ -256,9 +257,16 @@ def beginning(source: Path | ByteSource, most: int, name: str | None = None) -> 
             pieces.append(piece)
             size += len(piece)
     read = b"".join(pieces)
-    if len(read) <= most:
-        return read, True
-    return read[:most].rpartition(b"\n")[0] + b"\n", False
+    return (read, True) if len(read) <= most else (whole_lines(read[:most]), False)
+
+
+def whole_lines(read: bytes) -> bytes:
+    r"""What was read of a text up to the end of its last whole line; all of it where no line has ended.
+
+    >>> whole_lines(b"first line\nsecond")
+    b'first line\n'
+    """
+    return read[: read.rfind(b"\n") + 1] or read
 
 
 def foreign_start(start: bytes) -> str:

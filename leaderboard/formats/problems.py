@@ -104,6 +104,13 @@ class _Mistake:
         named = " or ".join(widths) if len(widths) <= MOST_WIDTHS_NAMED else f"{widths[0]} to {widths[-1]}"
         return kind.replace(WIDTHS, named, 1) if widths else kind
 
+    def places(self) -> str:
+        """On which lines it is, where all of them are known; those in the files of an archive are not told so."""
+        lines = [line for (part, line), _ in self.first if line and not part]
+        if len(lines) < self.count:
+            return ""
+        return f" (lines {', '.join(map(str, lines))})"
+
 
 class Problems:
     """Everything wrong with a file.
@@ -177,10 +184,12 @@ class Problems:
         examples = self.limits.examples
         for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
             on_most_lines = 2 * mistake.count > self.lines > 0
-            guess = self.guess if on_most_lines and mistake.count > 1 and not sums else ""
-            many = mistake.count > (examples if on_most_lines else self.limits.problems)
+            guess = self.guess if on_most_lines and (mistake.count > 1 or mistake.widths) and not sums else ""
+            many = mistake.count > examples
             if many or guess:
                 message = f"{self._lines_in_words(mistake)}: {mistake.sum_up(kind)}"
+                if not on_most_lines:
+                    message += mistake.places()
                 sums.append(_problem(None, f"{message}; it looks like {guess}" if guess else message, mistake.count))
             for (part, line), message in mistake.first[: examples if many else None]:
                 listed.append(((part, line), _problem(line or None, message, 0 if many or guess else 1)))
@@ -198,5 +207,5 @@ class Problems:
         if first_line == 0:
             return f"{mistake.count:,} files"
         if mistake.count >= self.lines:
-            return "both lines" if mistake.count == 2 else f"all {mistake.count:,} lines"
+            return {1: "its only line", 2: "both lines"}.get(mistake.count, f"all {mistake.count:,} lines")
         return f"{mistake.count:,} of {self.lines:,} lines"

@@ -9,7 +9,7 @@ from leaderboard.formats.harmless import shown
 from leaderboard.formats.plain_text import MIB, Limits, rejection
 from leaderboard.numbers import is_number
 
-__all__ = ["ARCHIVE_START", "SoundEntry", "entries", "is_archive", "read_end", "refuse_bad"]
+__all__ = ["ARCHIVE_START", "SoundEntry", "entries", "first_files", "is_archive", "read_end", "refuse_bad"]
 
 TAR_MAGIC, TAR_MAGIC_AT = b"ustar", 257
 ARCHIVE_START = TAR_MAGIC_AT + len(TAR_MAGIC)  # bytes that tell an archive
@@ -30,6 +30,27 @@ def is_archive(start: bytes) -> bool:
     before = start[:TAR_MAGIC_AT]
     empty = len(start) >= ARCHIVE_START and not any(start[:ARCHIVE_START])
     return empty or (b"\0" in before and start[TAR_MAGIC_AT:].startswith(TAR_MAGIC))
+
+
+def first_files(text: bytes, most: int) -> tuple[bytes, bool]:
+    """An archive of the first `most` files that are whole in the beginning of one, and whether it has no others.
+
+    Nothing is changed of what is no archive, and of one whose headers can't be read: who reads it says why.
+    """
+    if not is_archive(text[:ARCHIVE_START]):
+        return text, True
+    at = end = files = 0
+    while at + tarfile.BLOCKSIZE <= len(text) and any(text[at : at + tarfile.BLOCKSIZE]):
+        try:
+            entry = tarfile.TarInfo.frombuf(text[at : at + tarfile.BLOCKSIZE], "utf-8", "replace")
+        except tarfile.HeaderError:
+            return text, True
+        at += tarfile.BLOCKSIZE * (1 + -(-max(entry.size, 0) // tarfile.BLOCKSIZE))
+        if at > len(text) or files == most:
+            return text[:end] + bytes(2 * tarfile.BLOCKSIZE), False
+        if entry.isfile() or entry.isdir():  # else what belongs to the next one
+            end, files = at, files + entry.isfile()
+    return text, True
 
 
 class SoundEntry(tarfile.TarInfo):

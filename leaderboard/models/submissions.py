@@ -202,6 +202,7 @@ class StagedRun(Base):
     arrival_id  the place in the quotas
     upload      `store.Received`, and `given` what the form said, see `services.staging`
     expires_at  from when on it is gone; never after what closing makes public has opened
+    submission_id  what the yes has made of it
     """
 
     __tablename__ = "staged_run"
@@ -217,3 +218,4 @@ class StagedRun(Base):
     begun_at: Mapped[dt.datetime]
     received_at: Mapped[dt.datetime]
     expires_at: Mapped[dt.datetime]
+    submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id", ondelete="CASCADE"))

@@ -18,7 +18,7 @@ from leaderboard.metrics import parse
 from leaderboard.models import Evaluation, Judgment, Query, StagedRun, Submission, System
 from leaderboard.reads.headings import EvaluationHeading, campaign_measures, evaluation_heading
 from leaderboard.rules.run_checks import Checked, Expected
-from leaderboard.rules.settings import Split
+from leaderboard.rules.settings import Split, Subset
 from leaderboard.scoring import ranked_lines
 from leaderboard.store import Received
 
@@ -41,7 +41,11 @@ class Checking:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A run that waits for its sender's yes, as the form said it. system: its name."""
+    """A run that waits for its sender's yes, as the form said it.
+
+    system      its name
+    submission  what a yes has made of it; None while it waits
+    """
 
     id: int
     team_id: int
@@ -50,6 +54,7 @@ class Staged:
     threshold: float | None
     upload: Received
     expires_at: dt.datetime
+    submission: int | None
 
 
 class _Ready:
@@ -91,6 +96,7 @@ def expected_of(session: Session, actor: Actor, evaluation: Evaluation, now: dt.
         title=evaluation.title,
         queries=tuple(query.external_id for query in seen if not query.excluded_at),
         excluded=tuple(query.external_id for query in seen if query.excluded_at),
+        complete=bool(seen) and subset_seen(actor, evaluation, now) is Subset.ALL,
         rules=READY_RULES.of(session, evaluation, shown),
         returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
     )
@@ -133,28 +139,37 @@ def completed(
 
 def waiting_runs(session: Session, actor: Actor, evaluation_id: int, now: dt.datetime) -> tuple[Staged, ...]:
     """The reader's own runs that wait for their yes in an evaluation, the oldest first."""
-    rows = session.scalars(
-        sa.select(StagedRun)
-        .where(StagedRun.user_id == actor.user_id, StagedRun.evaluation_id == evaluation_id, StagedRun.expires_at > now)
-        .order_by(StagedRun.id)
-    )
-    return tuple(_staged(session, one) for one in rows)
+    own = _own(actor, evaluation_id, now).where(StagedRun.submission_id.is_(None)).order_by(StagedRun.id)
+    return tuple(_staged(session, one) for one in session.scalars(own))
 
 
 def waiting_run(session: Session, actor: Actor, evaluation_id: int, staged_id: int, now: dt.datetime) -> Staged:
-    """One of `waiting_runs`. Raises NotFound where it is none of them."""
-    for one in waiting_runs(session, actor, evaluation_id, now):
-        if one.id == staged_id:
-            return one
-    raise NotFound("No run of yours waits for a yes here: it was submitted, given up, or its time is over.")
+    """One of `waiting_runs`, or one that got its yes a moment ago. Raises NotFound where it is none of them."""
+    own = session.scalar(_own(actor, evaluation_id, now).where(StagedRun.id == staged_id))
+    if own is None:
+        raise NotFound("No run of yours waits for a yes here: it was given up, or its time is over.")
+    return _staged(session, own)
+
+
+def _own(actor: Actor, evaluation_id: int, now: dt.datetime) -> sa.Select[StagedRun]:
+    of_reader = StagedRun.user_id == actor.user_id, StagedRun.evaluation_id == evaluation_id
+    return sa.select(StagedRun).where(*of_reader, StagedRun.expires_at > now)
 
 
 def _staged(session: Session, row: StagedRun) -> Staged:
     given = row.given
     own = session.get(System, given["system"]) if given["system"] is not None else None
     system = own.name if own is not None else given["new_system"]
-    upload = Received(**row.upload)
-    return Staged(row.id, row.team_id, system, given["designation"], given["threshold"], upload, row.expires_at)
+    return Staged(
+        id=row.id,
+        team_id=row.team_id,
+        system=system,
+        designation=given["designation"],
+        threshold=given["threshold"],
+        upload=Received(**row.upload),
+        expires_at=row.expires_at,
+        submission=row.submission_id,
+    )
 
 
 def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:

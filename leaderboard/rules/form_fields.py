@@ -152,8 +152,9 @@ def checked_answers(fields: Sequence[FormField], given: Mapping[str, Any], *, co
     wrong: dict[str, list[str]] = {}
     answers: dict[str, Any] = {}
     asked = {field.key: field for field in fields if field.in_form}
+    names = ", ".join(asked)
     for key in given.keys() - asked.keys():
-        wrong[form_name(key)] = ["there is no such field"]
+        wrong[form_name(key)] = [f"there is no such field; {f'asked are: {names}' if names else 'none is asked'}"]
     for key, field in asked.items():
         try:
             answer = _checked(field, given.get(key))
@@ -163,7 +164,7 @@ def checked_answers(fields: Sequence[FormField], given: Mapping[str, Any], *, co
         if answer is not None:
             answers[key] = answer
         elif field.required and complete:
-            wrong[form_name(key)] = ["this is asked of every run here"]
+            wrong[form_name(key)] = [f"this is asked of every run here: {field.label} ({HOW[field.kind](field)})"]
     if wrong:
         raise InvalidFields(wrong)
     return answers
@@ -193,7 +194,7 @@ def _number(_: FormField, given: Any) -> float:
 
 def _choice(field: FormField, given: Any) -> str:
     if given not in field.choices:
-        raise ValueError("choose one of the list")
+        raise ValueError(f"choose one of: {', '.join(field.choices)}")
     return str(given)
 
 
@@ -209,6 +210,15 @@ CHECKS: Mapping[FieldKind, Callable[[FormField, Any], Answer]] = {
     FieldKind.CHOICE: _choice,
     FieldKind.NUMBER: _number,
     FieldKind.YES_NO: _yes_or_no,
+}
+
+
+# How an answer is given, in words.
+HOW: Mapping[FieldKind, Callable[[FormField], str]] = {
+    FieldKind.TEXT: lambda _: "a text",
+    FieldKind.CHOICE: lambda field: f"one of: {', '.join(field.choices)}",
+    FieldKind.NUMBER: lambda _: "a number",
+    FieldKind.YES_NO: lambda _: "yes or no",
 }
 
 

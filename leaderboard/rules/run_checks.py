@@ -1,27 +1,41 @@
 """What would become of a run, said before it is submitted: from the file and what its reader may know.
 
-Lines that can't be read and broken file rules would have it rejected. Besides, there are warnings about what is most
-likely a slip: they ask for a yes before a run is queued. None of it follows from a judgment.
+Lines that can't be read and broken file rules would have it rejected: such a file is refused before it is queued.
+Besides, there are warnings about what is most likely a slip: they ask for a yes. None of it follows from a judgment.
 """
 
+import hashlib
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 
 import numpy as np
 
-from leaderboard.errors import FileRejected, Problem
-from leaderboard.formats import Limits, Run, RunRules, read_run
+from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
+from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.numbers import counted
 
-__all__ = ["CHECKED_BYTES", "Checked", "Expected", "Kind", "Warned", "check_run"]
+__all__ = [
+    "CHECKED_BYTES",
+    "Checked",
+    "Expected",
+    "Kind",
+    "Looked",
+    "Warned",
+    "check_run",
+    "check_text",
+    "look_at",
+    "require_sound",
+]
 
 CHECKED_BYTES = 16 * 2**20  # of a run's text, that the site reads: some 300,000 lines
-# What bounds the memory of a check on the site, whatever the file: the worker takes more of all of it.
-LIMITS = Limits(
-    expanded_bytes=2 * CHECKED_BYTES, lines=4_000_000, all_id_bytes=12 * CHECKED_BYTES, queries=200_000, members=5000
-)
+CHECKED_FILES = 1000  # of an archive: each costs some milliseconds
+# What bounds the memory of a check on the site. What it reads breaks no other limit that the worker has not, too: what
+# is refused here would be rejected there.
+LIMITS = Limits(expanded_bytes=2 * CHECKED_BYTES, all_id_bytes=12 * CHECKED_BYTES)
+PIECE = 2**18  # bytes read at once
 NAMED = 5  # ids that are told
 MOSTLY = 0.5  # the share of documents or queries from which on a run is said to be of something else
 
@@ -47,6 +61,7 @@ class Expected:
     title        what it is called; "" offline
     queries      external ids of those that the reader knows of; None where that is nothing
     excluded     those that count no more, which a run may have a list for all the same
+    complete     whether these are all queries that there are, so that a run with any other is rejected
     rules        for files; None: there are none
     returned_by  measures on its board that count what was returned
     """
@@ -54,6 +69,7 @@ class Expected:
     title: str = ""
     queries: Sequence[str] | None = None
     excluded: Sequence[str] = ()
+    complete: bool = False
     rules: RunRules | None = None
     returned_by: Sequence[str] = ()
 
@@ -102,6 +118,11 @@ class Checked:
     @property
     def is_read(self) -> bool:
         return self.lines > 0
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing speaks against submitting it."""
+        return not self.problem_count and not self.warnings and not self.unknown[0]
 
     @property
     def is_elsewhere(self) -> bool:
@@ -170,12 +191,75 @@ class Checked:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
         if self.said_problem:
             lines.append(f"its metadata could not be read to the end: {self.said_problem}")
-        if not self.problem_count and not self.warnings:
+        if self.is_sound:
             lines.append("nothing speaks against submitting it")
         return lines
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A file that was looked at.
+
+    text         its first lines; whole: whether that is all of it
+    text_sha256  of all of its text
+    refused      why it can't be read as text; None where it can
+    """
+
+    filename: str
+    text: bytes
+    whole: bool
+    text_sha256: str
+    refused: FileRejected | None = None
+
+
+def look_at(file: Path | ByteSource, filename: str, most: int, text_bytes: int) -> Looked:
+    """Reads a file to its end and keeps the first `most` bytes of its text. text_bytes: the longest text at all."""
+    digest = hashlib.sha256()
+    text = io.BytesIO()
+    whole = True
+    try:
+        with open_plain(file, Limits(expanded_bytes=text_bytes), filename) as plain:
+            while piece := plain.read(PIECE):
+                digest.update(piece)
+                room = most - text.tell()
+                whole = whole and len(piece) <= room
+                text.write(piece[:room])
+    except FileRejected as refused:
+        return Looked(filename, b"", True, "", refused)
+    return Looked(filename, text.getvalue() if whole else whole_lines(text.getvalue()), whole, digest.hexdigest())
+
+
 def check_run(
+    looked: Looked, expected: Expected, *, threshold: float | None = None, everything: bool = False
+) -> tuple[Checked, Run | None]:
+    """What would become of a file that was looked at, and the run where it can be read.
+
+    everything  all of it, as the worker does; else as much as bounds what it costs
+    """
+    if looked.refused is not None:
+        found = Checked(looked.filename, True, looked.refused.problems, looked.refused.count, expected=expected)
+        return found, None
+    text, whole = looked.text, looked.whole
+    if not (everything and whole):
+        text, all_files = first_files(text, CHECKED_FILES)
+        whole = whole and all_files
+    limits = Limits() if everything else LIMITS
+    return check_text(text, expected, name=looked.filename, whole=whole, threshold=threshold, limits=limits)
+
+
+def require_sound(found: Checked, *, yes: bool) -> None:
+    """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
+    if found.problem_count:
+        told = sum(problem.lines for problem in found.problems)
+        more = found.problem_count - told
+        elsewhere = [warned.text for warned in found.warnings if warned.kind is Kind.COLLECTION]
+        more_problems = [f"and {counted(more, 'more problem')}"] if more > 0 else []
+        raise InvalidFields({"run": [*elsewhere, *map(str, found.problems), *more_problems]})
+    if found.warnings and not yes:
+        raise Doubtful([warned.text for warned in found.warnings])
+
+
+def check_text(
     text: bytes,
     expected: Expected,
     *,
@@ -215,15 +299,19 @@ def check_run(
             lacking=_some([query for query in expected.queries if query not in listed]),
             unknown=_some([query for query in run.queries if query not in asked]),
         )
-    if expected.rules is None:
+    rules, allowed = expected.rules, None
+    if expected.complete and expected.queries is not None:
+        allowed = {*expected.queries, *expected.excluded}
+    if rules is None and (allowed is None or not found.unknown[0]):
         return found, run
-    if expected.rules.rules.know_documents:
-        rows = expected.rules.foreign(run.document, run.key)
+    if rules is not None and rules.rules.know_documents:
+        rows = rules.foreign(run.document, run.key)
         first = tuple(document.decode() for document in run.document.take(rows[:NAMED]).tolist())
         found = replace(found, foreign=(len(rows), first))
-    rules = expected.rules if whole else expected.rules.of_beginning()
+    if rules is not None and not whole:
+        rules = rules.of_beginning()
     try:
-        read_run(io.BytesIO(text), name=name, limits=limits, rules=rules)
+        read_run(io.BytesIO(text), queries=allowed, name=name, limits=limits, rules=rules)
     except FileRejected as rejected:
         found = replace(found, problems=rejected.problems, problem_count=rejected.count)
     return found, run

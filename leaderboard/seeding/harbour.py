@@ -127,7 +127,12 @@ class Harbour:
             queries=pool.queries,
             judgments=pool.judgments(),
             runs=tuple(self._runs(pool, year, condition)),
+            file_rules={"document_pattern": f"{self._prefix(year, condition)}[0-9]+"},
         )
+
+    def _prefix(self, year: int, condition: Condition) -> str:
+        """What the ids of a collection's documents begin with."""
+        return f"{condition.slug}-{self._calendar_year(year)}-"
 
     def _pool(self, year: int, condition: Condition) -> Pool:
         """The documents of one evaluation. Years share no query; the conditions of a year have the same queries."""
@@ -137,8 +142,7 @@ class Harbour:
             for number, row in enumerate(self._queries[(year - 1) * size : year * size], 1)
         )
         rng = _rng(self.scenario, year, condition, "pool")
-        prefix = f"{condition.slug}-{calendar}-"
-        return make_pool(rng, queries, self.scenario.queries, condition.documents, prefix)
+        return make_pool(rng, queries, self.scenario.queries, condition.documents, self._prefix(year, condition))
 
     def _runs(self, pool: Pool, year: int, condition: Condition) -> Iterator[RunPlan]:
         drawing = _Drawing(self.scenario, pool, year, self._calendar_year(year), condition)

@@ -20,6 +20,7 @@ from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.queries import import_queries
+from leaderboard.services.submission_forms import set_rules
 from leaderboard.services.submissions import submit
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
@@ -74,6 +75,8 @@ def _load_evaluation(session: Session, campaign: Campaign, plan: EvaluationPlan)
     evaluation = create_evaluation(session, CONSOLE, campaign, plan.slug, **_typed(plan.settings))
     import_queries(session, CONSOLE, evaluation, plan.queries)
     import_judgments(session, CONSOLE, evaluation, plan.judgments)
+    if plan.file_rules:
+        set_rules(session, CONSOLE, evaluation, **plan.file_rules)
 
 
 def _typed(settings: Settings) -> dict[str, Any]:

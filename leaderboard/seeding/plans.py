@@ -48,11 +48,14 @@ class RunPlan:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
+    """One evaluation. file_rules: what it asks of run files, by the names of `FileRules`."""
+
     slug: str
     settings: Settings
     queries: tuple[QueryRow, ...]
     judgments: Judgments
     runs: tuple[RunPlan, ...]
+    file_rules: Settings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

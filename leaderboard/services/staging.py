@@ -2,7 +2,8 @@
 
 A staged run holds the place in the quotas that its file held while it came, and its file counts among the person's
 rejected ones until the yes: else files could be sent again and again and never be counted. It is gone half an hour
-later, and before anything opens that closing makes public: whoever says yes has not seen it.
+later, as is the note of which submission a yes has made of it, and before anything opens that closing makes public:
+whoever says yes has not seen it.
 """
 
 import datetime as dt
@@ -121,28 +122,38 @@ def stage(
 
 
 def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> Submission:
-    """Submits a run that waited, as it was sent. Raises NotFound for none of theirs, and what `submit` does."""
+    """Submits a run that waited, as it was sent; a second yes gives what the first one made.
+
+    Raises NotFound for none of theirs, and what `submit` does.
+    """
     staged = _own(session, actor, evaluation, staged_id, now)
+    if staged.submission_id is not None:
+        return session.get_one(Submission, staged.submission_id)
     given = Given(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
     upload, place = Received(**staged.upload), staged.arrival_id
     moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now, "place": place}
     team = session.get_one(Team, staged.team_id)
-    session.delete(staged)
-    session.flush()
-    return given.submit(session, actor, evaluation, team, upload, **moments)
+    submission = given.submit(session, actor, evaluation, team, upload, **moments)
+    staged.submission_id = submission.id
+    return submission
 
 
 def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> None:
-    """Gives up a run that waited; its file is swept like any that was never submitted. Raises NotFound."""
+    """Gives up a run that waited; its file is swept like any that was never submitted.
+
+    Raises NotFound, and Conflict for one that was submitted.
+    """
     staged = _own(session, actor, evaluation, staged_id, now)
+    if staged.submission_id is not None:
+        raise Conflict("This run was submitted: withdraw it in place of giving it up.")
     quotas.give_up(session, staged.arrival_id)
     session.delete(staged)
 
 
 def sweep(session: Session, now: dt.datetime) -> int:
-    """Removes the runs whose time for a yes is over; returns how many."""
-    removed = session.execute(sa.delete(StagedRun).where(StagedRun.expires_at <= now).returning(StagedRun.id))
-    return len(removed.all())
+    """Removes the runs whose time for a yes is over; returns how many of them had none."""
+    over = sa.delete(StagedRun).where(StagedRun.expires_at <= now).returning(StagedRun.submission_id)
+    return sum(submission is None for submission in session.scalars(over).all())
 
 
 def _own(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> StagedRun:

@@ -20,6 +20,7 @@ from leaderboard.services.texts import text_problem
 __all__ = [
     "accept_agreements",
     "agreement_name",
+    "agreements_of",
     "copy_form",
     "end_agreement",
     "remove_field",
@@ -208,6 +209,19 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     record(session, actor, "copy form", target, source=source.id)
 
 
+def agreements_of(session: Session, evaluation: Evaluation, keys: Collection[str]) -> list[int]:
+    """The ids of the standing versions of agreements, for `accept_agreements`.
+
+    Raises InvalidFields, by `agreement_name`, for keys that none has.
+    """
+    standing = {one.key: one.id for one in standing_agreements(session, evaluation.id)}
+    names = ", ".join(standing)
+    words = f"there is no such agreement; {f'asked are: {names}' if names else 'none is asked'}"
+    if unknown := [key for key in keys if key not in standing]:
+        raise InvalidFields({agreement_name(key): [words] for key in unknown})
+    return [standing[key] for key in keys]
+
+
 def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, accepted: Collection[int]) -> None:
     """Notes that the actor accepts these agreements, by their ids, together with a run.
 
@@ -225,7 +239,11 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
         )
     )
     lacking = [one for one in standing if one.id not in before]
-    wrong = {agreement_name(one.key): ["accept this to submit a run"] for one in lacking if one.id not in accepted}
+    wrong = {
+        agreement_name(one.key): [f"accept this to submit a run: {one.title} (version {one.version})"]
+        for one in lacking
+        if one.id not in accepted
+    }
     if wrong:
         raise InvalidFields(wrong)
     for one in lacking:

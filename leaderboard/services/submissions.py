@@ -153,8 +153,7 @@ def submit(
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_dates(actor, evaluation, begun_at, decided_at)
-    answered = checked_answers(form_fields(evaluation), answers or {}, complete=actor.user_id is not None)
-    accept_agreements(session, actor, evaluation, accepted)
+    answered = _asked(session, actor, evaluation, answers or {}, accepted)
     if isinstance(system, NewSystem):
         system = _new_system(session, actor, team, system)
     elif system.team_id != team.id:
@@ -193,6 +192,25 @@ def submit(
         enqueue(session, submission, scoring_set)
     record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)
     return submission
+
+
+def _asked(
+    session: Session, actor: Actor, evaluation: Evaluation, answers: Mapping[str, Any], accepted: Collection[int]
+) -> dict[str, Any]:
+    """The answers, checked, with the agreements accepted. Raises InvalidFields with all that is wrong with both."""
+    wrong: dict[str, list[str]] = {}
+    answered: dict[str, Any] = {}
+    try:
+        answered = checked_answers(form_fields(evaluation), answers, complete=actor.user_id is not None)
+    except InvalidFields as error:
+        wrong |= error.fields
+    try:
+        accept_agreements(session, actor, evaluation, accepted)
+    except InvalidFields as error:
+        wrong |= error.fields
+    if wrong:
+        raise InvalidFields(wrong)
+    return answered
 
 
 def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:

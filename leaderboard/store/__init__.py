@@ -44,8 +44,9 @@ class RunStore:
             path.write_bytes(bytes(CHECK_BYTES))
 
     @contextmanager
-    def receiving(self, stream: ByteSource, filename: str) -> Iterator[Received]:
-        """Takes an upload in, says what it is, and keeps it for good when the block ends; not when the block raises.
+    def receiving(self, stream: ByteSource, filename: str) -> Iterator[tuple[Received, Path]]:
+        """Takes an upload in, says what it is and where it lies, and keeps it for good when the block ends without an
+        exception.
 
         Raises TooLarge over a cap, NoStore when the store can't be written, and whatever `stream` raises when the
         sender breaks off; nothing is left behind then. A file that no submission names is swept a day later.
@@ -58,12 +59,12 @@ class RunStore:
             finally:
                 with writing():
                     target.close()
-            yield received
+            yield received, path
             self._folder.keep(path, _run_key(received.sha256))
 
     def receive(self, stream: ByteSource, filename: str) -> Received:
         """Keeps an upload for good and says what it is; raises as `receiving` does."""
-        with self.receiving(stream, filename) as received:
+        with self.receiving(stream, filename) as (received, _):
             return received
 
     def run_file(self, sha256: str) -> AbstractContextManager[Path]:

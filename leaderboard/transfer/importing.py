@@ -159,7 +159,7 @@ class Import:
                         self.waiting.append((run, submission))
                     self.report.already += 1
                     return None
-            with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as received:
+            with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as (received, _):
                 require_hashes(run.entry, path, received)
             return received
         except (BadInput, TooLarge, OSError) as error:

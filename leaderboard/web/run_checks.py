@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Collection
-from dataclasses import replace
+from pathlib import Path
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
@@ -11,7 +11,7 @@ from wtforms import FileField
 from leaderboard.errors import FileRejected
 from leaderboard.formats import RUN_FORMATS, beginning
 from leaderboard.reads.checking import Checking, checking, completed
-from leaderboard.rules.run_checks import CHECKED_BYTES, Checked, Expected, check_run
+from leaderboard.rules.run_checks import CHECKED_BYTES, Checked, Expected, Looked, check_run
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, now, read, reading, store
@@ -19,7 +19,7 @@ from leaderboard.web.forms import Form, NumberField, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
-__all__ = ["check_stored"]
+__all__ = ["check_received", "check_stored"]
 
 blueprint = Blueprint("run_checks", __name__)
 
@@ -54,15 +54,8 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
         form.refuse({"run": ["choose the file of the run"]})
     if looked is None or not good:
         return form_page("submit/check.html", form, page=page, found=None)
-    found = Checked(looked.filename, True, expected=page.expected)
-    if looked.refused is not None:
-        found = replace(found, problems=looked.refused.problems, problem_count=looked.refused.count)
-    else:
-        threshold = form.threshold.data if form.threshold is not None else None
-        found = _checked(
-            looked.text, page.expected, page.evaluation.id, looked.filename, looked.whole, threshold,
-            looked.text_sha256, actor().teams,
-        )  # fmt: skip
+    threshold = form.threshold.data if form.threshold is not None else None
+    found = _checked(looked, page.expected, page.evaluation.id, threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
 
@@ -74,28 +67,33 @@ def check_stored(
 ) -> Checked:
     """What would become of a run that the store has."""
     with store().run_file(upload.sha256) as path:
-        try:
-            text, whole = beginning(path, CHECKED_BYTES, upload.filename)
-        except FileRejected as refused:
-            found = Checked(upload.filename, True, expected=expected)
-            return replace(found, problems=refused.problems, problem_count=refused.count)
-    return _checked(text, expected, evaluation_id, upload.filename, whole, threshold, upload.text_sha256, teams)
+        return check_received(expected, evaluation_id, upload, path, threshold, teams)
+
+
+def check_received(
+    expected: Expected,
+    evaluation_id: int,
+    upload: Received,
+    path: Path,
+    threshold: float | None,
+    teams: Collection[int],
+) -> Checked:
+    """What would become of a run that has come and lies at `path`."""
+    try:
+        text, whole = beginning(path, CHECKED_BYTES, upload.filename)
+        looked = Looked(upload.filename, text, whole, upload.text_sha256)
+    except FileRejected as refused:
+        looked = Looked(upload.filename, b"", True, upload.text_sha256, refused)
+    return _checked(looked, expected, evaluation_id, threshold, teams)
 
 
 def _checked(
-    text: bytes,
-    expected: Expected,
-    evaluation_id: int,
-    name: str,
-    whole: bool,
-    threshold: float | None,
-    text_sha256: str,
-    teams: Collection[int],
+    looked: Looked, expected: Expected, evaluation_id: int, threshold: float | None, teams: Collection[int]
 ) -> Checked:
     with AT_ONCE:
-        found, run = check_run(text, expected, name=name, whole=whole, threshold=threshold)
+        found, run = check_run(looked, expected, threshold=threshold)
         with reading() as session:
-            return completed(session, actor(), evaluation_id, found, run, text_sha256, teams, now())
+            return completed(session, actor(), evaluation_id, found, run, looked.text_sha256, teams, now())
 
 
 def _form(page: Checking, given: object = None) -> CheckForm:

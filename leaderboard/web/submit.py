@@ -26,6 +26,7 @@ from leaderboard.reads.checking import expected_of, waiting_run
 from leaderboard.reads.submitting import AskedAgreement, Submitting, submitting
 from leaderboard.rules.form_fields import FieldKind, FormField, form_name
 from leaderboard.rules.quotas import retry_seconds
+from leaderboard.rules.run_checks import Checked
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.services import quotas, staging, submissions
 from leaderboard.services.submission_forms import agreement_name
@@ -158,7 +159,7 @@ def agreement_field(asked: AskedAgreement) -> Field:
 @signed_in
 def new(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
-    return form_page("submit/new.html", SubmitForm.on(page), page=page, upload=None)
+    return _page(page, SubmitForm.on(page))
 
 
 @blueprint.post("/campaigns/<campaign>/<evaluation>/submit")
@@ -167,7 +168,7 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(submitting, campaign, evaluation)
     refused = _refusal(page)
     if refused is not None:  # nothing of the form is read
-        return form_page("submit/new.html", SubmitForm.on(page), refused, page=page, upload=None)
+        return _page(page, SubmitForm.on(page), refused)
     place = Place(page.evaluation.id)
     with ExitStack() as without_file:
         without_file.callback(place.give_up)
@@ -216,7 +217,7 @@ class Place:
 def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
     if posted.refusal is not None:
-        return form_page("submit/new.html", form, posted.refusal, page=page, upload=None)
+        return _page(page, form, posted.refusal)
     upload = posted.upload or uploads.kept(form.text("kept"))
     form.kept.data = uploads.keep(upload)
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
@@ -225,17 +226,20 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
         form.refuse({"beside": [beside.problem]})
     if upload is None or not good:
         count_unused(page.evaluation.id, posted, place)
-        return form_page("submit/new.html", form, page=page, upload=upload)
+        return _page(page, form, upload=upload)
     try:
         with reading() as session:
             team, given = _given(session, page, form, beside)
             expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
-        doubtful = check_stored(expected, page.evaluation.id, upload, given.threshold, [team]).warnings
+        found = check_stored(expected, page.evaluation.id, upload, given.threshold, [team])
+        if found.problem_count:
+            count_unused(page.evaluation.id, posted, place)
+            return _rejected(page, form, found)
         moments: dict[str, Any] = {"begun_at": now(), "received_at": posted.received_at, "place": place.id}
         with suppress(_Doubtful), writing() as session:
             evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
             run = given.submit(session, actor(), evaluation, own, upload, **moments)
-            if doubtful:  # it could be submitted: now it waits for a yes instead
+            if found.warnings:  # it could be submitted: now it waits for a yes instead
                 raise _Doubtful
             return redirect(url_for("submissions.show", submission=run.id))
         with writing() as session:
@@ -243,8 +247,27 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
             staged = staging.stage(session, actor(), evaluation, own, upload, given, now=clock(), **moments)
     except LeaderboardError as error:
         count_unused(page.evaluation.id, posted, place)
-        return form_page("submit/new.html", form, error, page=page, upload=upload)
+        return _page(page, form, error, upload=upload)
     return redirect(_waiting_address(page, staged.id))
+
+
+def _page(
+    page: Submitting,
+    form: SubmitForm,
+    error: LeaderboardError | None = None,
+    *,
+    upload: Received | None = None,
+    found: Checked | None = None,
+) -> ResponseReturnValue:
+    """The form. upload: the file that has arrived and need not be sent again; found: what is wrong with another."""
+    return form_page("submit/new.html", form, error, page=page, upload=upload, found=found)
+
+
+def _rejected(page: Submitting, form: SubmitForm, found: Checked) -> ResponseReturnValue:
+    """The form once more, with what is wrong with a file that nobody could score: another one has to be chosen."""
+    form.kept.data = ""
+    form.refuse({"run": ["this file would be rejected, so it was not submitted: choose another one"]})
+    return _page(page, form, found=found)
 
 
 class _Doubtful(Exception):
@@ -258,6 +281,8 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
     page = read(submitting, campaign, evaluation)
     with reading() as session:
         staged = waiting_run(session, actor(), page.evaluation.id, waiting, clock())
+        if staged.submission is not None:
+            return redirect(url_for("submissions.show", submission=staged.submission))
         expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
     found = check_stored(expected, page.evaluation.id, staged.upload, staged.threshold, [staged.team_id])
     return render_template("submit/waiting.html", page=page, staged=staged, found=found)
@@ -266,7 +291,7 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
 @blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>")
 @signed_in
 def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
-    """The yes."""
+    """The yes. A second one, of a hand that was quicker than the page, leads to the same submission."""
     page = read(submitting, campaign, evaluation)
     try:
         with writing() as session:
@@ -285,8 +310,12 @@ def confirm(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
 def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
     """The no."""
     page = read(submitting, campaign, evaluation)
-    with writing() as session:
-        staging.discard(session, actor(), session.get_one(Evaluation, page.evaluation.id), waiting, clock())
+    try:
+        with writing() as session:
+            staging.discard(session, actor(), session.get_one(Evaluation, page.evaluation.id), waiting, clock())
+    except Conflict as error:
+        flash(error.message, "warning")
+        return redirect(_waiting_address(page, waiting))  # which leads to the submission
     flash("The file is given up. Nothing was submitted.")
     return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
 

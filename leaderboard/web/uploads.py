@@ -6,11 +6,11 @@ whole form was read: one that is cut off, too long or broken anywhere, behind th
 """
 
 import datetime as dt
-import hashlib
 import io
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from flask import request
@@ -21,8 +21,8 @@ from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 from wtforms import ValidationError
 
-from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, TooLarge
-from leaderboard.formats import ByteSource, Limits, open_plain
+from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge
+from leaderboard.rules.run_checks import Looked, look_at
 from leaderboard.store import Received, plain_filename
 from leaderboard.web.context import actor, clock, config, store
 from leaderboard.web.intake import require_text
@@ -31,7 +31,7 @@ from leaderboard.web.organised_files import limits
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Looked", "Posted", "keep", "kept", "look", "read_files", "receive"]
+__all__ = ["Posted", "keep", "kept", "look", "read_files", "receive"]
 
 PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together
@@ -58,22 +58,6 @@ class Posted:
     beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """A file that was read and not kept.
-
-    text         its first lines, up to the bytes that were asked for; whole: whether that is all of it
-    text_sha256  of all of its text
-    refused      why it can't be read as text; None where it can
-    """
-
-    filename: str
-    text: bytes
-    whole: bool
-    text_sha256: str
-    refused: FileRejected | None = None
-
-
 def look(file_field: str, most: int) -> tuple[MultiDict[str, str], Looked | None]:
     """Reads this request's form and keeps nothing: its fields, and the first `most` bytes of its file's text.
 
@@ -89,27 +73,10 @@ def look(file_field: str, most: int) -> tuple[MultiDict[str, str], Looked | None
             _require_own_form(fields)
             file = PartReader(events)
             if event.filename and event.name == file_field and looked is None:
-                looked = _look(file, plain_filename(event.filename), most)
+                looked = look_at(file, plain_filename(event.filename), most, store().caps.text_bytes)
             file.drain()
     _require_own_form(fields)
     return fields, looked
-
-
-def _look(file: ByteSource, filename: str, most: int) -> Looked:
-    digest = hashlib.sha256()
-    text = io.BytesIO()
-    whole = True
-    try:
-        with open_plain(file, Limits(expanded_bytes=store().caps.text_bytes), filename) as plain:
-            while piece := plain.read(PIECE):
-                digest.update(piece)
-                room = most - text.tell()
-                whole = whole and len(piece) <= room
-                text.write(piece[:room])
-    except FileRejected as refused:
-        return Looked(filename, b"", True, "", refused)
-    read = text.getvalue()
-    return Looked(filename, read if whole else read.rpartition(b"\n")[0] + b"\n", whole, digest.hexdigest())
 
 
 def read_files(
@@ -146,6 +113,7 @@ def receive(
     admit: Callable[[MultiDict[str, str]], None],
     small: Mapping[str, int] | None = None,
     check: Callable[[MultiDict[str, str]], None] | None = None,
+    inspect: Callable[[MultiDict[str, str], Received, Path], None] | None = None,
 ) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
@@ -153,13 +121,17 @@ def receive(
            taken in; the server then discards what is still being sent
     small  other fields with files, and how many bytes of each are read, into memory; one more says that there are more
     check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
+    inspect  is given all fields, what the file is and where it lies, before it is kept: where it raises, it is not
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
     TooLarge at several times the cap; no file is kept then.
     """
     with ExitStack() as until_read:
-        return _read(_form_events(), file_field, admit, check or _require_own_form, until_read, small or {})
+        posted, path = _read(_form_events(), file_field, admit, check or _require_own_form, until_read, small or {})
+        if inspect is not None and posted.upload is not None and path is not None:
+            inspect(posted.fields, posted.upload, path)
+        return posted
 
 
 def _form_events() -> Iterator[Event]:
@@ -199,10 +171,11 @@ def _read(
     check: Callable[[MultiDict[str, str]], None],
     until_read: ExitStack,
     small: Mapping[str, int],
-) -> Posted:
-    """The whole form; `until_read` keeps the file when it is closed without an error."""
+) -> tuple[Posted, Path | None]:
+    """The whole form, and where its file lies; `until_read` keeps it when it is closed without an error."""
     fields: MultiDict[str, str] = MultiDict()
     upload: Received | None = None
+    path: Path | None = None
     refused: str | None = None
     beside: dict[str, bytes] = {}
     checked = False
@@ -216,18 +189,18 @@ def _read(
                 try:
                     admit(fields)
                 except LeaderboardError as refusal:
-                    return Posted(fields, None, None, clock(), refusal)
+                    return Posted(fields, None, None, clock(), refusal), None
             file = PartReader(events)
             if event.filename and event.name == file_field and upload is None:
                 try:
-                    upload = until_read.enter_context(store().receiving(file, event.filename))
+                    upload, path = until_read.enter_context(store().receiving(file, event.filename))
                 except TooLarge as error:
                     refused = error.message
             elif event.filename and event.name in small and event.name not in beside:
                 beside[event.name] = io.BufferedReader(file).read(small[event.name] + 1)
             file.drain()
     check(fields)  # those behind the file too
-    return Posted(fields, upload, refused, clock(), beside=beside)
+    return Posted(fields, upload, refused, clock(), beside=beside), path
 
 
 class PartReader(io.RawIOBase):

@@ -778,10 +778,17 @@ def upgrade() -> None:
         moment("begun_at"),
         moment("received_at"),
         moment("expires_at"),
+        sa.Column("submission_id", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"],
             ["evaluation.id"],
             name=op.f("fk_staged_run_evaluation_id_evaluation"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["submission_id"],
+            ["submission.id"],
+            name=op.f("fk_staged_run_submission_id_submission"),
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_staged_run_team_id_team")),

@@ -291,6 +291,7 @@ def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path
         "heron",
         "--designation",
         "primary",
+        "--yes",
     )
     assert ok("rescore", evaluation) == "harbour/2026: runs that wait to be scored: 2\n"
     ok("worker", "--once")
@@ -330,7 +331,7 @@ def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever
     (tmp_path / "run.tsv").write_text("q1\td1\tY\t0.9\n")
     ok("queries", "import", evaluation, tmp_path / "queries.tsv")
     ok("judgments", "import", evaluation, tmp_path / "qrels.txt")
-    submit = ("submit", "--wait", "100", evaluation, tmp_path / "run.tsv", "--team", "alder")
+    submit = ("submit", "--wait", "100", evaluation, tmp_path / "run.tsv", "--team", "alder", "--yes")
     with Process([sys.executable, "-m", "leaderboard", "worker"], env=os.environ.copy(), cwd=tmp_path):
         for_all = command(*submit, "--new-system", "Heron")
         for_its_team = command(*submit, "--system", "heron", "--as", "ada")
@@ -341,7 +342,7 @@ def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever
 def test_a_contrastive_run_stands_for_its_system_only_when_that_is_asked_for(
     ok: Says, refused: Says, evaluation: str, run_file: Path, database_url: str
 ) -> None:
-    submit = ("submit", "--wait", "0", evaluation, run_file, "--team", "alder")
+    submit = ("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--yes")
     ok(*submit, "--new-system", "Heron")
     ok(*submit, "--system", "heron", "--stand")
     assert [one.chosen_at is not None for one in _submissions(database_url)] == [False, True]
@@ -353,7 +354,7 @@ def test_a_run_without_a_label_is_called_by_its_run_tag_everywhere(
     ok: Says, evaluation: str, tmp_path: Path, database_url: str
 ) -> None:
     (tmp_path / "trec.txt").write_text("q1 Q0 d1 1 0.9 heron-bm25\nq2 Q0 d3 1 0.8 heron-bm25\n")
-    submit = ("submit", "--wait", "0", evaluation, tmp_path / "trec.txt", "--team", "alder")
+    submit = ("submit", "--wait", "0", evaluation, tmp_path / "trec.txt", "--team", "alder", "--yes")
     ok(*submit, "--new-system", "Heron", "--threshold", "0.5")
     ok(*submit, "--system", "heron", "--threshold", "0.5", "--label", "with expansion")
     ok("worker", "--once")

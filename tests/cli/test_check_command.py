@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard import cli
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
-from leaderboard.models import Campaign, Evaluation
+from leaderboard.models import Campaign, Evaluation, Submission
 from tests.support.world import RUN, World
 
 PLACE = "news/2026"
@@ -88,3 +89,65 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     assert cli.run(["form", "remove", place, "model"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--end"]) == 0
     assert cli.run(["form", "rules", place, "--no-documents"]) == 0
+
+
+def test_submit_checks_each_run_as_the_form_does_and_asks_for_the_same_yes(
+    world: World, run_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_of(world, monkeypatch)
+    judgments, decided = tmp_path / "judgments", tmp_path / "decided.tsv"
+    judgments.write_text("q1 0 d1 1\nq1 0 d2 0\n")
+    decided.write_text("q1\td1\tY\t1\n")
+    team = ["--team", "northern-lights", "--new-system", "Owl", "--wait", "0"]
+    assert cli.run(["submit", place, str(run_file), str(judgments), str(decided), *team]) == 2
+    out, said = capsys.readouterr()
+    assert "a.run: not submitted, because this is most likely a slip:\n  AQWV is shown here" in said
+    assert "  If it is meant so, give --yes.\n" in said
+    assert "judgments: both lines: the decision is neither Y nor N; it looks like judgments" in said
+    assert out.startswith("submission 1: decided.tsv")
+    assert cli.run(["submit", place, str(judgments), *team, "--yes"]) == 1
+    assert len([path for path in Path(world.config.store_url).rglob("*") if path.is_file()]) == 1
+    team = ["--team", "northern-lights", "--system", "owl", "--wait", "0"]
+    assert cli.run(["submit", place, str(run_file), *team, "--yes"]) == 0
+    assert [run.filename for run in world.all(sa.select(Submission))] == ["decided.tsv", "a.run"]
+
+
+def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing(
+    world: World, run_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = place_of(world, monkeypatch)
+    terms, side = tmp_path / "terms", tmp_path / "side.yaml"
+    terms.write_text("Do no harm.")
+    side.write_text("method:\n  retrieval: bm25\n")
+    choices = ["--kind", "choice", "--choice", "sparse", "--choice", "dense"]
+    assert cli.run(["form", "field", place, "model", "--label", "Kind of model", "--required", *choices]) == 0
+    assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
+    submit = [
+        "submit",
+        place,
+        str(run_file),
+        "--team",
+        "northern-lights",
+        "--new-system",
+        "Owl",
+        "--wait",
+        "0",
+        "--yes",
+    ]
+    capsys.readouterr()
+    assert cli.run([*submit, "--as", "Ada"]) == 2
+    said = capsys.readouterr().err
+    assert "this is asked of every run here: Kind of model (one of: sparse, dense)" in said
+    assert "accept this to submit a run: Terms (version 1)" in said
+    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY (agreement-KEY)" in said
+    for wrong in (
+        ["--answer", "model"],
+        ["--agree", "terms"],
+        ["--as", "Ada", "--agree", "rules"],
+        ["--side-file", "x"],
+    ):
+        assert cli.run([*submit, *wrong]) == 2
+    given = ["--answer", "model=dense", "--agree", "terms", "--side-file", str(side)]
+    assert cli.run([*submit, "--as", "Ada", *given]) == 0
+    [run] = world.all(sa.select(Submission))
+    assert (run.answers, run.said) == ({"model": "dense"}, {"method.retrieval": "bm25"})

@@ -20,7 +20,18 @@ from tests.support.processes import free_port
 from tests.support.world import RUN, World, build_world
 
 COMMANDS = {
-    "submit": ["submit", "small/2026", "run.txt", "--team", "northern-lights", "--new-system", "Owl", "--wait", "0"],
+    "submit": [
+        "submit",
+        "small/2026",
+        "run.txt",
+        "--team",
+        "northern-lights",
+        "--new-system",
+        "Owl",
+        "--wait",
+        "0",
+        "--yes",
+    ],
     "user add": ["user", "add", "Grace", "--password-stdin"],
     "campaign list": ["campaign", "list"],
     "campaign add": ["campaign", "add", "large", "--title", "A large campaign", "--measures", "AP"],

@@ -63,15 +63,34 @@ def test_lines_of_one_length_in_several_files_of_an_archive_name_it_once() -> No
     assert message == "18 of 20 lines: expected 2 columns, found 5 (document score)"
 
 
+@pytest.mark.parametrize(("head", "row"), [(["query,document,score"], "q,{},1"), ([], "q Q0 {} 1 1 t")])
+def test_documents_that_are_listed_twice_are_one_problem_in_every_format(head: list[str], row: str) -> None:
+    rows = [row.format(f"d{number}") for number in range(20)]
+    (line, message), *examples = problems_of(read_run, text(*head, *rows, *rows[:6]))
+    assert (line, len(examples)) == (None, 5)
+    named = ", ".join(str(len(head) + 20 + place) for place in range(1, 7))
+    assert message == f"6 of 26 lines: a document is listed twice for one query (lines {named})"
+
+
+def test_one_line_of_another_kind_of_file_is_told_as_that() -> None:
+    (line, message), _ = problems_of(read_run, text("<html><body>no run</body></html>"))
+    assert line is None
+    assert message.startswith("its only line: expected 6 columns, found 2 ")
+    assert message.endswith("it looks like an HTML page or XML; download the file itself")
+
+
 def test_two_lines_are_both_lines() -> None:
     assert summed_up(read_run, *["q d .5"] * 2).startswith("both lines: expected 6 columns, found 3 ")
 
 
-def test_a_mistake_on_some_of_many_lines_is_summed_up_only_when_there_are_too_many_to_list() -> None:
+def test_a_mistake_on_some_of_many_lines_is_summed_up_with_the_lines_as_long_as_they_are_few() -> None:
     good = [f"q Q0 d{number} 1 1 me" for number in range(400)]
     bad = [f"q Q0 e{number} 1 {'nan' if number else 'inf'} me" for number in range(60)]
-    fifty = problems_of(read_run, text(*good, *bad[:50]))
-    assert [line for line, _ in fifty] == list(range(401, 451))
+    five = problems_of(read_run, text(*good, *bad[:5]))
+    assert [line for line, _ in five] == [401, 402, 403, 404, 405]
+    six = problems_of(read_run, text(*good, *bad[:6]))
+    assert six[0] == (None, "6 of 406 lines: the score is no finite number (lines 401, 402, 403, 404, 405, 406)")
+    assert [line for line, _ in six[1:]] == [401, 402, 403, 404, 405]
     more = problems_of(read_run, text(*good, *bad))
     assert more[0] == (None, "60 of 460 lines: the score is no finite number")
     assert [line for line, _ in more[1:]] == [401, 402, 403, 404, 405]

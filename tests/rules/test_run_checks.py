@@ -1,14 +1,31 @@
 """What is said of a run before it is submitted."""
 
+import gzip
+import io
+import tarfile
+
+import pytest
+
+from leaderboard.errors import Doubtful, InvalidFields
 from leaderboard.formats import FileRules, RunRules
-from leaderboard.rules.run_checks import Checked, Expected, Kind, check_run
+from leaderboard.rules.run_checks import (
+    CHECKED_BYTES,
+    CHECKED_FILES,
+    Checked,
+    Expected,
+    Kind,
+    check_run,
+    check_text,
+    look_at,
+    require_sound,
+)
 
 RUN = b"q1 Q0 d1 1 3 tag\nq1 Q0 d2 2 2 tag\nq2 Q0 d1 1 3 tag\n"
 RULES = RunRules(FileRules(least_documents=2, every_query=True, document_pattern="d[0-9]"), ("q1", "q2", "q3"))
 
 
 def found(text: bytes, expected: Expected, **given: object) -> Checked:
-    return check_run(text, expected, name="run", **given)[0]  # type: ignore[arg-type]  # what the test gives
+    return check_text(text, expected, name="run", **given)[0]  # type: ignore[arg-type]  # what the test gives
 
 
 def kinds(checked: Checked) -> list[Kind]:
@@ -47,3 +64,65 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
     strange = RUN.replace(b"d2", b"x2")
     assert [problem.line for problem in found(strange, expected, whole=False).problems] == [2]
     assert kinds(found(strange, expected)) == [Kind.COLLECTION]
+
+
+def looked_at(content: bytes, **given: bool) -> Checked:
+    return check_run(look_at(io.BytesIO(content), "run", CHECKED_BYTES, 2**32), Expected("Text"), **given)[0]
+
+
+def archive(files: int, lines: int) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as out:
+        for number in range(files):
+            content = b"".join(b"document-%d\tY\t%d\n" % (line, line) for line in range(lines))
+            entry = tarfile.TarInfo(f"q{number}.tsv")
+            entry.size = len(content)
+            out.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def test_of_an_archive_as_much_is_read_as_is_whole_within_the_bounds() -> None:
+    assert (looked_at(archive(3, 2)).whole, looked_at(archive(3, 2)).lines) == (True, 6)
+    many = archive(CHECKED_FILES + 1, 1)
+    assert (looked_at(many).whole, looked_at(many).queries, looked_at(many).problem_count) == (False, CHECKED_FILES, 0)
+    assert looked_at(many, everything=True).queries == CHECKED_FILES + 1
+    long = looked_at(archive(3, 300_000))  # the third one is cut off
+    assert (long.whole, long.queries, long.problem_count) == (False, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"x", "expected 6 columns, found 1"),
+        (b"", "is empty"),
+        (b"%PDF-1.7\n", "is a PDF document"),
+        (b"x" * (CHECKED_BYTES + 9), "longer than 1,048,576 bytes"),
+        (gzip.compress(bytes(2 * CHECKED_BYTES)), "expands to more than 200 times its size"),
+        (gzip.compress(bytes(CHECKED_BYTES // 2)), "is an archive without files"),
+    ],
+    ids=["one byte", "nothing", "PDF", "one long line", "a gzip bomb", "a small one"],
+)
+def test_a_file_that_is_no_run_would_be_rejected(content: bytes, says: str) -> None:
+    found = looked_at(content)
+    assert says in str(found.problems[0])
+    with pytest.raises(InvalidFields, match=says):
+        require_sound(found, yes=True)
+
+
+def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only() -> None:
+    some = found(RUN, Expected("Text", ("q1",)))
+    assert (some.problem_count, some.is_sound) == (0, False)
+    assert "nothing speaks against" not in " ".join(some.lines_in_words())
+    all_of_them = found(RUN, Expected("Text", ("q1",), complete=True))
+    assert [str(problem) for problem in all_of_them.problems] == ["line 3: query q2 is not in this evaluation"]
+    assert found(RUN, Expected("Text", ("q1",), ("q2",), complete=True)).is_sound
+
+
+def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:
+    doubtful = found(RUN, Expected("Text", returned_by=("AQWV",)))
+    with pytest.raises(Doubtful) as caught:
+        require_sound(doubtful, yes=False)
+    assert caught.value.warnings == tuple(warned.text for warned in doubtful.warnings)
+    require_sound(doubtful, yes=True)
+    with pytest.raises(InvalidFields, match="All 2 lines name documents that are not of this collection"):
+        require_sound(found(b"q1 Q0 x1 1 3 t\nq1 Q0 x2 1 2 t\n", Expected("Text", rules=RULES)), yes=True)

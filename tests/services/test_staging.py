@@ -5,7 +5,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from leaderboard.errors import NotFound, QuotaSpent
+from leaderboard.errors import Conflict, NotFound, QuotaSpent
 from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission, System, Team
 from leaderboard.services import staging, submissions
 from leaderboard.services.events import present
@@ -40,17 +40,22 @@ def test_a_yes_submits_the_run_as_it_was_sent_and_leaves_nothing_waiting(world: 
     assert (submission.id, submission.label, submission.threshold, submission.notes) == (run, "first", 0.5, "note")
     assert submission.begun_at == submission.received_at
     assert [one.name for one in world.all(sa.select(System))] == ["Heron"]
-    for table in (StagedRun, Arrival):
-        assert world.all(sa.select(table)) == []
+    assert world.all(sa.select(Arrival)) == []
+    assert world.all(sa.select(StagedRun.submission_id)) == [run]
     [use] = world.all(sa.select(PersonalUse))
     assert (use.used, use.rejected_today) == (1, 0)
 
 
-def test_a_yes_is_taken_once(world: World) -> None:
+def test_a_second_yes_gives_what_the_first_one_made_and_a_no_after_it_is_refused(world: World) -> None:
     staged = stage(world)
-    confirm(world, staged)
-    with refused(world.database, NotFound, "submission"):
-        confirm(world, staged)
+    run = confirm(world, staged)
+    assert confirm(world, staged) == run
+    assert len(world.all(sa.select(Submission))) == 1
+    with refused(world.database, Conflict, "staged_run"), world.database.write() as session:
+        staging.discard(session, world.ada, session.get_one(Evaluation, world.evaluation), staged, present())
+    with world.database.write() as session:  # the note goes with the time for a yes, and nothing waited in vain
+        assert staging.sweep(session, present() + dt.timedelta(seconds=staging.STAGED_SECONDS + 1)) == 0
+    assert world.all(sa.select(StagedRun)) == []
 
 
 def test_a_yes_that_comes_too_late_changes_nothing(world: World) -> None:

@@ -96,7 +96,7 @@ def test_a_file_is_put_in_its_place_when_all_around_it_has_come_and_not_when_tha
     with pytest.raises(ConnectionResetError), store.receiving(io.BytesIO(TEXT), "run"):
         raise ConnectionResetError
     assert _files(store) == []
-    with store.receiving(io.BytesIO(TEXT), "run") as received:
+    with store.receiving(io.BytesIO(TEXT), "run") as (received, _):
         assert list(store.orphan_candidates(0)) == []
     with store.open_run(received.sha256) as stream:
         assert stream.read() == TEXT

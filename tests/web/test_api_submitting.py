@@ -2,16 +2,19 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Submission
+from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission
+from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import evaluations
+from leaderboard.services import evaluations, submission_forms
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 
@@ -31,9 +34,23 @@ def send(
     return program.send(path, "POST", data=data, content_type="multipart/form-data", headers=headers)
 
 
-def count(world: World) -> int:
+def rows(world: World, table: type) -> int:
     with world.database.read() as session:
-        return session.scalar(sa.select(sa.func.count()).select_from(Submission)) or 0
+        return session.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+
+
+def count(world: World) -> int:
+    return rows(world, Submission)
+
+
+def used(world: World) -> int:
+    """What files have cost all persons of their quotas, those that were rejected too."""
+    with world.database.read() as session:
+        return session.scalar(sa.select(sa.func.sum(PersonalUse.used + PersonalUse.rejected_today))) or 0
+
+
+def files_in(app: Flask) -> list[Path]:
+    return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
 
 
 @pytest.fixture
@@ -126,8 +143,77 @@ def test_a_second_try_under_the_same_key_takes_no_second_run(
     assert ada.send(f"{API}/sendings/k2").status_code == 404
     ben = program("ben", Scope.SUBMIT)  # keys are each account's own
     assert ben.send(f"{API}/sendings/k1").status_code == 404
-    assert send(ben, key="k1").status_code == 201
+    assert send(ben, RUN + "q3 Q0 d7 2 0.5 beta\n", key="k1").status_code == 201
     assert count(world) == 2
+
+
+def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_of_it_is_kept_before(
+    app: Flask, ada: Program, world: World
+) -> None:
+    world.measure("AP", "SetF")
+    world.change(daily_quota=2)
+    for _ in range(3):  # however often: it costs neither a place nor a file
+        answer = send(ada, key="k1", **FIELDS)
+        assert (answer.status_code, answer.content_type) == (400, "application/problem+json")
+    assert answer.json is not None
+    assert list(answer.json["fields"]) == ["yes"]
+    [warning] = answer.json["fields"]["yes"]
+    assert "neither decisions nor a threshold θ" in warning
+    assert "yes=yes" in answer.json["detail"]
+    assert (count(world), rows(world, StagedRun), rows(world, Arrival), used(world)) == (0, 0, 0, 0)
+    assert files_in(app) == []
+    assert ada.send(f"{API}/sendings/k1").status_code == 404
+    assert send(ada, key="k1", **FIELDS, yes="yes").status_code == 201
+    assert send(ada, key="k1", **FIELDS).status_code == 200  # sent before, with or without a yes
+    twin = send(ada, key="k2", **FIELDS, threshold="0.5").json
+    assert twin is not None
+    assert "Your team has submitted a file with the same text before" in twin["fields"]["yes"][0]
+    assert count(world) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("%PDF-1.7 nonsense", "is a PDF document"),
+        ("q1 0 d1 1\nq1 0 d2 0\n", "it looks like judgments"),
+        ("topic,url,weight\nq1,d1,0.5\nq1,d2,0.4\n", "begin it with a header that names the columns query, document"),
+        ("x", "expected 6 columns, found 1"),
+        ("query,document,score\n" + "q1,d1,1\n" * 9, "8 of 9 lines: document d1 is listed twice for query q1"),
+    ],
+)
+def test_a_file_that_would_be_rejected_is_refused_with_its_problems_and_not_kept(
+    app: Flask, ada: Program, world: World, content: str, says: str
+) -> None:
+    answer = send(ada, content, **FIELDS, yes="yes")
+    assert answer.status_code == 400
+    assert answer.json is not None
+    assert says in answer.json["fields"]["run"][0]
+    assert (count(world), rows(world, Arrival), used(world), files_in(app)) == (0, 0, 0, [])
+
+
+def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_once(ada: Program, world: World) -> None:
+    with world.database.write() as session:
+        asking = session.get_one(Evaluation, world.evaluation.id)
+        of_model = FormField(
+            key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), required=True
+        )
+        submission_forms.set_field(session, CONSOLE, asking, of_model)
+        submission_forms.state_agreement(session, CONSOLE, asking, "terms", "Terms of use", "Do no harm.")
+    fields = {**FIELDS, "answer-model": "", "agreement-rules": "yes"}
+    said = [send(ada, **given).json for given in (FIELDS, fields, {**FIELDS, "answer-model": "x"})]
+    assert all(said)
+    first, second, third = (one["fields"] for one in said if one)
+    assert first == {
+        "answer-model": ["this is asked of every run here: Model (one of: sparse, dense)"],
+        "agreement-terms": ["accept this to submit a run: Terms of use (version 1)"],
+    }
+    assert second == {"agreement-rules": ["there is no such agreement; asked are: terms"]}
+    assert third["answer-model"] == ["choose one of: sparse, dense"]
+    asked = ada.ask(f"{SUBMISSIONS.removesuffix('submissions')}submitting")
+    assert [(one["key"], one["choices"]) for one in asked["fields"]] == [("model", ["sparse", "dense"])]
+    assert [(one["key"], one["text"]) for one in asked["agreements"]] == [("terms", "Do no harm.")]
+    taken = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": "yes"})
+    assert taken.status_code == 201, taken.text
 
 
 def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> None:

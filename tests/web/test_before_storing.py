@@ -23,7 +23,7 @@ from tests.web.conftest import RUN, Reader, World
 FORM = "/campaigns/harbour/2025/submit"
 DAY = dt.timedelta(days=1)
 MOST_READ = 2**18  # bytes: one piece, in memory, which holds the fields before the file
-FILE = RUN.encode() * 50_000  # 4 MB
+FILE = b"".join(b"q1 Q0 document-%06d 1 0.9 alpha\n" % number for number in range(120_000))  # 4 MB
 NUMBERS = itertools.count()  # so that no two files are the same
 
 

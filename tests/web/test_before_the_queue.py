@@ -87,9 +87,14 @@ def test_a_run_without_decisions_and_threshold_asks_for_a_yes_where_a_measure_co
     with measured.database.read() as session:
         run = session.scalars(sa.select(Submission)).one()
         assert (run.label, run.threshold, run.late) == ("my label", None, False)
-    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 0)
+    assert (count(measured, Arrival), rejected_today(measured)) == (0, 0)
     assert [path.name for path in files_in(app) if path.parent.parent.name == "runs"] == [run.sha256]
-    assert participant.post(answer.location).status_code == 404
+    assert "waits for your yes" not in participant.get(FORM)
+    # Pressed twice, or gone back to: what the first yes made.
+    for again in (participant.post(answer.location), participant.client.get(answer.location)):
+        assert again.location == "/submissions/1"
+    assert participant.post(f"{answer.location}/discard").location == answer.location
+    assert count(measured, Submission) == 1
 
 
 def test_a_run_with_a_threshold_or_with_decisions_goes_in_at_once(measured: World, participant: Reader) -> None:
@@ -97,7 +102,7 @@ def test_a_run_with_a_threshold_or_with_decisions_goes_in_at_once(measured: Worl
     assert participant.send(FORM, "q1 d1 Y 0.5\n", **fields(measured)).location == "/submissions/2"
 
 
-def test_a_run_of_another_collection_asks_for_a_yes_and_says_whose_it_seems_to_be(
+def test_a_run_of_another_collection_is_refused_and_told_whose_it_seems_to_be(
     of_collection: World, participant: Reader
 ) -> None:
     with of_collection.database.write() as session:
@@ -106,8 +111,12 @@ def test_a_run_of_another_collection_asks_for_a_yes_and_says_whose_it_seems_to_b
         queries.import_queries(session, CONSOLE, other, _rows("t1", "t2"))
         submission_forms.set_rules(session, CONSOLE, other, document_pattern="new-[0-9]+")
     run = "t1 Q0 new-1 1 2 a\nt1 Q0 new-2 2 1 a\nt2 Q0 new-3 1 1 a\n"
-    answer = participant.send(FORM, run, **fields(of_collection))
-    page = participant.get(answer.location)
+    answer = participant.send(FORM, run, **fields(of_collection, label="kept label"))
+    page = answer.text
+    assert (answer.status_code, count(of_collection, Submission), count(of_collection, StagedRun)) == (400, 0, 0)
+    assert "kept label" in page
+    assert "has arrived" not in page
+    assert rejected_today(of_collection) == 1
     assert (
         "All 3 lines name documents that are not of this collection, such as new-1, new-2, new-3."
         " It looks like a run for Harbour 2026."

@@ -73,6 +73,8 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 409  # without having read it
     answer = organiser.decide(ask, **{f"twin-{both}": "one"})
     assert answer.location == "/organise/harbour/teams"
+    for again in (organiser.post(ask, **{f"twin-{both}": "one"}), organiser.client.get(ask)):  # a second press
+        assert again.location == f"/organise/harbour/teams/{alpha}"
     with world.database.read() as session:
         runs = session.scalars(sa.select(Submission)).all()
     assert {(run.team_id, run.system_id) for run in runs} == {(alpha, world.system.id)}

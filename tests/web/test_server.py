@@ -207,11 +207,12 @@ def test_a_site_that_is_stopped_lets_an_upload_end_first(migrated_sqlite: Path, 
         build_world(database, tmp_path)
         with running_site(url, tmp_path, workers=0) as own, closing(Client(own.url)) as ada:
             ada.log_in("Ada", PASSWORD)
-            lines = LINE * 20_000
+            lines = b"".join(LINE.replace(b"d1", b"document-%d" % number) for number in range(20_000))
             request = ada.upload_request(FORM, 10_000_000, lines)
             head, _, body = request.partition(b"\r\n\r\n")
             part = b"\r\n--cut\r\nContent-Disposition: form-data; name="
-            rest = part + b'"designation"\r\n\r\ncontrastive' + part + b'"system_name"\r\n\r\nLate\r\n--cut--\r\n'
+            rest = part + b'"designation"\r\n\r\ncontrastive' + part + b'"system_name"\r\n\r\nLate'
+            rest += part + b'"threshold"\r\n\r\n0.5\r\n--cut--\r\n'
             head = head.replace(b"10000000", str(len(body) + len(rest)).encode())
             host, _, port = ada.address.partition(":")
             with socket.create_connection((host, int(port)), timeout=30) as client:

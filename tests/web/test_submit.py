@@ -307,7 +307,8 @@ def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, pa
     fields = {"csrf_token": participant.token(), "system": str(world.system.id), "designation": "primary"}
     head = "--b\r\nContent-Disposition: form-data; name="
     body = "".join(f'{head}"{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()).encode()
-    body += f'{head}"run"; filename="a.run"\r\n\r\n'.encode() + RUN.encode() * 100_000 + b"\r\n--b--\r\n"
+    long = b"".join(b"q1 Q0 document-%d 1 0.9 alpha\n" % number for number in range(200_000))
+    body += f'{head}"run"; filename="a.run"\r\n\r\n'.encode() + long + b"\r\n--b--\r\n"
     upload = Watched(body, app)
     answer = participant.client.post(
         FORM, input_stream=upload, content_length=len(body), content_type="multipart/form-data; boundary=b"
@@ -316,7 +317,7 @@ def test_an_upload_goes_to_the_store_piece_by_piece(world: World, app: Flask, pa
     assert max(upload.asked) <= 2**18
     assert upload.kept[len(upload.kept) // 2] > len(body) / 3
     [run] = submissions(world)
-    assert run.size == len(RUN) * 100_000
+    assert run.size == len(long)
 
 
 @pytest.mark.parametrize("content_type", ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"])

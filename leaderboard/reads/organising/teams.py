@@ -8,13 +8,22 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_rename
 from leaderboard.errors import NotFound
-from leaderboard.lookup import namesakes
+from leaderboard.lookup import merged_team, namesakes
 from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.rules.digests import digest
 from leaderboard.rules.standings import SystemKind, primary_run
 
-__all__ = ["Merging", "OrganisedTeam", "SharedEvaluation", "Twin", "merging", "organised_team", "organised_teams"]
+__all__ = [
+    "Merging",
+    "OrganisedTeam",
+    "SharedEvaluation",
+    "Twin",
+    "merging",
+    "organised_team",
+    "organised_teams",
+    "part_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +89,15 @@ def organised_team(session: Session, actor: Actor, campaign_slug: str, team_id: 
     if not found:
         raise NotFound(f"there is no team {team_id} in {campaign.title}")
     return found[0]
+
+
+def part_of(session: Session, actor: Actor, campaign_slug: str, team_id: int, now: dt.datetime) -> int | None:
+    """The id of the team of the campaign that this one was made a part of; None where it was not. Raises NotFound."""
+    campaign = organised_campaign(session, actor, campaign_slug)
+    team = session.get(Team, team_id)
+    if team is None or team.merged_into_id is None:
+        return None
+    return organised_team(session, actor, campaign.slug, merged_team(session, team).id, now).id
 
 
 def merging(

@@ -3,7 +3,9 @@
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
+from pathlib import Path
 
 import msgspec
 from flask import request
@@ -12,22 +14,25 @@ from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import Conflict, InvalidFields, NotFound, TooLarge
 from leaderboard.formats import HEADER_BYTES, Metadata, side_metadata
-from leaderboard.lookup import find_system, find_team, standing_agreements
+from leaderboard.lookup import find_system, find_team
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
 from leaderboard.reads import submissions as reads
+from leaderboard.reads.checking import expected_of
 from leaderboard.reads.submissions import SubmissionStatus
 from leaderboard.reads.submitting import submitting
+from leaderboard.rules.run_checks import require_sound
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.standings import Designation
 from leaderboard.services import submissions
-from leaderboard.services.submission_forms import agreement_name
+from leaderboard.services.submission_forms import agreements_of
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.api.endpoints import answered, get, post
 from leaderboard.web.context import actor, clock, now, read, reading, writing
 from leaderboard.web.intake import require_text
+from leaderboard.web.run_checks import check_received
 from leaderboard.web.submit import Place, count_unused
 
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
@@ -39,7 +44,8 @@ class Run(msgspec.Struct):
     """A run as it is sent: the fields first, then the file.
 
     Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
-    `agreement-…` = yes. beside: a YAML file with metadata of the run.
+    `agreement-…` = yes. beside: a YAML file with metadata of the run. yes: yes, to a run that is meant so though it is
+    most likely a slip.
     """
 
     team: str
@@ -52,6 +58,7 @@ class Run(msgspec.Struct):
     label: str = ""
     notes: str = ""
     version: str = ""
+    yes: str = "no"
     beside: bytes = b""
 
 
@@ -77,6 +84,8 @@ class Words:
 def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     """Submits a run. Name the team, and one of its systems (system) or one to make (new_system); the file, `run`, comes
     last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run.
+    A file that would be rejected is refused with its problems (`fields.run`), and a run that is most likely a slip with
+    warnings (`fields.yes`), unless `yes` is yes: nothing of it is kept.
     """
     page = read(submitting, campaign, evaluation)
     key = _key()
@@ -84,33 +93,14 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     if earlier is not None:
         return answered(earlier)
     place = _Place(page.evaluation.id)
-    with ExitStack() as without_file:
-        without_file.callback(place.give_up)
-        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES}, require_text)
-        if posted.upload is not None:
-            without_file.pop_all()  # what counts the file ends its place
-    if posted.refusal is not None:
-        raise posted.refusal
-    if posted.refused is not None:
-        raise TooLarge(posted.refused)
-    if posted.upload is None:
-        raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
-    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
-    if beside.problem:
-        count_unused(page.evaluation.id, posted, place)
-        raise InvalidFields({"beside": [beside.problem]})
     try:
-        with writing() as session:
-            run = _submit(session, page.evaluation.id, posted, posted.upload, beside, place, key)
-    except Conflict:
-        count_unused(page.evaluation.id, posted, place)
+        posted, upload = _received(page.evaluation.id, place)
+        run = _taken(page.evaluation.id, posted, upload, place, key)
+    except (Conflict, InvalidFields):
         if (earlier := _sent(key, page.evaluation.id)) is not None:  # two tries came at the same moment
             return answered(earlier)
         raise
-    except Exception:
-        count_unused(page.evaluation.id, posted, place)
-        raise
-    return read(reads.status, run.id)
+    return read(reads.status, run)
 
 
 @get("/sendings/<key>", Scope.READ)
@@ -196,24 +186,61 @@ def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System
         raise InvalidFields({"system": [error.message]}) from None
 
 
+def _received(evaluation_id: int, place: Place) -> tuple[uploads.Posted, Received]:
+    """This request's form and its file, which is in the store. Raises for what is not taken in, and keeps no file."""
+    with ExitStack() as without_file:
+        without_file.callback(place.give_up)
+        sound = partial(_require_sound, evaluation_id)
+        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES}, require_text, sound)
+        if posted.upload is not None:
+            without_file.pop_all()  # what counts the file ends its place
+    if posted.refusal is not None:
+        raise posted.refusal
+    if posted.refused is not None:
+        raise TooLarge(posted.refused)
+    if posted.upload is None:
+        raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
+    return posted, posted.upload
+
+
+def _require_sound(evaluation_id: int, fields: MultiDict[str, str], upload: Received, path: Path) -> None:
+    """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
+    with reading() as session:
+        expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now())
+        team = _team(session, fields).id
+    found = check_received(expected, evaluation_id, upload, path, _threshold(fields), [team])
+    require_sound(found, yes=fields.get("yes") in YES)
+
+
+def _taken(evaluation_id: int, posted: uploads.Posted, upload: Received, place: Place, key: str | None) -> int:
+    """The id of the submission that is made of them. What is refused here counts as a file that is not used."""
+    try:
+        with writing() as session:
+            return _submit(session, evaluation_id, posted, upload, place, key).id
+    except Exception:
+        count_unused(evaluation_id, posted, place)
+        raise
+
+
 def _submit(
     session: Session,
     evaluation_id: int,
     posted: uploads.Posted,
     upload: Received,
-    beside: Metadata,
     place: Place,
     key: str | None,
 ) -> Submission:
     fields = posted.fields
+    beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
+    if beside.problem:
+        raise InvalidFields({"beside": [beside.problem]})
     team = _team(session, fields)
-    accepted = [
-        one.id for one in standing_agreements(session, evaluation_id) if fields.get(agreement_name(one.key)) in YES
-    ]
+    evaluation = session.get_one(Evaluation, evaluation_id)
+    agreements = [name for name in fields if name.startswith(AGREEMENT) and fields[name] in YES]
     return submissions.submit(
         session,
         actor(),
-        session.get_one(Evaluation, evaluation_id),
+        evaluation,
         team,
         system=_system(session, team, fields),
         upload=upload,
@@ -224,7 +251,7 @@ def _submit(
         notes=fields.get("notes", ""),
         version=fields.get("version", ""),
         answers={name.removeprefix(ANSWER): fields[name] for name in fields if name.startswith(ANSWER)},
-        accepted=accepted,
+        accepted=agreements_of(session, evaluation, [name.removeprefix(AGREEMENT) for name in agreements]),
         said=beside.entries,
         begun_at=now(),
         received_at=posted.received_at,

@@ -7,7 +7,7 @@ from wtforms import StringField
 from leaderboard.errors import Conflict, InvalidFields, NotFound
 from leaderboard.models import Team
 from leaderboard.numbers import read_whole
-from leaderboard.reads.organising.teams import Merging, merging, organised_team, organised_teams
+from leaderboard.reads.organising.teams import Merging, merging, organised_team, organised_teams, part_of
 from leaderboard.services import teams
 from leaderboard.services.merging import merge_teams
 from leaderboard.web.context import actor, read, writing
@@ -61,12 +61,16 @@ def rename(campaign: str, team_id: int) -> ResponseReturnValue:
 @blueprint.get(f"{ONE}/merge")
 @organised
 def ask_merge(campaign: str, team_id: int) -> ResponseReturnValue:
+    if (merged := _merged(campaign, team_id)) is not None:
+        return merged
     return render_template("organise/teams/merge.html", merging=_merging(campaign, team_id), changed=False)
 
 
 @blueprint.post(f"{ONE}/merge")
 @organised
 def merge(campaign: str, team_id: int) -> ResponseReturnValue:
+    if (merged := _merged(campaign, team_id)) is not None:
+        return merged  # a second press of the same button
     found = _merging(campaign, team_id)
     chosen = {twin.id: request.form.get(f"twin-{twin.id}") for twin in found.twins}
     if request.form.get("seen") != found.seen or not set(chosen.values()) <= {UNITE, APART}:
@@ -81,6 +85,12 @@ def merge(campaign: str, team_id: int) -> ResponseReturnValue:
         return redirect(url_for(".ask_merge", campaign=campaign, team_id=team_id, into=found.target.id))
     flash(f"{found.source.name} is a part of {found.target.name} now.")
     return redirect(url_for(".index", campaign=campaign))
+
+
+def _merged(campaign: str, team_id: int) -> ResponseReturnValue | None:
+    """The way to the team that this one is a part of already; None where it is a team of its own."""
+    whole = read(part_of, campaign, team_id)
+    return None if whole is None else redirect(url_for(".show", campaign=campaign, team_id=whole))
 
 
 def _show(
