@@ -19,7 +19,7 @@ from leaderboard.web.forms import Form, NumberField, form_page
 from leaderboard.web.security import csrf
 from leaderboard.web.sessions import signed_in
 
-__all__ = ["check_received", "check_stored"]
+__all__ = ["check_looked", "check_received", "check_stored"]
 
 blueprint = Blueprint("run_checks", __name__)
 
@@ -55,7 +55,7 @@ def check(campaign: str, evaluation: str) -> ResponseReturnValue:
     if looked is None or not good:
         return form_page("submit/check.html", form, page=page, found=None)
     threshold = form.threshold.data if form.threshold is not None else None
-    found = _checked(looked, page.expected, page.evaluation.id, threshold, actor().teams)
+    found = check_looked(looked, page.expected, page.evaluation.id, threshold, actor().teams)
     return render_template("submit/check.html", form=form, page=page, found=found)
 
 
@@ -84,12 +84,13 @@ def check_received(
         looked = Looked(upload.filename, text, whole, upload.text_sha256)
     except FileRejected as refused:
         looked = Looked(upload.filename, b"", True, upload.text_sha256, refused)
-    return _checked(looked, expected, evaluation_id, threshold, teams)
+    return check_looked(looked, expected, evaluation_id, threshold, teams)
 
 
-def _checked(
+def check_looked(
     looked: Looked, expected: Expected, evaluation_id: int, threshold: float | None, teams: Collection[int]
 ) -> Checked:
+    """What would become of a run that was looked at."""
     with AT_ONCE:
         found, run = check_run(looked, expected, threshold=threshold)
         with reading() as session:

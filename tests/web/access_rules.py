@@ -524,6 +524,7 @@ FORMS: dict[str, Form] = {
     "resets.forgotten": Form("/password/forgotten", {}),
     "resets.reset": Form("/password/reset/not-a-token", dict.fromkeys(KINDS, 409)),
     "api.submit_run": Form(f"{API}/campaigns/news/evaluations/2026/submissions", LOG_IN_FIRST),
+    "api.check": Form(f"{API}/campaigns/news/evaluations/2026/check", LOG_IN_FIRST),
     "api.withdraw_run": Form(f"{API}/submissions/{{run}}/withdraw", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "api.let_run_stand": Form(f"{API}/submissions/{{run}}/stand", _refused(403, *INSIDE), NOT_ON_A_BOARD),
     "api.make_run_primary": Form(f"{API}/submissions/{{run}}/primary", _refused(403, *INSIDE), NOT_ON_A_BOARD),

@@ -5,7 +5,19 @@ An endpoint is a function in one of `MODULES`, under `get` or `post` of `endpoin
 
 from flask import Blueprint
 
-from leaderboard.web.api import bearer, document, endpoints, published, reading, runs, stood, submitting, systems, teams
+from leaderboard.web.api import (
+    bearer,
+    checking,
+    document,
+    endpoints,
+    published,
+    reading,
+    runs,
+    stood,
+    submitting,
+    systems,
+    teams,
+)
 from leaderboard.web.api.organising import archives, campaigns, evaluations, forms, judgments, people, queries, trail
 from leaderboard.web.api.organising import runs as all_runs
 from leaderboard.web.api.organising import systems as all_systems
@@ -16,7 +28,7 @@ __all__ = ["blueprint"]
 
 # Imported: each adds its endpoints; in the order in which its page lists them.
 MODULES = (
-    reading, stood, published, submitting, runs, teams, systems,
+    reading, stood, published, checking, submitting, runs, teams, systems,
     campaigns, evaluations, forms, queries, judgments, all_runs, all_systems, all_teams, people, trail, archives,
 )  # fmt: skip
 

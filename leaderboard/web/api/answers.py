@@ -35,6 +35,7 @@ from leaderboard.reads.standing_effects import Effect
 from leaderboard.reads.stood import StoodSet
 from leaderboard.reads.systems import SystemPage
 from leaderboard.rules.disclosure import Rounding
+from leaderboard.rules.run_checks import Checked, Warned
 from leaderboard.rules.settings import ScoringSettings
 
 __all__ = ["plain", "shape"]
@@ -56,6 +57,7 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     SubmissionList: frozenset({"paging"}),
     PublishedPage: frozenset({"paging"}),
     JudgedDocuments: frozenset({"paging"}),
+    Checked: frozenset({"expected"}),
     SubmissionResults: frozenset({"sort", "shown", "paging"}),
     ScoringSettings: frozenset({"highest_grade", "queries", "known", "subtopics", "excluded", "hidden", "kept"}),
 }
@@ -69,6 +71,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     JudgmentChanges: {"is_nothing": bool, "state": str},
     Effect: {"seen": str},
     Merging: {"seen": str},
+    Checked: {"warnings": tuple[Warned, ...], "is_sound": bool},
     StoodSet: {"words": str},
     Orders: {"pairs": int},
     MovedSystem: {"places": int | None, "difference": float | None},

@@ -35,6 +35,8 @@ from leaderboard.web.intake import require_text
 from leaderboard.web.run_checks import check_received
 from leaderboard.web.submit import Place, count_unused
 
+__all__ = ["threshold_of"]
+
 KEY = re.compile(r"[\x21-\x7e]{1,200}")
 ANSWER, AGREEMENT = "answer-", "agreement-"
 YES = ("yes", "true", "1")
@@ -208,7 +210,7 @@ def _require_sound(evaluation_id: int, fields: MultiDict[str, str], upload: Rece
     with reading() as session:
         expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now())
         team = _team(session, fields).id
-    found = check_received(expected, evaluation_id, upload, path, _threshold(fields), [team])
+    found = check_received(expected, evaluation_id, upload, path, threshold_of(fields), [team])
     require_sound(found, yes=fields.get("yes") in YES)
 
 
@@ -246,7 +248,7 @@ def _submit(
         upload=upload,
         designation=_designation(fields),
         stand=fields.get("stand") in YES,
-        threshold=_threshold(fields),
+        threshold=threshold_of(fields),
         label=fields.get("label", ""),
         notes=fields.get("notes", ""),
         version=fields.get("version", ""),
@@ -267,7 +269,8 @@ def _designation(fields: MultiDict[str, str]) -> Designation:
         raise InvalidFields({"designation": [f"give one of: {', '.join(Designation)}"]}) from None
 
 
-def _threshold(fields: MultiDict[str, str]) -> float | None:
+def threshold_of(fields: MultiDict[str, str]) -> float | None:
+    """θ as a form says it; None for none. Raises InvalidFields (threshold)."""
     text = fields.get("threshold", "").strip()
     try:
         return read_number(text) if text else None
