@@ -51,6 +51,8 @@ def test_a_system_is_made_a_baseline_and_described(orla: Program) -> None:
         assert field in orla.ask(own, "POST", status=400, json=body)["fields"]
     orla.ask(f"{CAMPAIGN}/systems/999999", "POST", status=404, json={"kind": "manual"})
     assert orla.ask(own)["description"] == "BM25"
+    choices = orla.ask(own, "POST", status=400, json={"kind": "best"})["fields"]["kind"]
+    assert choices == ["invalid enum value 'best'; give one of: automatic, manual, baseline"]
 
 
 @pytest.mark.usefixtures("runs")

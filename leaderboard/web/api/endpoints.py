@@ -15,6 +15,7 @@ import types
 import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -171,7 +172,7 @@ def _arguments(endpoint: Endpoint) -> dict[str, Any]:
             try:
                 given[name] = msgspec.convert(values[0], endpoint.arguments[name], strict=False)
             except msgspec.ValidationError as error:
-                fields[name] = [_in_words(error)[1]]
+                fields[name] = [_in_words(error, endpoint.arguments[name])[1]]
     if fields:
         raise InvalidFields(fields)
     return given
@@ -194,7 +195,7 @@ def _body(kind: Any) -> Any:
             try:
                 msgspec.convert(content[field.name], types[field.name])
             except msgspec.ValidationError as error:
-                place, words = _in_words(error)
+                place, words = _in_words(error, types[field.name])
                 wrong[field.name] = [f"{place}: {words}" if place else words]
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             wrong[field.name] = ["is missing"]
@@ -203,11 +204,25 @@ def _body(kind: Any) -> Any:
     return msgspec.convert(content, kind)
 
 
-def _in_words(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Which field an error of msgspec is about ("" for the whole), and what it says of it."""
+def _in_words(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
+    """Which field an error of msgspec is about ("" for the whole), and what it says of it.
+
+    kind  what was asked for: msgspec does not say which values an enumeration has
+    """
     words, _, path = str(error).partition(" - at `")
     name = path.removeprefix("$").removeprefix(".").removesuffix("`")
     if not name and words.startswith("Object missing required field `"):
         name = words.removeprefix("Object missing required field `").removesuffix("`")
         return name, "is missing"
-    return name, words[:1].lower() + words[1:]
+    choices = f"; give one of: {', '.join(_choices(kind))}" if words.startswith("Invalid enum value") else ""
+    return name, f"{words[:1].lower()}{words[1:]}{choices}"
+
+
+def _choices(kind: Any) -> list[str]:
+    """The values of the enumerations that a type is made of."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [str(one.value) for one in kind]
+    parts = typing.get_args(kind)
+    if typing.get_origin(kind) is typing.Literal:
+        return [str(part) for part in parts]
+    return [choice for part in parts for choice in _choices(part)]
