@@ -30,6 +30,7 @@ from leaderboard.models import (
     Query,
     Scoring,
     ScoringSet,
+    Standing,
     Submission,
     System,
     Team,
@@ -44,6 +45,7 @@ from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
     "IS_CURRENT",
+    "IS_STANDING",
     "StoredEvent",
     "collection_list",
     "current_set",
@@ -80,6 +82,8 @@ __all__ = [
 Columns = TypeVarTuple("Columns")
 
 IS_CURRENT = ScoringSet.state == SetState.CURRENT
+# How Standing is joined to its scoring and its set, by which a database finds its rows at once.
+IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id == ScoringSet.id)
 
 STAYS = ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments"))  # on record, for good
 SHOWN = 10  # names that a message lists
@@ -354,10 +358,13 @@ def on_boards(submission: Any = Submission) -> sa.ColumnElement[bool]:
     return sa.and_(submission.withdrawn_at.is_(None), submission.ruling.is_(None))
 
 
-def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT) -> sa.Select[*tuple[Any, ...]]:
+def select_scored_runs(
+    *more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT, standing: bool = False
+) -> sa.Select[*tuple[Any, ...]]:
     """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
 
-    of_sets  a condition on ScoringSet: of which sets instead
+    of_sets   a condition on ScoringSet: of which sets instead
+    standing  only those that stand for their systems by the order of their runs alone (`models.Standing`)
 
     A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
 
@@ -366,7 +373,7 @@ def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT)
     of_team = sa.and_(
         Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
     )
-    return (
+    selected = (
         sa.select(
             Submission.evaluation_id,
             Submission.id,
@@ -384,12 +391,13 @@ def select_scored_runs(*more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT)
         .join(Submission, Submission.id == Scoring.submission_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .join(System, System.id == Submission.system_id)
-        .outerjoin(Participation, of_team)
-        .where(
-            of_sets,
-            Scoring.state == State.SCORED,
-            sa.or_(on_boards(), Submission.holds_place),
-        )
+    )
+    if standing:
+        selected = selected.join(Standing, IS_STANDING)
+    return selected.outerjoin(Participation, of_team).where(
+        of_sets,
+        Scoring.state == State.SCORED,
+        sa.or_(on_boards(), Submission.holds_place),
     )
 
 

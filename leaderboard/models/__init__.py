@@ -24,7 +24,7 @@ from leaderboard.models.people import (
     Team,
     User,
 )
-from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet
+from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet, Standing
 from leaderboard.models.submissions import (
     Arrival,
     FormerAddress,
@@ -71,6 +71,7 @@ __all__ = [
     "Scoring",
     "ScoringSet",
     "StagedRun",
+    "Standing",
     "Submission",
     "SubtopicJudgment",
     "System",

@@ -13,7 +13,7 @@ from leaderboard.models.submissions import Submission
 from leaderboard.rules.settings import ASSESSORS, ScoringSettings, Subset
 from leaderboard.rules.states import SetState, State
 
-__all__ = ["IN_QUEUE", "Board", "Score", "Scoring", "ScoringSet"]
+__all__ = ["IN_QUEUE", "Board", "Score", "Scoring", "ScoringSet", "Standing"]
 
 
 # The condition of the queue's index, which SQLite uses only for statements that say it word for word.
@@ -161,3 +161,18 @@ class Board(Base):
     version: Mapped[int] = mapped_column(default=1)
     figures: Mapped[dict[str, Any]]
     refreshed_at: Mapped[dt.datetime]
+
+
+class Standing(Base):
+    """Which run stands for a system on the boards of a set, one in time and one late, by the order of its runs alone
+    (`RunChoice.PRIMARY`): what `rules.standings` says, kept so that a board reads no other run.
+
+    `services.standing` writes it in the transaction that changes it. A system whose place is empty has no row.
+    """
+
+    __tablename__ = "standing"
+
+    scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id", ondelete="CASCADE"), primary_key=True)
+    system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id", ondelete="CASCADE"), primary_key=True, index=True)
+    late: Mapped[bool] = mapped_column(primary_key=True)
+    scoring_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring.id", ondelete="CASCADE"), index=True)

@@ -91,7 +91,7 @@ class Submission(Base):
     __tablename__ = "submission"
 
     id: Mapped[Key]
-    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), index=True)
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
     team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), index=True)
     # NULL: the command line
@@ -130,7 +130,10 @@ class Submission(Base):
     ruled_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
     ruled_because: Mapped[str] = mapped_column(default="")
 
-    __table_args__ = (sa.UniqueConstraint("submitter_id", "sending_key"),)
+    __table_args__ = (
+        sa.UniqueConstraint("submitter_id", "sending_key"),
+        sa.Index(None, "evaluation_id", "system_id"),
+    )
 
     evaluation: Mapped[Evaluation] = relationship()
     system: Mapped[System] = relationship()

@@ -13,20 +13,23 @@ from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_set, find_evaluation, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
-from leaderboard.models import Board, Evaluation, Query, Scoring, ScoringSet, Submission
+from leaderboard.models import Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import Entry, Figure, load_entries
+from leaderboard.reads.entries import Entry, Figure, fewest_and_most, load_entries, with_figures
 from leaderboard.reads.headings import (
     EvaluationHeading,
+    JudgedQuery,
     Terms,
     campaign_measures,
     closed_details,
     evaluation_heading,
+    judged_queries,
     terms,
 )
+from leaderboard.reads.paging import Paging, paged, paging_of
 from leaderboard.reads.query_values import figures_over, load_vectors
-from leaderboard.reads.standings import Show, choose, ranks, show_of, sort_entries
+from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries
 from leaderboard.reads.stood import StoodSet, seen_set, stood_set
 from leaderboard.reads.told import ToldByQueries, told_by_queries
 from leaderboard.reads.verifications import Verifications, verifications
@@ -37,6 +40,9 @@ from leaderboard.statistics import LEAST, Least, least_queries
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
 
+PAGE = 100  # rows
+WHOLE = 200  # rows: up to so many stand on one page
+
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
@@ -44,7 +50,7 @@ class BoardRow:
 
     rank        None for baselines, late runs and undefined means
     rank_set    the best and the worst rank that it may have at the board's confidence; None without statistics
-    figures     one for each of the page's columns, in their order
+    figures     one for each of the page's columns, in their order; none of a row that is not shown
     ranked_by   the figure of the measure that ranks
     """
 
@@ -107,6 +113,10 @@ class BoardPage:
     waiting  runs queued or being scored; rescoring: those of a new scoring set that will replace the current one
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
+    text     if not empty, rows are listed whose system, team or run has it in its name
+    rows     all of them; `listed` are those that pass the reader's filters, `shown` those of this page
+    baselines  always shown
+    queries_in_means  measure -> the fewest and the most queries that a mean is over; only measures that have means
     answers  to the organisers' form fields: which are columns, and what the reader filters by
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     organised  whether this reader organises the campaign
@@ -126,8 +136,13 @@ class BoardPage:
     tag: str
     tag_queries: int
     tags: tuple[Tag, ...]
+    text: str
     rows: tuple[BoardRow, ...]
+    listed: tuple[BoardRow, ...]
+    shown: tuple[BoardRow, ...]
+    paging: Paging
     baselines: tuple[BoardRow, ...]
+    queries_in_means: Mapping[str, tuple[int, int]]
     answers: BoardAnswers
     statistics: BoardStatistics | None
     waiting: int
@@ -144,9 +159,14 @@ class BoardPage:
         return tuple(sorted((row for row in self.rows if row.rank is not None), key=lambda row: row.rank or 0))
 
     @property
-    def listed(self) -> tuple[BoardRow, ...]:
-        """The rows that pass the reader's filter; ranks and sentences stay those of all."""
-        return tuple(row for row in self.rows if self.answers.has(row.entry.submission_id))
+    def own_elsewhere(self) -> tuple[tuple[BoardRow, int], ...]:
+        """The rows of the reader's teams that stand on another page of the board, each with that page's number."""
+        here = {row.entry.submission_id for row in self.shown}
+        return tuple(
+            (row, place // PAGE + 1)
+            for place, row in enumerate(self.listed)
+            if row.entry.own and row.entry.submission_id not in here
+        )
 
     @property
     def some_may_not_be_best(self) -> bool:
@@ -161,15 +181,6 @@ class BoardPage:
     def others(self, row: BoardRow) -> tuple[tuple[Column, Figure], ...]:
         pairs = zip(self.columns, row.figures, strict=True)
         return tuple((column, figure) for column, figure in pairs if column is not self.ranked_by)
-
-    @property
-    def queries_in_means(self) -> dict[str, tuple[int, int]]:
-        """Measure -> the fewest and the most queries that a mean is over; only measures that have means."""
-        counts = {
-            column.name: [row.figures[place].count for row in (*self.rows, *self.baselines) if row.figures[place].count]
-            for place, column in enumerate(self.columns)
-        }
-        return {name: (min(own), max(own)) for name, own in counts.items() if own}
 
     @property
     def least_for_intervals(self) -> int | None:
@@ -197,7 +208,7 @@ class BoardPage:
     @property
     def not_over_tag(self) -> tuple[str, ...]:
         """Measures that have no figure over a part of the queries, because they are not made of per-query values."""
-        rows = (*self.rows, *self.baselines)
+        rows = (*self.shown, *self.baselines)
         if not (self.tag and rows):
             return ()
         return tuple(
@@ -220,8 +231,13 @@ def board(
     sort: str | None = None,
     answer: str | None = None,
     set_id: int | None = None,
+    text: str | None = None,
+    page: int | None = None,
+    run: int | None = None,
 ) -> BoardPage:
     """The board by the current scoring set, or by another one, as it stood: as long as boards showed it.
+
+    page  of a board of more than WHOLE rows; None for all rows. run: instead, the page that this submission stands on
 
     Raises NotFound for no such evaluation, BadInput for a measure, tag, choice or order that it does not have.
 
@@ -243,20 +259,29 @@ def board(
     statistics: BoardStatistics | None = None
     rows: list[BoardRow] = []
     positions: dict[str, list[int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
+    listed: Sequence[Entry] = ()
+    shown_here: Sequence[Entry] = ()
+    paging = paging_of(0, None, PAGE)
     if tag:
         require(details_open, closed_details(evaluation))
     if scoring_set is None:
         columns = tuple(column(name) for name in campaign_measures(evaluation.campaign))
+        answers = board_answers(session, evaluation, (), answer)
         waiting, rescoring = _received(session, evaluation), 0
     else:
         subset = subset_seen(actor, evaluation, moment)
-        held = terms(session, actor, evaluation, scoring_set, moment)
+        judged = judged_queries(session, scoring_set) if details_open else None
+        held = terms(session, actor, evaluation, scoring_set, moment, judged=judged)
         columns, ranked_by = held.columns, pick(held.columns, measure)
         texts_open = may_see(actor, evaluation, Sight.TEXTS, now)
-        positions = _positions_by_tag(session, scoring_set, subset) if details_open and texts_open else {}
+        positions = _positions_by_tag(judged, scoring_set, subset) if judged and texts_open else {}
         names = [one.name for one in columns]
-        entries_seen = load_entries(
-            session, actor, [evaluation], moment, names, scoring_set=scoring_set if old else None
+        needed = names if old or tag else [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
+        entries_seen = (
+            load_entries(session, actor, [evaluation], moment, needed, scoring_set=scoring_set)
+            if old
+            else load_candidates(session, actor, [evaluation], moment, needed, show=shown)
         )
         entries = choose(entries_seen, shown, ranked_by)
         if tag:
@@ -274,9 +299,30 @@ def board(
             queries = max((entry.figure(ranked_by.name).count for entry in entries), default=0)
             statistics = _as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
-        rows = [_row(entry, columns, ranked_by, places, statistics) for entry in ordered]
+        answers = board_answers(session, evaluation, ordered, answer)
+        competing = [entry for entry in ordered if not entry.is_baseline]
+        listed = [entry for entry in competing if answers.has(entry.submission_id) and _has(entry, text or "")]
+        shown_here, paging = _on_page(listed, page, run)
+        if needed is not names:
+            seen_in_full = [*shown_here, *(entry for entry in ordered if entry.is_baseline)]
+            more = [name for name in names if name not in needed]
+            full = with_figures(session, actor, evaluation, scoring_set, moment, seen_in_full, more)
+            by_scoring = {entry.scoring_id: entry for entry in full}
+            ordered = [by_scoring.get(entry.scoring_id, entry) for entry in ordered]
+        in_full = set() if needed is names else {entry.scoring_id for entry in full}
+        rows = [
+            _row(
+                entry, columns if needed is names or entry.scoring_id in in_full else (), ranked_by, places, statistics
+            )
+            for entry in ordered
+        ]
+        if needed is names or held.rounding is not None or len(seen_in_full) == len(rows):
+            counts = _counts(rows, names)
+        else:
+            counts = fewest_and_most(session, ordered, subset, names)
         unfinished = Counter[SetState]() if old else _unfinished(session, evaluation)
         waiting, rescoring = unfinished[SetState.CURRENT], unfinished[SetState.BUILDING]
+    by_run = {row.entry.submission_id: row for row in rows}
     return BoardPage(
         evaluation=evaluation_heading(evaluation, now),
         terms=held,
@@ -289,9 +335,14 @@ def board(
         tag=tag or "",
         tag_queries=len(positions[tag]) if tag and held else 0,
         tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
+        text=text or "",
         rows=tuple(row for row in rows if not row.entry.system.is_baseline),
+        listed=tuple(by_run[entry.submission_id] for entry in listed),
+        shown=tuple(by_run[entry.submission_id] for entry in shown_here),
+        paging=paging,
         baselines=tuple(row for row in rows if row.entry.system.is_baseline),
-        answers=board_answers(session, evaluation, (row.entry for row in rows), answer),
+        queries_in_means=counts,
+        answers=answers,
         statistics=statistics,
         waiting=waiting,
         rescoring=rescoring,
@@ -301,6 +352,27 @@ def board(
         old=old,
         judgments_open=may_see(actor, evaluation, Sight.JUDGMENTS, now),
     )
+
+
+def _has(entry: Entry, text: str) -> bool:
+    """Whether the reader finds the text in the name of the system, its team or the run."""
+    wanted = text.casefold()
+    return any(wanted in name.casefold() for name in (entry.system.name, entry.system.team, entry.label))
+
+
+def _on_page(listed: Sequence[Entry], page: int | None, run: int | None) -> tuple[Sequence[Entry], Paging]:
+    """The rows of the page that is asked for, or of the one that this submission stands on."""
+    if len(listed) <= WHOLE:
+        return paged(listed, None, PAGE)
+    place = next((place for place, entry in enumerate(listed) if entry.submission_id == run), None)
+    return paged(listed, page if place is None else place // PAGE + 1, PAGE)
+
+
+def _counts(rows: Sequence[BoardRow], names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Measure -> the fewest and the most queries that a mean is over, of rows that have all of their figures."""
+    in_full = [row.figures for row in rows if row.figures]
+    counts = {name: [own[place].count for own in in_full if own[place].count] for place, name in enumerate(names)}
+    return {name: (min(own), max(own)) for name, own in counts.items() if own}
 
 
 def _parked(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
@@ -427,23 +499,17 @@ def _as_rounded(
     )
 
 
-def _positions_by_tag(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
+def _positions_by_tag(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:
     """Tag -> positions of its queries that may count, in the order in which their values are added up.
 
     Tags come in the order of their first query.
     """
     excluded = set(scoring_set.settings.excluded)
-    rows = session.execute(
-        sa.select(Query.position, Query.tags, Query.external_id, Query.split)
-        .where(Query.evaluation_id == scoring_set.evaluation_id, Query.position < scoring_set.settings.queries)
-        .order_by(Query.position)
-    )
     positions: dict[str, dict[str, int]] = {}
-    for position, tags, external_id, split in rows:
-        if external_id in excluded or subset.leaves_out(split):
-            continue
-        for tag in tags:
-            positions.setdefault(tag, {})[external_id] = position
+    for one in judged:
+        if one.external_id not in excluded and not subset.leaves_out(one.split):
+            for tag in one.tags:
+                positions.setdefault(tag, {})[one.external_id] = one.position
     return {tag: [own[query] for query in query_order(own)] for tag, own in positions.items()}
 
 

@@ -12,9 +12,9 @@ from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations,
 from leaderboard.lookup import current_sets, find_campaign, on_boards
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, column
-from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.entries import Entry
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
-from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.phases import Phase
 from leaderboard.rules.settings import Split
@@ -185,7 +185,7 @@ def _summaries(
 ) -> dict[int, EvaluationSummary]:
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     columns = primary_columns(sets)
-    entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
+    entries = load_candidates(session, actor, evaluations, now, {column.name for column in columns.values()})
     queries = _queries(session)
     runs = _runs(session)
     by_evaluation: dict[int, list[Entry]] = {}

@@ -5,23 +5,33 @@ Two SQL statements load all of them, however many runs, systems and evaluations 
 
 import datetime as dt
 import hashlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
-from leaderboard.lookup import IS_CURRENT, current_sets, select_scored_runs
+from leaderboard.lookup import IS_CURRENT, IS_STANDING, current_sets, select_scored_runs
 from leaderboard.metrics.measure import Family
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.statistics import LEAST_QUERIES
 
-__all__ = ["NO_FIGURE", "Entry", "Figure", "SystemLabel", "load_entries", "rounded", "system_label"]
+__all__ = [
+    "NO_FIGURE",
+    "Entry",
+    "Figure",
+    "SystemLabel",
+    "fewest_and_most",
+    "load_entries",
+    "rounded",
+    "system_label",
+    "with_figures",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,18 @@ class Figure:
 
 
 NO_FIGURE = Figure(None)
+LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
+    Submission.team_id,
+    Submission.run_at,
+    Submission.label,
+    Submission.designation,
+    Scoring.missing,
+    System.name,
+    System.kind,
+    System.slug,
+    Team.name,
+    Team.slug,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +128,8 @@ def load_entries(
     measures: Iterable[str] | None = None,
     *,
     scoring_set: ScoringSet | None = None,
+    standing: bool = False,
+    runs: Collection[int] | sa.Select[int] | None = None,
 ) -> list[Entry]:
     """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
 
@@ -114,42 +138,122 @@ def load_entries(
     measures     canonical names whose figures are wanted; None for all
     scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it. `now` is then
                  what `access.as_of` says
+    standing     only the runs that stand for their systems by the order of their runs alone (`models.Standing`)
+    runs         only these submissions: their ids, or a statement that finds them
     """
     if not evaluations:
         return []
     by_id = {evaluation.id: evaluation for evaluation in evaluations}
+    which = [] if runs is None else [Scoring.submission_id.in_(runs)]
     rows = session.execute(
-        select_scored_runs(Submission, System, Team, Scoring.id, Scoring.missing, of_sets=_of_set(scoring_set))
+        select_scored_runs(*LABELLED, of_sets=_of_set(scoring_set), standing=standing)
         .join(Team, Team.id == Submission.team_id)
-        .where(Submission.evaluation_id.in_(by_id))
+        .where(ScoringSet.evaluation_id.in_(by_id), *which)
         .order_by(Submission.received_at, Submission.id)
     ).all()
-    figures = _figures(session, actor, evaluations, now, measures, scoring_set)
+    figures = _figures(session, actor, evaluations, now, measures, _of_set(scoring_set), standing, which)
     subsets = {one.id: subset_seen(actor, one, now) for one in evaluations}
     partly = [
         one.id for one in evaluations if subsets[one.id] is Subset.SHOWN or not may_see(actor, one, Sight.DETAILS, now)
     ]
     sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
-    entries = []
-    first_runs: dict[tuple[int, int], str] = {}
+    secrets = _first_runs(session, actor, evaluations, now, scoring_set)
     families = {name: metrics.parse(name).family for own in figures.values() for name in own}
-    for *scored, run, system, team, scoring_id, missing in rows:
-        evaluation = by_id[run.evaluation_id]
-        secret = first_runs.setdefault((run.evaluation_id, run.system_id), run.sha256)
-        if not may_see(actor, evaluation, Sight.RESULTS, now, run.team_id):
+    sights: dict[tuple[int, bool], _Sights] = {}
+    entries = []
+    for row in rows:
+        evaluation_id, _, scoring_id, system_id, *_ = row
+        team_id, run_at, label, designation, missing, name, kind, slug, team, team_slug = row[-len(LABELLED) :]
+        evaluation, own = by_id[evaluation_id], actor.is_in(team_id)
+        current = sets.get(evaluation_id)
+        sight = sights.get((evaluation_id, own))
+        if sight is None:
+            sight = sights[evaluation_id, own] = _Sights(actor, evaluation, current, now, own)
+        if not sight.results:
             continue
         means, lacking = figures.get(scoring_id, {}), missing
-        if current := sets.get(evaluation.id):
-            lacking = current.settings.counted(missing, subsets[evaluation.id])
-            if rounding := rounding_seen(actor, evaluation, current.settings, now, run.team_id):
-                means = {name: _rounded(figure, families[name], rounding) for name, figure in means.items()}
-        label = system_label(system, team)
-        named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id) or label.is_baseline
-        shown = label if named else anonymous(system, secret)
-        own, tag = actor.is_in(run.team_id), run.label if named else ""
-        more = (run.run_at, shown, tag, run.designation, own, len(lacking), means)
-        entries.append(Entry(*[*scored, *more]))
+        if current:
+            lacking = current.settings.counted(missing, subsets[evaluation_id])
+            if sight.rounding:
+                means = {name: _rounded(figure, families[name], sight.rounding) for name, figure in means.items()}
+        if named := sight.names or kind is SystemKind.BASELINE:
+            shown = SystemLabel(system_id, name, kind, slug, team, team_slug)
+        else:
+            shown = anonymous(system_id, kind, secrets[evaluation_id, system_id])
+        more = (run_at, shown, label if named else "", designation, own, len(lacking), means)
+        entries.append(Entry(*[*row[: -len(LABELLED)], *more]))
     return entries
+
+
+def with_figures(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    entries: Sequence[Entry],
+    measures: Iterable[str],
+) -> list[Entry]:
+    """The entries, of that set of the evaluation, with the figures of these measures beside those that they have."""
+    wanted = [] if not entries else [Scoring.id.in_([entry.scoring_id for entry in entries])]
+    own_set = ScoringSet.id == scoring_set.id
+    figures = _figures(session, actor, [evaluation], now, measures, own_set, False, wanted) if entries else {}
+    families = {name: metrics.parse(name).family for name in measures}
+    sights = {own: _Sights(actor, evaluation, scoring_set, now, own) for own in {entry.own for entry in entries}}
+    found = []
+    for entry in entries:
+        means, rounding = figures.get(entry.scoring_id, {}), sights[entry.own].rounding
+        if rounding:
+            means = {name: _rounded(figure, families[name], rounding) for name, figure in means.items()}
+        found.append(replace(entry, figures={**means, **entry.figures}))
+    return found
+
+
+def fewest_and_most(
+    session: Session, entries: Sequence[Entry], subset: Subset, measures: Iterable[str]
+) -> dict[str, tuple[int, int]]:
+    """Measure -> the fewest and the most queries that a mean of these runs is over; only measures that have means."""
+    over = Score.scoring_id.in_([entry.scoring_id for entry in entries])
+    rows = session.execute(
+        sa.select(Score.measure, sa.func.min(Score.count), sa.func.max(Score.count))
+        .where(over, Score.measure.in_(list(measures)), Score.subset == subset, Score.count > 0)
+        .group_by(Score.measure)
+    )
+    return {measure: (fewest, most) for measure, fewest, most in rows}
+
+
+class _Sights:
+    """What a reader may see of the runs of one evaluation: those of teams of the reader's (`own`), or of all others.
+
+    scoring_set: whose figures may have to be rounded.
+    """
+
+    def __init__(
+        self, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet | None, now: dt.datetime, own: bool
+    ) -> None:
+        team_id = min(actor.teams) if own else None
+        self.results = may_see(actor, evaluation, Sight.RESULTS, now, team_id)
+        self.names = may_see(actor, evaluation, Sight.NAMES, now, team_id)
+        self.rounding = scoring_set and rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
+
+
+def _first_runs(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    scoring_set: ScoringSet | None,
+) -> dict[tuple[int, int], str]:
+    """(evaluation, system) -> the hash of its first run's file, where a reader may not know all names."""
+    nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
+    if not nameless:
+        return {}
+    found: dict[tuple[int, int], str] = {}
+    statement = select_scored_runs(Submission.sha256, of_sets=_of_set(scoring_set))
+    ordered = statement.order_by(Submission.received_at, Submission.id).where(Submission.evaluation_id.in_(nameless))
+    for row in session.execute(ordered):
+        found.setdefault((row[0], row[3]), row[-1])
+    return found
 
 
 def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
@@ -166,13 +270,13 @@ def system_label(system: System, team: Team) -> SystemLabel:
     return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
 
 
-def anonymous(system: System, secret: str) -> SystemLabel:
+def anonymous(system_id: int, kind: SystemKind, secret: str) -> SystemLabel:
     """The system under a made-up name, the same on every page of the evaluation.
 
     secret: the hash of its first run's file, which only its team knows; a hash of anything public could be guessed.
     """
     digest = hashlib.sha256(secret.encode()).hexdigest()
-    return SystemLabel(system.id, f"Anonymous {digest[:4]}", system.kind)
+    return SystemLabel(system_id, f"Anonymous {digest[:4]}", kind)
 
 
 def _figures(
@@ -181,7 +285,9 @@ def _figures(
     evaluations: Sequence[Evaluation],
     now: dt.datetime,
     measures: Iterable[str] | None,
-    scoring_set: ScoringSet | None,
+    of_sets: sa.ColumnElement[bool],
+    standing: bool,
+    which: Sequence[sa.ColumnElement[bool]],
 ) -> dict[int, dict[str, Figure]]:
     """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
     seen: dict[Subset, list[int]] = {}
@@ -192,12 +298,15 @@ def _figures(
         .join(Scoring, Scoring.id == Score.scoring_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .where(
-            _of_set(scoring_set),
+            of_sets,
+            *which,
             sa.or_(
                 *(sa.and_(ScoringSet.evaluation_id.in_(ids), Score.subset == subset) for subset, ids in seen.items())
             ),
         )
     )
+    if standing:
+        statement = statement.join(Standing, IS_STANDING)
     if measures is not None:
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}

@@ -1,6 +1,7 @@
 """The headings of pages: the campaign, the evaluation, and the settings that its figures depend on."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,18 +15,20 @@ from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
 from leaderboard.rules.prior import is_beta_of
-from leaderboard.rules.settings import Judging, ScoringSettings, Subset
+from leaderboard.rules.settings import Judging, ScoringSettings, Split, Subset
 from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
 
 __all__ = [
     "CampaignHeading",
     "EvaluationHeading",
+    "JudgedQuery",
     "Terms",
     "campaign_heading",
     "campaign_measures",
     "closed_details",
     "evaluation_heading",
+    "judged_queries",
     "terms",
 ]
 
@@ -66,6 +69,19 @@ class EvaluationHeading:
     results: Opening
     details: Opening
     draft: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuery:
+    """A query of a scoring set. best_grade: of its judgments, None without any; beta: that the set's runs were scored
+    with, None where there was none."""
+
+    position: int
+    external_id: str
+    split: Split
+    tags: Sequence[str]
+    best_grade: int | None
+    beta: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +175,23 @@ def terms(
     scoring_set: ScoringSet,
     now: dt.datetime,
     team_id: int | None = None,
+    *,
+    judged: Sequence[JudgedQuery] | None = None,
 ) -> Terms:
-    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs."""
-    settings = _as_used(session, scoring_set)
+    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs.
+
+    judged: what `judged_queries` gives, where the caller has it already
+    """
     revision: JudgmentRevision = scoring_set.revision
     subset = subset_seen(actor, evaluation, now)
-    rounding = rounding_seen(actor, evaluation, settings, now, team_id)
-    counts = _counts(session, scoring_set, subset) if rounding is None else _untold(settings, subset)
+    rounding = rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
+    if rounding is None:
+        judged = judged_queries(session, scoring_set) if judged is None else judged
+        counts, used = _counts(judged, scoring_set, subset), judged[0].beta if judged else None
+    else:
+        counts, used = _untold(scoring_set.settings, subset), session.scalar(_used(scoring_set))
+    # The β that its runs were scored with, where one was.
+    settings = scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
     campaign = evaluation.campaign
     parts = (campaign.cost, campaign.value, campaign.prior)
     cost, value, prior = parts if is_beta_of(settings.beta, *parts) else (None, None, None)
@@ -183,14 +209,33 @@ def terms(
     )
 
 
-def _as_used(session: Session, scoring_set: ScoringSet) -> ScoringSettings:
-    """The set's settings, with the β that its runs were scored with, where one was."""
-    used = session.scalar(
+def _used(scoring_set: ScoringSet) -> sa.Select[float | None]:
+    """Statement: the β that the set's runs were scored with."""
+    return (
         sa.select(Scoring.beta)
         .where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED, Scoring.beta.is_not(None))
         .limit(1)
     )
-    return scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
+
+
+def judged_queries(session: Session, scoring_set: ScoringSet) -> list[JudgedQuery]:
+    """The queries of a set, in the order of their positions. One that came after it has no place in its vectors."""
+    best_grade = (
+        sa.select(sa.func.max(Judgment.grade))
+        .where(Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == Query.id)
+        .scalar_subquery()
+    )
+    of_set = Query.evaluation_id == scoring_set.evaluation_id, Query.position < scoring_set.settings.queries
+    columns = (
+        Query.position,
+        Query.external_id,
+        Query.split,
+        Query.tags,
+        best_grade,
+        _used(scoring_set).scalar_subquery(),
+    )
+    rows = session.execute(sa.select(*columns).where(*of_set).order_by(Query.position))
+    return [JudgedQuery(*row) for row in rows]
 
 
 def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:
@@ -204,28 +249,17 @@ def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counts(session: Session, scoring_set: ScoringSet, subset: Subset) -> dict[str, Any]:
+def _counts(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, Any]:
     """The counts of queries for a reader who may know which are judged."""
-    settings, revision = scoring_set.settings, scoring_set.revision
+    settings = scoring_set.settings
     excluded = set(settings.excluded)
-    best_grade = (
-        sa.select(sa.func.max(Judgment.grade))
-        .where(Judgment.revision_id == revision.id, Judgment.query_id == Query.id)
-        .scalar_subquery()
-    )
-    # A query that came after the set was made has no place in its vectors.
-    rows = session.execute(
-        sa.select(Query.external_id, Query.split, best_grade).where(
-            Query.evaluation_id == scoring_set.evaluation_id, Query.position < settings.queries
-        )
-    ).all()
-    seen = [row for row in rows if not subset.leaves_out(row[1])]
-    left = [row for row in seen if row[0] not in excluded]
-    counted = [row for row in left if row[2] is not None or settings.judging is Judging.COMPLETE]
+    seen = [one for one in judged if not subset.leaves_out(one.split)]
+    left = [one for one in seen if one.external_id not in excluded]
+    counted = [one for one in left if one.best_grade is not None or settings.judging is Judging.COMPLETE]
     return {
         "queries": len(seen),
         "counted": len(counted),
-        "nothing_relevant": sum(row[2] is None or row[2] < settings.relevance_level for row in counted),
+        "nothing_relevant": sum(one.best_grade is None or one.best_grade < settings.relevance_level for one in counted),
         "excluded": len(seen) - len(left),
         "unjudged": len(left) - len(counted),
     }

@@ -14,9 +14,9 @@ from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries
+from leaderboard.reads.entries import Entry, Figure, SystemLabel
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms
-from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 
 __all__ = ["Line", "Period", "Point", "ProgressPage", "progress"]
@@ -126,8 +126,8 @@ def progress(
     columns = tuple(column(name) for name in campaign_measures(campaign))
     by = pick(columns, measure)
     periods = _periods(session, actor, campaign, seen, now)
-    names = {name for period in periods.values() for name in period.measures.values()}
-    entries = [entry for entry in load_entries(session, actor, seen, now, names) if not entry.late]
+    names = {period.measures[one.name] for period in periods.values() for one in (by, columns[0])}
+    entries = [entry for entry in load_candidates(session, actor, seen, now, names) if not entry.late]
     shown = Show(campaign.run_choice.value)
     here = sorted(
         (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)

@@ -12,11 +12,11 @@ from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set, find_evaluation, find_query, of_subset
 from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
-from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.reads.entries import Entry
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_slices, load_vectors, spread_of, value_in
-from leaderboard.reads.standings import Show, choose, known_order, show_of
+from leaderboard.reads.standings import Show, choose, known_order, load_candidates, show_of
 from leaderboard.rules.settings import Subset
 
 __all__ = [
@@ -143,7 +143,7 @@ def query_list(
     columns = per_query_columns(scoring_set)
     chosen = pick(columns, measure)
     entries = choose(
-        load_entries(session, actor, [evaluation], now, [chosen.name]),
+        load_candidates(session, actor, [evaluation], now, [chosen.name]),
         show_of(None, evaluation.campaign.run_choice),
         chosen,
     )
@@ -175,7 +175,7 @@ def query(
     columns = per_query_columns(scoring_set)
     primary = column(scoring_set.settings.measures[0])
     shown = show_of(show, evaluation.campaign.run_choice)
-    entries = choose(load_entries(session, actor, [evaluation], now, [primary.name]), shown, primary)
+    entries = choose(load_candidates(session, actor, [evaluation], now, [primary.name], show=shown), shown, primary)
     names = [one.name for one in columns]
     values = load_slices(session, [entry.scoring_id for entry in entries], names, subset, found.position)
     rows = [QueryResult(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in entries]

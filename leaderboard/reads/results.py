@@ -20,7 +20,7 @@ from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details,
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.queries import relevant_documents
 from leaderboard.reads.query_values import load_vectors, spread_of, value_in
-from leaderboard.reads.standings import choose, known_order, ranks, show_of
+from leaderboard.reads.standings import choose, known_order, load_candidates, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import State
@@ -121,9 +121,10 @@ def results(
     held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
     value_columns = per_query_columns(scoring_set)
     column = pick(value_columns, measure)
-    entries = load_entries(session, actor, [evaluation], now)
-    figures = next((one.figures for one in entries if one.submission_id == run.id), {})
-    on_board = choose(entries, show_of(None, evaluation.campaign.run_choice), held.primary)
+    names = [one.name for one in held.columns]
+    figures = next((one.figures for one in load_entries(session, actor, [evaluation], now, names, runs=[run.id])), {})
+    candidates = load_candidates(session, actor, [evaluation], now, names[:1])
+    on_board = choose(candidates, show_of(None, evaluation.campaign.run_choice), held.primary)
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
     details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)

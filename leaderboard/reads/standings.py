@@ -1,15 +1,20 @@
 """Which run stands for a system, and which rank it takes."""
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
 from leaderboard.errors import BadInput
+from leaderboard.models import Evaluation
 from leaderboard.reads.columns import Column
-from leaderboard.reads.entries import Entry
+from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.rules.standings import RunChoice, arrival, is_ranked, standing_runs
 
-__all__ = ["Show", "choose", "known_order", "ranks", "show_of", "sort_entries"]
+__all__ = ["Show", "choose", "known_order", "load_candidates", "ranks", "show_of", "sort_entries"]
 
 
 class Show(StrEnum):
@@ -40,6 +45,30 @@ def known_order(asked: str, keys: Iterable[str]) -> tuple[str, bool]:
     if asked and wanted not in known:
         raise BadInput(f"sort={asked}: this page sorts by one of {', '.join(known)}")
     return wanted, asked.startswith("-")
+
+
+def load_candidates(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    measures: Iterable[str],
+    *,
+    show: Show | None = None,
+) -> list[Entry]:
+    """The scored runs of current sets that `choose` has to choose from, with these figures.
+
+    Where the order of a system's runs alone says which one stands, that is kept (`models.Standing`), and no other run
+    is read. Where the best or the latest stands, or all are shown, it is all of them. show: None for each campaign's
+    own rule.
+    """
+    kept = [one for one in evaluations if (show or Show(one.campaign.run_choice.value)) is Show.PRIMARY]
+    others = [one for one in evaluations if one not in kept]
+    wanted = list(measures)
+    return [
+        *load_entries(session, actor, kept, now, wanted, standing=True),
+        *load_entries(session, actor, others, now, wanted),
+    ]
 
 
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:

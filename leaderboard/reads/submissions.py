@@ -198,7 +198,7 @@ def find_submission(
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
     if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Sight.NAMES, now, run.team_id)):
-        for entry in load_entries(session, actor, [run.evaluation], now, []):
+        for entry in load_entries(session, actor, [run.evaluation], now, [], runs=[run.id]):
             if entry.submission_id == run.id:
                 return entry.system
     return system_label(run.system, run.team)

@@ -14,7 +14,7 @@ from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, load_entries
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
-from leaderboard.reads.standings import Show, choose, ranks
+from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind, title_of_run
 from leaderboard.rules.states import shown_state
@@ -104,8 +104,8 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
     members = _members(session, team)
     evaluations = _entered(session, actor, team)
     columns = primary_columns(current_sets(session, [evaluation.id for evaluation in evaluations]))
-    entries = load_entries(session, actor, evaluations, now, {column.name for column in columns.values()})
-    places = _places(actor, evaluations, columns, entries, now)
+    measures = {column.name for column in columns.values()}
+    places = _places(actor, evaluations, columns, load_candidates(session, actor, evaluations, now, measures), now)
     records = session.scalars(sa.select(System).where(System.team_id == team.id).order_by(System.name, System.id)).all()
     systems = [
         TeamSystem(one.name, one.slug, one.kind, one.description, tuple(places.get(one.id, ()))) for one in records
@@ -121,7 +121,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
         size=len(members),
         members=members if inside else (),
         systems=tuple(one for one in systems if one.places or inside),
-        runs=own_runs(session, actor, [team.id], entries=entries, columns=columns) if inside else (),
+        runs=_with_figures(session, actor, team, evaluations, columns, now) if inside else (),
     )
 
 
@@ -176,6 +176,21 @@ def _places(
             )
             places.setdefault(entry.system.id, []).append(place)
     return places
+
+
+def _with_figures(
+    session: Session,
+    actor: Actor,
+    team: Team,
+    evaluations: Sequence[Evaluation],
+    columns: Mapping[int, Column],
+    now: dt.datetime,
+) -> tuple[OwnRun, ...]:
+    """The runs of the team, each with its figure under its evaluation's primary measure."""
+    own = sa.select(Submission.id).where(Submission.team_id == team.id)
+    measures = {column.name for column in columns.values()}
+    entries = load_entries(session, actor, evaluations, now, measures, runs=own)
+    return own_runs(session, actor, [team.id], entries=entries, columns=columns)
 
 
 def own_runs(

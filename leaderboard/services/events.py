@@ -14,6 +14,7 @@ from leaderboard.models import Chain, Event
 from leaderboard.rules.digests import event_hash
 from leaderboard.services.generations import campaign_of, is_shown, raise_generations
 from leaderboard.services.guarded import Thing, change_of, name_of, states_of, things_of
+from leaderboard.services.standing import note_standing, settle_standing
 
 __all__ = ["present", "record"]
 
@@ -71,8 +72,9 @@ def _shown(session: Session) -> set[int | None]:
 
 @sa.event.listens_for(Session, "after_flush")
 def _note_what_shows(session: Session, _: object) -> None:
-    """Raises generations for what is changed without an event too."""
+    """Raises generations for what is changed without an event too, and notes whose standing may have changed."""
     for row in (*session.new, *session.dirty, *session.deleted):
+        note_standing(session, row)
         if is_shown(row):
             _shown(session).add(campaign_of(session, row))
 
@@ -89,6 +91,7 @@ def _write(session: Session) -> None:
         return
     # The last lock of the transaction, so that nobody waits for the others who hold it.
     chain = session.execute(sa.select(Chain.events, Chain.head).with_for_update()).one()
+    settle_standing(session)
     raise_generations(session, (campaign for campaign in shown if campaign is not None))
     shown.clear()
     number, head = chain.events, chain.head

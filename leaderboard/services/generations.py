@@ -30,6 +30,7 @@ from leaderboard.models import (
     Scoring,
     ScoringSet,
     StagedRun,
+    Standing,
     User,
 )
 from leaderboard.services.guarded import GUARDED
@@ -51,7 +52,7 @@ NOWHERE = (
     PersonalUse,
     StagedRun,
 )
-WITH_AN_EVENT = (Board, Score, Scoring, User)
+WITH_AN_EVENT = (Board, Score, Scoring, Standing, User)
 LEFT_OUT = {one.table: one.left_out.keys() for one in GUARDED.values()}  # columns that no page shows either
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 
-from flask import Blueprint, render_template
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
+from leaderboard.numbers import read_whole
 from leaderboard.reads import boards
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.rules.form_fields import FormField
-from leaderboard.web.context import read
+from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
 from leaderboard.web.scales import scale_of
 from leaderboard.web.sentences import board_finding
@@ -18,7 +19,7 @@ from leaderboard.web.sentences import board_finding
 blueprint = Blueprint("boards", __name__)
 
 ADDRESS = "/campaigns/<campaign>/<evaluation>"
-ASKED = ("measure", "tag", "show", "sort", "answer")
+ASKED = ("measure", "tag", "show", "sort", "answer", "text")
 
 COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "rank": lambda row: row.rank,
@@ -40,7 +41,8 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
 
 @blueprint.get(ADDRESS)
 def board(campaign: str, evaluation: str) -> ResponseReturnValue:
-    page = read(boards.board, campaign, evaluation, asked=ASKED)
+    run = request.args.get("run", type=read_whole)
+    page = read(boards.board, campaign, evaluation, asked=ASKED, page=page_number(), run=run)
     scale = scale_of(end for row in (*page.rows, *page.baselines) for end in row.ranked_by.ends)
     return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale)
 
@@ -63,6 +65,7 @@ def board_table(page: BoardPage) -> Table:
         "ranked_by": page.ranked_by.name if page.ranked_by else None,
         "show": page.show.value,
         "tag": page.tag or None,
+        "text": page.text or None,
         "answer": ":".join(page.answers.chosen) if page.answers.chosen else None,
         "waiting": page.waiting,
         "statistics": page.statistics

@@ -9,7 +9,7 @@ from leaderboard.reads import boards, moved, stood
 from leaderboard.reads.moved import MovedSystem, SourceRow
 from leaderboard.web.api.answers import plain
 from leaderboard.web.boards import ASKED, board_table
-from leaderboard.web.context import read
+from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table
 from leaderboard.web.scales import scale_of
 from leaderboard.web.sentences import board_finding
@@ -42,7 +42,7 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.get("/boards/<int:scoring_set>")
 def board(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValue:
-    page = read(boards.board, campaign, evaluation, asked=ASKED, set_id=scoring_set)
+    page = read(boards.board, campaign, evaluation, asked=ASKED, set_id=scoring_set, page=page_number())
     scale = scale_of(end for row in (*page.rows, *page.baselines) for end in row.ranked_by.ends)
     return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale)
 

@@ -672,7 +672,9 @@ def upgrade() -> None:
         sa.UniqueConstraint("submitter_id", "sending_key", name=op.f("uq_submission_submitter_id_sending_key")),
     )
     with op.batch_alter_table("submission", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_submission_evaluation_id"), ["evaluation_id"], unique=False)
+        batch_op.create_index(
+            batch_op.f("ix_submission_evaluation_id_submission_system_id"), ["evaluation_id", "system_id"], unique=False
+        )
         batch_op.create_index(batch_op.f("ix_submission_submitter_id"), ["submitter_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_system_id"), ["system_id"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_team_id"), ["team_id"], unique=False)
@@ -1006,3 +1008,27 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("scoring_id", "measure", "subset", name=op.f("pk_score")),
     )
+
+    op.create_table(
+        "standing",
+        sa.Column("scoring_set_id", sa.Integer(), nullable=False),
+        sa.Column("system_id", sa.Integer(), nullable=False),
+        sa.Column("late", sa.Boolean(), nullable=False),
+        sa.Column("scoring_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["scoring_id"], ["scoring.id"], name=op.f("fk_standing_scoring_id_scoring"), ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["scoring_set_id"],
+            ["scoring_set.id"],
+            name=op.f("fk_standing_scoring_set_id_scoring_set"),
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["system_id"], ["system.id"], name=op.f("fk_standing_system_id_system"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("scoring_set_id", "system_id", "late", name=op.f("pk_standing")),
+    )
+    with op.batch_alter_table("standing", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_standing_scoring_id"), ["scoring_id"], unique=False)
+        batch_op.create_index(batch_op.f("ix_standing_system_id"), ["system_id"], unique=False)

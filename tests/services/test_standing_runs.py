@@ -15,6 +15,7 @@ from leaderboard.rules.states import Ruling, State
 from leaderboard.services import submissions
 from tests.services.test_submissions import WRONG_FILE
 from tests.support.refused import refused
+from tests.support.standing import standing_by_the_rule, standing_kept
 from tests.support.world import World, run_text
 
 PRIMARY = Designation.PRIMARY
@@ -26,7 +27,8 @@ def _do(world: World, what: Callable[..., None], run: int, *more: Any, actor: An
 
 
 def _standing(world: World) -> set[int]:
-    """The runs that stand for their systems on the board."""
+    """The runs that stand for their systems on the board: those that are kept, and those that the rule says."""
+    assert standing_kept(world.database) == standing_by_the_rule(world.database)
     with world.database.read() as session:
         runs = [run for own in scored_runs(session).values() for run in own]
         return {run.submission_id for run in standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")}

@@ -8,7 +8,7 @@ import dataclasses
 import datetime as dt
 import io
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,7 @@ from leaderboard.services import (
     teams,
 )
 from leaderboard.store import Received
+from tests.support.standing import standing_by_the_rule, standing_kept
 
 __all__ = ["NOW", "Field", "about"]
 
@@ -245,12 +246,13 @@ class Field:
 
 
 @pytest.fixture
-def field(database: Database) -> Field:
+def field(database: Database) -> Iterator[Field]:
     """A campaign ranked by AP with one evaluation of four queries, closed yesterday, on both engines."""
     made = Field(database)
     made.campaign()
     made.evaluation()
-    return made
+    yield made
+    assert standing_kept(database) == standing_by_the_rule(database)  # whatever the test did
 
 
 @pytest.fixture

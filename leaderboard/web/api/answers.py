@@ -50,7 +50,7 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     Period: frozenset({"evaluation_id"}),
     Line: frozenset({"number"}),
     BoardStatistics: frozenset({"ranks", "above_baselines", "told"}),
-    BoardPage: frozenset({"sort"}),
+    BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "queries_in_means"}),
     QueryListPage: frozenset({"sort", "paging"}),
     RankedListPage: frozenset({"paging"}),
     OrganisedQueries: frozenset({"paging"}),

@@ -1,0 +1,199 @@
+"""A large campaign made from a seed, written straight into a database: what pages are measured with.
+
+No file is scored: every value is drawn, and stands in the tables as a worker would have recorded it.
+"""
+
+import datetime as dt
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.db import Base, Database
+from leaderboard.formats import QueryRow, read_judgments
+from leaderboard.lookup import current_set, scored_runs
+from leaderboard.models import Board, Campaign, Participation, Score, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
+from leaderboard.rules.states import State
+from leaderboard.services import boards, campaigns, evaluations, judgments, queries
+
+__all__ = ["MEASURES", "Shape", "make_campaign"]
+
+SEED = 20191112
+START = dt.datetime(2019, 3, 1, 12, tzinfo=dt.UTC)
+A_YEAR = dt.timedelta(days=365)
+MEASURES = (
+    "AP", "nDCG@10", "RR", "P@5", "P@10", "P@20", "P@100", "R@10", "R@100", "R@1000", "nDCG", "nDCG@20", "Rprec",
+    "Bpref", "Success@1", "Success@10", "AP@100", "infAP", "SetF", "P@30",
+)  # fmt: skip
+TEAM_OF = 5  # systems a team has
+BASELINES = 3
+AT_ONCE = 5_000  # rows of one statement
+WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "juniper", "kelp", "lumen")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How large a campaign is. runs: of the newest year; the years before have one run of each system."""
+
+    systems: int = 1_000
+    runs: int = 10_000
+    queries: int = 50
+    measures: int = 20
+    years: int = 2
+
+
+def make_campaign(database: Database, shape: Shape, *, slug: str = "large", choice: RunChoice | None = None) -> None:
+    """Makes the campaign, its evaluations named by their years, the last one open; the same for the same shape."""
+    rng = np.random.default_rng(SEED)
+    with database.write() as session:
+        made = campaigns.create_campaign(
+            session, CONSOLE, slug, "A large campaign", measures=list(MEASURES[: shape.measures]),
+            primary_measure=MEASURES[0], **({} if choice is None else {"run_choice": choice}),
+        )  # fmt: skip
+        teams, systems = _field(session, shape, slug)
+        session.flush()
+        quality = rng.normal(0.35, 0.08, len(systems)).clip(0.02, 0.9)
+        for year in range(shape.years):
+            last = year == shape.years - 1
+            runs = shape.runs if last else len(systems)
+            _evaluation(session, rng, made, shape, START + year * A_YEAR, last, runs, teams, systems, quality)
+
+
+def _field(session: Session, shape: Shape, slug: str) -> tuple[list[int], list[int]]:
+    """(team of each system, systems): their ids. The first systems are baselines."""
+    first_team = (session.scalar(sa.select(sa.func.max(Team.id))) or 0) + 1
+    first = (session.scalar(sa.select(sa.func.max(System.id))) or 0) + 1
+    count = -(-shape.systems // TEAM_OF)
+    _insert(
+        session, Team,
+        [{"slug": f"{slug}-team-{n}", "name": f"{slug.title()} team {n}", "name_key": f"{slug} team {n}",
+          "created_at": START} for n in range(count)],
+    )  # fmt: skip
+    teams = [first_team + number // TEAM_OF for number in range(shape.systems)]
+    rows = []
+    for number, team in enumerate(teams):
+        name = f"{WORDS[number % len(WORDS)]}-{WORDS[number // 12 % len(WORDS)]}-{number}"
+        kind = SystemKind.BASELINE if number < min(BASELINES, shape.systems - 1) else SystemKind.AUTOMATIC
+        rows.append({"team_id": team, "slug": name, "name": name, "name_key": name, "kind": kind, "created_at": START})
+    _insert(session, System, rows)
+    return teams, list(range(first, first + shape.systems))
+
+
+def _evaluation(
+    session: Session,
+    rng: np.random.Generator,
+    campaign: Campaign,
+    shape: Shape,
+    opens: dt.datetime,
+    last: bool,
+    runs: int,
+    teams: Sequence[int],
+    systems: Sequence[int],
+    quality: Any,
+) -> None:
+    year = str(opens.year)
+    made = evaluations.create_evaluation(
+        session, CONSOLE, campaign, year, f"The year {year}", year, opens_at=opens, details=Opening.ALWAYS,
+        closes_at=opens + 20 * A_YEAR if last else opens + A_YEAR / 2, documents=100_000, daily_quota=None,
+    )  # fmt: skip
+    rows = [QueryRow(f"q{n}", f"what is known of {WORDS[n % 12]} {n}", ()) for n in range(1, shape.queries + 1)]
+    queries.import_queries(session, CONSOLE, made, rows)
+    lines = "".join(f"q{n} 0 d{n}-{k} {k % 2}\n" for n in range(1, shape.queries + 1) for k in range(4))
+    judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
+    scoring_set = current_set(session, made.id)
+    if scoring_set is None:
+        raise RuntimeError("there are judgments, so there is a current set")
+    first_run = (session.scalar(sa.select(sa.func.max(Submission.id))) or 0) + 1
+    first_scoring = (session.scalar(sa.select(sa.func.max(Scoring.id))) or 0) + 1
+    entered = sorted({*teams})
+    _insert(
+        session, Participation,
+        [{"team_id": team, "evaluation_id": made.id, "day": opens.date(), "used": 1} for team in entered],
+    )  # fmt: skip
+    own = [number % len(systems) for number in range(runs)]
+    submitted = [
+        _submission(made.id, year, number, teams[which], systems[which], opens) for number, which in enumerate(own)
+    ]
+    _insert(session, Submission, submitted)
+    _insert(
+        session, Scoring,
+        [{"submission_id": first_run + number, "scoring_set_id": scoring_set.id, "state": State.SCORED,
+          "queued_at": run["received_at"], "finished_at": run["scored_at"], "digest": f"{number:064x}",
+          "missing": ["q1"] if number % 7 == 0 else []} for number, run in enumerate(submitted)],
+    )  # fmt: skip
+    means = _scores(session, rng, scoring_set, first_scoring, shape, quality[own])
+    _figures(session, scoring_set, first_scoring, means)
+
+
+def _submission(evaluation: int, year: str, number: int, team: int, system: int, opens: dt.datetime) -> dict[str, Any]:
+    at = opens + dt.timedelta(minutes=number + 1)
+    digest = f"{number:032x}{year:0>32}"
+    return {
+        "evaluation_id": evaluation, "team_id": team, "system_id": system, "label": f"run-{number}",
+        "designation": Designation.CONTRASTIVE, "version": year, "filename": f"run-{number}.txt", "sha256": digest,
+        "md5": digest[:32], "text_sha256": digest, "size": 10, "text_size": 10, "begun_at": at, "received_at": at,
+        "scored_at": at,
+    }  # fmt: skip
+
+
+def _scores(
+    session: Session, rng: np.random.Generator, scoring_set: ScoringSet, first: int, shape: Shape, quality: Any
+) -> Any:
+    """Values of every run on every query under every measure; the means of the first measure."""
+    means = np.empty(len(quality))
+    rows = []
+    for number, own in enumerate(quality):
+        for place, measure in enumerate(scoring_set.settings.measures):
+            values = np.clip(rng.normal(own, 0.2, shape.queries), 0.0, 1.0)
+            mean = float(values.mean())
+            if place == 0:
+                means[number] = mean
+            half = 2 * float(values.std()) / shape.queries**0.5
+            row = {
+                "scoring_id": first + number, "measure": measure, "mean": mean, "low": mean - half,
+                "high": mean + half, "count": shape.queries, "values": values,
+            }  # fmt: skip
+            rows += [{**row, "subset": subset} for subset in Subset]
+        if len(rows) > AT_ONCE:
+            _insert(session, Score, rows)
+            rows = []
+    _insert(session, Score, rows)
+    return means
+
+
+def _figures(session: Session, scoring_set: ScoringSet, first: int, means: Any) -> None:
+    """What a worker keeps of the board, without the work: each rank set is a few ranks around its rank."""
+    terms = boards.terms_of_standing_sets(session, scoring_set.id)[scoring_set.id]
+    runs = scored_runs(session, of_sets=ScoringSet.id == scoring_set.id)[scoring_set.id]
+    best = boards.best_means(session, [scoring_set.id]).get(scoring_set.id, {})
+    measure = scoring_set.settings.measures[0]
+    for (name, subset), lineup in boards.lineups_of(runs, terms, best).items():
+        if name != measure:
+            continue
+        ordered = sorted(lineup.ranked, key=lambda run: -means[run - first])
+        ranks = {str(run): [max(1, n - 12), min(len(ordered), n + 12)] for n, run in enumerate(ordered, start=1)}
+        figures = {
+            "over": lineup.digest, "confidence": 0.95, "resamples": 10_000, "seed": 1, "ranked": list(lineup.ranked),
+            "ranks": ranks, "rank_resamples": 4_000, "rank_queries": 50, "needed_queries": None,
+            "above_baselines": [], "queries": None,
+        }  # fmt: skip
+        key = {"scoring_set_id": scoring_set.id, "measure": name, "version": boards.FIGURES_VERSION}
+        row = {**key, "figures": figures, "refreshed_at": START}
+        whole = Subset if len(scoring_set.settings.subsets) == 1 else (subset,)
+        _insert(session, Board, [{**row, "subset": each} for each in whole])
+
+
+def _insert(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -> None:
+    """All rows, their columns' defaults with them."""
+    left = iter(rows)
+    while some := list(islice(left, AT_ONCE)):
+        session.execute(sa.insert(table), some)

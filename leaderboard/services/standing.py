@@ -1,0 +1,86 @@
+"""Which runs stand for their systems, kept as rows: found again in the transaction that may have changed it.
+
+Sessions note whose rows they flush; `settle_standing` runs in their commit, behind the lock that every writing
+transaction takes last (`services.events`), so that of two at once the second sees what the first one did.
+"""
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import Base
+from leaderboard.lookup import scored_runs
+from leaderboard.models import Participation, Scoring, ScoringSet, Standing, Submission
+from leaderboard.rules.standings import RunChoice, standing_runs
+from leaderboard.rules.states import State
+
+__all__ = ["note_standing", "settle_standing"]
+
+RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run"
+# Columns that decide which run stands.
+OF_RUN = (
+    "system_id", "late", "received_at", "scored_at", "chosen_at", "withdrawn_at", "ruling", "holds_place",
+)  # fmt: skip
+
+
+def note_standing(session: Session, row: Base) -> None:
+    """Notes a row that was just flushed, where which run stands may depend on what changed."""
+    runs: set[int] = session.info.setdefault(RUNS, set())
+    state: sa.orm.InstanceState[Base] = sa.inspect(row)
+    if isinstance(row, Submission) and state.persistent:
+        changed = [name for name in OF_RUN if state.attrs[name].history.has_changes()]
+        if changed:
+            runs.add(row.id)
+        for before in state.attrs["system_id"].history.deleted or () if "system_id" in changed else ():
+            session.info.setdefault(SYSTEMS, set()).add((row.evaluation_id, before))
+    elif isinstance(row, Scoring):
+        history = state.attrs["state"].history
+        if State.SCORED in (*(history.added or ()), *(history.deleted or ())):
+            runs.add(row.submission_id)
+    elif isinstance(row, Participation):
+        history = state.attrs["primary_submission_id"].history
+        runs.update(run for run in (*(history.added or ()), *(history.deleted or ())) if run is not None)
+
+
+def settle_standing(session: Session) -> None:
+    """Finds again what stands for the systems of the runs that were noted."""
+    runs, systems = session.info.pop(RUNS, set()), session.info.pop(SYSTEMS, set())
+    if runs:
+        of_runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(runs))
+        systems |= {(evaluation, system) for evaluation, system in session.execute(of_runs.distinct())}
+    by_evaluation: dict[int, set[int]] = {}
+    for evaluation, system in systems:
+        by_evaluation.setdefault(evaluation, set()).add(system)
+    for evaluation, own in sorted(by_evaluation.items()):
+        _settle(session, evaluation, own)
+
+
+def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
+    entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
+    ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
+    found = scored_runs(session, Submission.id.in_(ids), of_sets=sa.true())
+    stands = {
+        (scoring_set, run.system_id, run.late): run.scoring_id
+        for scoring_set, runs in found.items()
+        for run in standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
+    }
+    sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id == evaluation)
+    which = Standing.scoring_set_id.in_(sets), Standing.system_id.in_(systems)
+    columns = Standing.scoring_set_id, Standing.system_id, Standing.late, Standing.scoring_id
+    before = {(row[0], row[1], row[2]): row[3] for row in session.execute(sa.select(*columns).where(*which))}
+    changed = {key for key in before.keys() | stands.keys() if before.get(key) != stands.get(key)}
+    for scoring_set, system, late in sorted(changed & before.keys()):
+        key = Standing.scoring_set_id == scoring_set, Standing.system_id == system, Standing.late.is_(late)
+        session.execute(sa.delete(Standing).where(*key), execution_options={"synchronize_session": False})
+    new = [
+        {
+            "scoring_set_id": scoring_set,
+            "system_id": system,
+            "late": late,
+            "scoring_id": stands[scoring_set, system, late],
+        }
+        for scoring_set, system, late in sorted(changed & stands.keys())
+    ]
+    if new:
+        session.execute(sa.insert(Standing), new)
