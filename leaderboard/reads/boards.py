@@ -13,7 +13,7 @@ from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_set, find_evaluation, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
-from leaderboard.models import Board, Evaluation, Scoring, ScoringSet, Submission
+from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, fewest_and_most, load_entries, with_figures
@@ -35,7 +35,7 @@ from leaderboard.reads.told import ToldByQueries, told_by_queries
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import RunChoice, is_ranked
-from leaderboard.rules.states import UNFINISHED, SetState, State
+from leaderboard.rules.states import SetState, State
 from leaderboard.statistics import LEAST, Least, least_queries
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
@@ -419,7 +419,7 @@ def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
             ScoringSet.evaluation_id == evaluation.id,
             ScoringSet.source == evaluation.official_source,
             on_boards(),
-            Scoring.state.in_(UNFINISHED),
+            sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
         )
     )
     return Counter(states)

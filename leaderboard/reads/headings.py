@@ -189,7 +189,7 @@ def terms(
         judged = judged_queries(session, scoring_set) if judged is None else judged
         counts, used = _counts(judged, scoring_set, subset), judged[0].beta if judged else None
     else:
-        counts, used = _untold(scoring_set.settings, subset), session.scalar(_used(scoring_set))
+        counts, used = _untold(scoring_set.settings, subset), session.scalar(sa.select(_used(scoring_set)))
     # The β that its runs were scored with, where one was.
     settings = scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
     campaign = evaluation.campaign
@@ -209,12 +209,15 @@ def terms(
     )
 
 
-def _used(scoring_set: ScoringSet) -> sa.Select[float | None]:
-    """Statement: the β that the set's runs were scored with."""
+def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
+    """The β that the set's runs were scored with, as a part of a statement; none where the set has none."""
+    if scoring_set.settings.beta is None:  # else all of its scorings would be read to find none
+        return sa.cast(sa.null(), sa.Double)
     return (
         sa.select(Scoring.beta)
         .where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.SCORED, Scoring.beta.is_not(None))
         .limit(1)
+        .scalar_subquery()
     )
 
 
@@ -232,7 +235,7 @@ def judged_queries(session: Session, scoring_set: ScoringSet) -> list[JudgedQuer
         Query.split,
         Query.tags,
         best_grade,
-        _used(scoring_set).scalar_subquery(),
+        _used(scoring_set),
     )
     rows = session.execute(sa.select(*columns).where(*of_set).order_by(Query.position))
     return [JudgedQuery(*row) for row in rows]

@@ -16,8 +16,12 @@ from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms
+from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
+
+PAGE = 100  # lines
+WHOLE = 200  # lines: up to so many stand on one page
 
 __all__ = ["Line", "Period", "Point", "ProgressPage", "progress"]
 
@@ -91,6 +95,21 @@ class ProgressPage:
     baselines: tuple[Line, ...]
     held_back: tuple[str, ...]
     differing: dict[str, str]
+
+    def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], Paging]:
+        """The systems and baselines on one page of a long table, or those with this text in their name or their
+        team's."""
+        lines = (*self.systems, *self.baselines)
+        wanted = text.casefold()
+        found = [line for line in lines if wanted in line.name.casefold() or wanted in line.team.casefold()]
+        return paged(found, page if len(found) > WHOLE else None, PAGE)
+
+    @property
+    def first_teams(self) -> tuple[Line, ...]:
+        """The teams that a table shows: of many the first ones, and the reader's own."""
+        if len(self.teams) <= WHOLE:
+            return self.teams
+        return tuple(line for place, line in enumerate(self.teams) if place < PAGE or line.own)
 
     @property
     def is_series(self) -> bool:

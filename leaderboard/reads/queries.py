@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 PAGE = 500  # queries
+SYSTEMS = 100  # on a page
+WHOLE = 200  # systems: up to so many stand on one page
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryPage:
+    """rows: those of this page; ends: the lowest and the highest value of the column that all are sorted by."""
+
     evaluation: EvaluationHeading
     query: QueryHeading
     columns: tuple[Column, ...]
@@ -104,6 +108,8 @@ class QueryPage:
     show: Show
     sort: str
     rows: tuple[QueryResult, ...]
+    ends: tuple[float, ...]
+    paging: Paging
     previous: str | None
     next: str | None
 
@@ -163,8 +169,12 @@ def query(
     *,
     show: str | None = None,
     sort: str | None = None,
+    page: int | None = None,
 ) -> QueryPage:
-    """Raises NotFound for no such query, NotAllowed while single queries may not be seen."""
+    """One page of the systems on a query, where they are more than WHOLE, or all of them (`page` None).
+
+    Raises NotFound for no such query, NotAllowed while single queries may not be seen.
+    """
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
@@ -176,13 +186,18 @@ def query(
     primary = column(scoring_set.settings.measures[0])
     shown = show_of(show, evaluation.campaign.run_choice)
     entries = choose(load_candidates(session, actor, [evaluation], now, [primary.name], show=shown), shown, primary)
-    names = [one.name for one in columns]
-    values = load_slices(session, [entry.scoring_id for entry in entries], names, subset, found.position)
-    rows = [QueryResult(entry, tuple(values.get((entry.scoring_id, name)) for name in names)) for entry in entries]
     by = pick(columns, (sort or "").removeprefix("-"))
-    rows.sort(key=lambda row: (row.entry.system.name.casefold(), row.entry.submission_id))
-    place = columns.index(by)
-    rows = by.sort(rows, lambda row: row.values[place], (sort or "").startswith("-"))
+    entries.sort(key=lambda entry: (entry.system.name.casefold(), entry.submission_id))
+    scorings = [entry.scoring_id for entry in entries]
+    sorted_by = load_slices(session, scorings, [by.name], subset, found.position)
+    ends = [value for value in sorted_by.values() if value is not None]
+    entries = by.sort(entries, lambda entry: sorted_by.get((entry.scoring_id, by.name)), (sort or "").startswith("-"))
+    shown_here, paging = paged(entries, page if len(entries) > WHOLE else None, SYSTEMS)
+    names = [one.name for one in columns]
+    others = [name for name in names if name != by.name]
+    more = load_slices(session, [entry.scoring_id for entry in shown_here], others, subset, found.position)
+    values = sorted_by | more
+    rows = [QueryResult(one, tuple(values.get((one.scoring_id, name)) for name in names)) for one in shown_here]
     relevant = relevant_documents(session, scoring_set, found.id)
     previous, following = neighbours(session, found, subset)
     return QueryPage(
@@ -193,6 +208,8 @@ def query(
         show=shown,
         sort=sort or "",
         rows=tuple(rows),
+        ends=(min(ends), max(ends)) if ends else (),
+        paging=paging,
         previous=previous,
         next=following,
     )

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, render_template
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import progress as reads
 from leaderboard.web import charts
-from leaderboard.web.context import read
+from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, campaign_facts, column_facts, exported, table, terms_facts
 from leaderboard.web.sentences import best_over_periods
 
@@ -33,8 +33,18 @@ COLUMNS: dict[str, Callable[[reads.Point], Cell]] = {
 @blueprint.get(ADDRESS)
 def progress(campaign: str) -> ResponseReturnValue:
     page = read(reads.progress, campaign, asked=ASKED)
+    text = request.args.get("text", "")
+    lines, paging = page.listed(text, page_number())
     drawn = {"chart": charts.progress_chart(page), "teams": charts.team_chart(page)}
-    return render_template("progress/progress.html", page=page, finding=best_over_periods(page), **drawn)
+    return render_template(
+        "progress/progress.html",
+        page=page,
+        finding=best_over_periods(page),
+        lines=lines,
+        paging=paging,
+        text=text,
+        **drawn,
+    )
 
 
 @exported(blueprint, ADDRESS)

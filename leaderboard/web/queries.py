@@ -70,9 +70,9 @@ def query_rows(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.get(f"{ADDRESS}/<path:query>")
 def query(campaign: str, evaluation: str, query: str) -> ResponseReturnValue:
-    page = read(queries.query, campaign, evaluation, query, asked=QUERY_ASKED)
+    page = read(queries.query, campaign, evaluation, query, asked=QUERY_ASKED, page=page_number())
     place = page.columns.index(page.column)
-    scale = scale_of(row.values[place] for row in page.rows)
+    scale = scale_of(page.ends)
     return render_template("queries/query.html", page=page, scale=scale, place=place)
 
 

@@ -28,7 +28,7 @@ from leaderboard.reads.organising.query_file import OrganisedQueries, QueryChang
 from leaderboard.reads.organising.submissions import SubmissionList
 from leaderboard.reads.organising.teams import Merging
 from leaderboard.reads.progress import Line, Period
-from leaderboard.reads.queries import QueryListPage
+from leaderboard.reads.queries import QueryListPage, QueryPage
 from leaderboard.reads.ranked_lists import RankedListPage
 from leaderboard.reads.results import SubmissionResults
 from leaderboard.reads.standing_effects import Effect
@@ -52,6 +52,7 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     BoardStatistics: frozenset({"ranks", "above_baselines", "told"}),
     BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "queries_in_means"}),
     QueryListPage: frozenset({"sort", "paging"}),
+    QueryPage: frozenset({"ends", "paging"}),
     RankedListPage: frozenset({"paging"}),
     OrganisedQueries: frozenset({"paging"}),
     SubmissionList: frozenset({"paging"}),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from leaderboard.numbers import counted
 from leaderboard.reads.columns import Column
 from leaderboard.reads.progress import Line, ProgressPage
 from leaderboard.web.charts.svg import INK, MUTED, PAGE, REST, SERIES, TITLE, Chart, Spec, draw, shortened
@@ -15,6 +16,7 @@ __all__ = ["progress_chart", "team_chart"]
 HEIGHT = 340  # px, of the plot
 INTERVAL = 5  # px, width of the bar of an interval
 LABEL_HEIGHT = 17  # px, between two labels
+MOST_GREY = 40  # lines; of more than that a band is drawn from the lowest to the highest of them
 LABEL_STARTS = 28  # px right of the plot
 NAMED_NOW = 3  # places of the latest period whose systems have a name in any case
 SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")  # with the colours, not only they
@@ -40,8 +42,41 @@ def _chart(page: ProgressPage, lines: Sequence[Line], kind: str, only: int | Non
     if not page.is_series or not any(line.points for line in lines):
         return None
     sentence = one_system_over_periods(page, lines, only) if only is not None else best_over_periods(page, kind)
+    if count := len(_banded(page, lines, only)):
+        sentence += f" The grey band spans the other {counted(count, kind)}."
     alt = f"Line chart of {page.column.name} over {', '.join(period.label for period in page.periods)}. {sentence}"
     return draw(lambda width: _Drawing(page, lines, only, width).spec(), alt, sentence)
+
+
+def _banded(page: ProgressPage, lines: Sequence[Line], only: int | None) -> list[Line]:
+    """The lines that nobody could tell apart, and that so are one band: the grey ones without a name, if many."""
+    drawn = [line for line in lines if line.points]
+    grey = [line for line in drawn if _colour(page, line, only) == REST and not _has_name(page, line, only)]
+    return grey if len(grey) > MOST_GREY else []
+
+
+def _colour(page: ProgressPage, line: Line, only: int | None) -> str:
+    """A system's own. Of those past the sixth only the one that the page is about and the best of the latest period
+    stand out, in ink."""
+    is_it = line.system is not None and line.system.id == only
+    if line.system is not None and line.system.is_baseline and not is_it:
+        return MUTED
+    if only is not None and not is_it:
+        return REST
+    if line.number < len(SERIES):
+        return SERIES[line.number]
+    last = line.points[-1]
+    return INK if is_it or (last.best and last.period is page.periods[-1]) else REST
+
+
+def _has_name(page: ProgressPage, line: Line, only: int | None) -> bool:
+    """Those in colour, baselines, the reader's own, the first few of the latest period, and whoever was the best of a
+    period."""
+    if _colour(page, line, only) != REST:
+        return True
+    now = line.at(page.periods[-1])
+    is_ahead = now is not None and now.rank is not None and now.rank <= NAMED_NOW
+    return only is None and (line.own or is_ahead or any(point.best for point in line.points))
 
 
 class _Drawing:
@@ -50,13 +85,15 @@ class _Drawing:
     def __init__(self, page: ProgressPage, lines: Sequence[Line], only: int | None, width: int) -> None:
         self.page = page
         self.only = only
-        self.lines = [line for line in lines if line.points]
+        self.banded = _banded(page, lines, only)
+        apart = {id(line) for line in self.banded}
+        self.lines = [line for line in lines if line.points and id(line) not in apart]
         self.is_wide = width > WIDE_FROM
         self.characters = 28 if self.is_wide else 15
         self.whole_width = width
         self.padding = {"left": 52, "right": 232 if self.is_wide else 126, "top": 34, "bottom": 28}
         self.width = width - self.padding["left"] - self.padding["right"]
-        self.lowest, self.highest = _domain(page.column, self.lines)
+        self.lowest, self.highest = _domain(page.column, self.lines, self._band())
         self.asides = self._asides()
         labels = [period.label for period in page.periods]
         self.x: Spec = {
@@ -81,6 +118,7 @@ class _Drawing:
             "title": {"text": self._title(), "limit": self.whole_width, **TITLE},
             "layer": [
                 *self._zero(),
+                *self._grey_band(),
                 *(
                     layer
                     for group in ("rest", "baseline", "series")
@@ -103,23 +141,10 @@ class _Drawing:
         return "; ".join([name, *hints])
 
     def _colour(self, line: Line) -> str:
-        """A system's own. Of those past the sixth only the one that the page is about and the best of the latest period
-        stand out, in ink."""
-        is_it = line.system is not None and line.system.id == self.only
-        if line.system is not None and line.system.is_baseline and not is_it:
-            return MUTED
-        if self.only is not None and not is_it:
-            return REST
-        if line.number < len(SERIES):
-            return SERIES[line.number]
-        return INK if is_it or self._is_best_now(line) else REST
+        return _colour(self.page, line, self.only)
 
     def _group(self, line: Line) -> str:
         return {MUTED: "baseline", REST: "rest"}.get(self._colour(line), "series")
-
-    def _is_best_now(self, line: Line) -> bool:
-        last = line.points[-1]
-        return last.best and last.period is self.page.periods[-1]
 
     def _asides(self) -> Mapping[str, float]:
         """Line -> by how many px its points and intervals stand beside their period: intervals of one period would hide
@@ -132,6 +157,29 @@ class _Drawing:
 
     def _written(self, value: float | None) -> str:
         return plain_figure(value, self.page.column.unit)
+
+    def _band(self) -> dict[str, tuple[float, float]]:
+        """Period -> the lowest and the highest mean of the lines that are one band."""
+        means: dict[str, list[float]] = {}
+        for line in self.banded:
+            for point in line.points:
+                means.setdefault(point.period.label, []).append(point.figure.mean or 0.0)
+        return {period: (min(own), max(own)) for period, own in means.items()}
+
+    def _grey_band(self) -> Iterator[Spec]:
+        band = self._band()
+        values = [
+            {"period": period.label, "low": band[period.label][0], "high": band[period.label][1]}
+            for period in self.page.periods
+            if period.label in band
+        ]
+        if values:
+            low, high = {**self.y, "field": "low"}, {"field": "high"}
+            yield {
+                "data": {"values": [{**one, "says": f"The other {len(self.banded)}"} for one in values]},
+                "mark": {"type": "area", "aria": True, "color": REST, "opacity": 0.3},
+                "encoding": {"x": self.x, "y": low, "y2": high, "description": {"field": "says"}},
+            }
 
     def _rows(self, line: Line) -> list[dict[str, Any]]:
         return [
@@ -240,7 +288,7 @@ class _Drawing:
     def _labels(self) -> Iterator[Spec]:
         """The names of the lines, each behind its line's sign. They stand right of the plot, where they cover no line,
         at the height of the last point or as near to it as the other names allow."""
-        named = [line for line in self.lines if self._has_name(line)]
+        named = [line for line in self.lines if _has_name(self.page, line, self.only)]
         heights = spread(
             [line.points[-1].figure.mean or 0.0 for line in named], self.lowest, self.highest, LABEL_HEIGHT / HEIGHT
         )
@@ -282,14 +330,6 @@ class _Drawing:
                 "encoding": {"x": {"value": self.width + LABEL_STARTS}, "text": {"field": "text"}, **at},
             }
 
-    def _has_name(self, line: Line) -> bool:
-        """Those in colour, baselines, the first few of the latest period, and whoever was the best of a period."""
-        if self._group(line) != "rest":
-            return True
-        now = line.at(self.page.periods[-1])
-        is_ahead = now is not None and now.rank is not None and now.rank <= NAMED_NOW
-        return self.only is None and (is_ahead or any(point.best for point in line.points))
-
 
 def _digits(span: float) -> int:
     """How many decimals tell the axis's ticks apart; two where they would do with fewer, none on a wide axis."""
@@ -298,9 +338,11 @@ def _digits(span: float) -> int:
     return max(2, -math.floor(math.log10(span / TICKS)))
 
 
-def _domain(column: Column, lines: Sequence[Line]) -> tuple[float, float]:
-    """What the axis spans: every figure with its interval and some air; zero too where a value can be below it."""
-    ends = [
+def _domain(column: Column, lines: Sequence[Line], band: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+    """What the axis spans: every figure with its interval, the band and some air; zero too where a value can be below
+    it."""
+    ends = [end for own in band.values() for end in own]
+    ends += [
         end
         for line in lines
         for point in line.points
