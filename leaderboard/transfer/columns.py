@@ -109,7 +109,9 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
         "people: accounts, who is in what and what they do just now are personal, and of one installation",
     )
     | dict.fromkeys(("event", "chain"), "the trail says what happened here")
-    | dict.fromkeys(("scoring_set", "scoring", "score", "board", "participation"), "computed again, to the same digits")
+    | dict.fromkeys(
+        ("scoring_set", "scoring", "score", "board", "participation", "standing"), "computed again, to the same digits"
+    )
     | {"generation": "which pages are out of date here", "former_address": "where links of this installation led"}
 )  # fmt: skip
 
