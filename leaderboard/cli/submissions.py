@@ -110,8 +110,8 @@ def submit(
 
     What an evaluation asks beside the run goes with --answer and --agree; `leaderboard form show` lists it, and so does
     the answer to a run without it. Each run is checked first, as `leaderboard check` does: one that would be rejected
-    is not submitted, and one that is most likely a slip (neither decisions nor θ where they count, another
-    collection's documents, the same text again) only with --yes.
+    is not submitted, and one that is most likely a slip (neither decisions nor θ where they count, mostly queries that
+    are not asked, the same text again) only with --yes.
 
     A worker scores it. The exit status is the highest of these over the runs:
 
