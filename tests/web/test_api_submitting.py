@@ -266,7 +266,7 @@ def test_a_body_of_another_type_is_refused_by_its_field(ada: Program, body: Any,
     taken = send(ada).json
     assert taken is not None
     said = ada.ask(f"{API}/submissions/{taken['id']}/withdraw", "POST", status=400, json=body)
-    assert field in said["fields"]
+    assert list(said["fields"]) == [field] if field else "has to be a JSON object" in said["detail"]
     assert ada.ask(f"{API}/submissions/{taken['id']}")["withdrawn_at"] is None
 
 
