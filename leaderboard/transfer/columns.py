@@ -161,7 +161,10 @@ def as_moment(value: Any) -> dt.datetime:
     except (TypeError, ValueError):
         raise ValueError("give a date like 2020-04-23 or 2020-04-23T18:00:00Z") from None
     moment: dt.datetime = value
-    return moment.astimezone(dt.UTC) if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+    try:
+        return moment.astimezone(dt.UTC) if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+    except OverflowError:
+        raise ValueError("give a date of a year that there is in UTC, too") from None
 
 
 def _members(kind: sa.Enum) -> list[StrEnum]:

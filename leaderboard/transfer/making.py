@@ -395,7 +395,7 @@ class Making:
         made = {one.id for one in self._systems.values() if one.kind is SystemKind.AUTOMATIC}
         if silent := len(kinds & made):
             self.made.notes.append(
-                f"of {counted(silent, 'system')} nothing says whether they are manual: they count as automatic "
+                f"Kinds: of {counted(silent, 'system')} nothing says whether they are manual: they count as automatic "
                 '(kind = "manual")'
             )
         for entry in self._manifest.evaluations:

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from leaderboard.errors import BadInput
 from leaderboard.services.submissions import LONGEST_LABEL
-from leaderboard.transfer.manifest import NAME, Manifest, RunEntry, of_pattern
+from leaderboard.transfer.manifest import NAME, Manifest, Many, RunEntry, of_pattern
 from leaderboard.transfer.tree import Tree
 
 __all__ = ["PlannedRun", "label_of_file", "planned_runs"]
 
 ENDINGS = (".gz", ".txt", ".run", ".res", ".tsv", ".csv", ".jsonl", ".tgz", ".trec")
+MOST_COMPARISONS = 2_000_000  # of a path with a pattern: seconds
 TREC_ARCHIVE = "input."  # what TREC's archive puts before a run's tag
 
 
@@ -43,8 +45,12 @@ def label_of_file(path: str) -> str:
 def planned_runs(manifest: Manifest, tree: Tree) -> tuple[list[PlannedRun], list[str]]:
     """The runs that a manifest means, in its order, and the files of the tree that it says nothing of.
 
-    A file that an entry of its own names is none of a pattern's, and of two patterns the first has it.
+    A file that an entry of its own names is none of a pattern's, and of two patterns the first has it. Raises BadInput
+    where there are too many patterns for so many files.
     """
+    patterns = sum(isinstance(run, Many) for one in manifest.evaluations for run in one.runs)
+    if patterns * len(tree.files) > MOST_COMPARISONS:
+        raise BadInput(f"{patterns:,} patterns for {len(tree.files):,} files are too many: name each run by its file")
     named = {run.file for one in manifest.evaluations for run in one.runs if isinstance(run, RunEntry)}
     named |= _files_beside_runs(manifest)
     runs: list[PlannedRun] = []

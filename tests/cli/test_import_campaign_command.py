@@ -121,7 +121,7 @@ def test_a_draft_asks_for_dates_and_kinds_and_an_import_without_them_says_what_h
     assert done.status == 0
     notes = json.loads((tmp_path / "r.json").read_text())["notes"]
     assert [note.partition(": ")[0] for note in notes if "so it is a draft" in note] == ["Trec-2019", "Trec-2020"]
-    assert any(note.startswith("of 2 systems nothing says whether they are manual") for note in notes)
+    assert any(note.startswith("Kinds: of 2 systems nothing says whether they are manual") for note in notes)
     assert sum("2 runs without a date" in note for note in notes) == 2
     assert all(f"note: {note}" in done.err for note in notes)
     drafts = rows(database_url, sa.select(Evaluation.draft, Evaluation.closes_at))
