@@ -1,19 +1,22 @@
 """Runs of the past."""
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE, Actor
+from leaderboard.access import CONSOLE, Actor, may_bring_in
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed
 from leaderboard.lookup import team_quotas
 from leaderboard.models import Evaluation, Participation, Submission, System, Team
+from leaderboard.reads.organising.readiness import Urgency, readiness
 from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import State
 from leaderboard.services.imports import import_run
 from leaderboard.services.systems import NewSystem, create_system
+from leaderboard.services.teams import create_team
 from tests.support.world import RUN, World
 
 OPENED, CLOSED = dt.datetime(2020, 4, 15, tzinfo=dt.UTC), dt.datetime(2020, 4, 23, tzinfo=dt.UTC)
@@ -98,3 +101,43 @@ def test_an_organiser_who_submits_to_an_evaluation_that_has_closed_is_told_how_r
 def test_a_run_is_of_the_version_that_is_named_else_of_the_evaluations_period(world: World) -> None:
     assert stored(world, world.submit()).version == "2026"
     assert stored(world, world.submit(version="  v2  with Rocchio ")).version == "v2 with Rocchio"
+
+
+def test_organisers_bring_in_runs_of_no_stranger(world: World) -> None:
+    """Of a team with people they do only once it took part in a campaign of theirs, or they are in it."""
+    with world.organising() as (session, campaign, _):
+        organiser = Actor(world.eve.user_id, "Eve", organises=frozenset({campaign.id}))
+        elsewhere = Actor(world.eve.user_id, "Eve", organises=frozenset({campaign.id + 1}))
+        past = create_team(session, CONSOLE, "Of the past", own=False).id
+        assert not may_bring_in(session, organiser, world.team)  # Ada is in it, and it took part nowhere
+        assert may_bring_in(session, replace(organiser, teams=frozenset({world.team})), world.team)
+        assert may_bring_in(session, organiser, past)  # nobody is in it, and it took part nowhere
+        assert may_bring_in(session, CONSOLE, world.team)
+    with pytest.raises(NotAllowed, match="neither yours nor of a campaign of yours"):
+        bring_in(world, actor=organiser)
+    assert world.all(sa.select(Submission)) == []
+    bring_in(world)
+    bring_in(world, actor=organiser)
+    with world.organising() as (session, _, _evaluation):
+        assert not may_bring_in(session, elsewhere, world.team)
+
+
+def test_a_year_of_the_past_without_a_closing_date_is_left_to_do(world: World) -> None:
+    def dates() -> tuple[Urgency, str]:
+        with world.database.read() as session:
+            points = readiness(session, CONSOLE, "small", "2026", NOW)
+        return next((point.urgency, point.words) for point in points if point.about == "Dates")
+
+    world.change_evaluation(opens_at=None, closes_at=None)
+    assert dates()[0] is not Urgency.TO_DO
+    bring_in(world)
+    urgency, words = dates()
+    assert urgency is Urgency.TO_DO
+    assert "has no closing date and no opening date: it takes new runs. Give the dates that it had." in words
+    world.change_evaluation(draft=True)
+    assert "once it is no draft any more, it takes new runs" in dates()[1]
+    world.change_evaluation(draft=False)
+    world.submit()
+    assert dates()[0] is not Urgency.TO_DO  # teams send runs here: it is of the present
+    world.change_evaluation(closes_at=CLOSED)
+    assert dates()[0] is Urgency.DONE
