@@ -1,4 +1,4 @@
-"""The long trials on a small scale."""
+"""The long trials on a small scale, on one engine where the other would ask the same of the site."""
 
 from pathlib import Path
 
@@ -17,11 +17,12 @@ OF_REAL_RUNS = ("statistics", "disastrous run", "smallest difference", "linked y
 
 
 def test_pages_answer_while_runs_come_in() -> None:
-    assert readers.main(["--seconds", "1", "--readers", "2"]) == 0
+    assert readers.main(["--seconds", "1", "--readers", "2", "--engine", "postgresql"]) == 0
 
 
 def test_pages_answer_while_slow_clients_hold_the_site() -> None:
-    assert siege.main(["--seconds", "1", "--uploads", "8", "--silent", "20", "--half-sent", "20"]) == 0
+    small = ["--seconds", "1", "--uploads", "8", "--silent", "20", "--half-sent", "20"]
+    assert siege.main([*small, "--engine", "sqlite"]) == 0
 
 
 def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:

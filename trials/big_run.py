@@ -80,12 +80,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trials.big_run", description=__doc__.splitlines()[0])
     parser.add_argument("--queries", type=int, default=6980)
     parser.add_argument("--depth", type=int, default=1000, help="lines of each query")
+    parser.add_argument("--engine", choices=ENGINES, help="this one only")
     given = parser.parse_args(arguments)
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         load = make_loads(Path(folder), shared_folder() / MAKER, given.queries, given.depth)["sorted"]
         expected = by_command(load)
-        for engine in ENGINES:
+        for engine in [given.engine] if given.engine else ENGINES:
             print(f"{engine}, {given.queries * given.depth:,} lines", flush=True)
             faults += trial(engine, load, expected)
     for fault in faults:

@@ -4,7 +4,7 @@
 
 The experiment of tests/experiment on a larger scale. In one installation everybody reads every address. Each of the
 others has judgments drawn anew for all its evaluations, reads one of twelve parts of the addresses in turn, and must be
-answered as the first one was, byte for byte.
+answered as the first one was, byte for byte; an organiser reads each page that is kept first, and each reader twice.
 """
 
 import argparse
@@ -68,11 +68,11 @@ def trial(engine: str, years: int, seed: int) -> list[str]:
             shutil.rmtree(folder / f"store-{number}")
             return here
 
-        one = played(0, FIRST, Asked())
+        one = played(0, FIRST, Asked(warm=True))
         print(f"  {len(one.steps)} steps and {len(one.walked):,} answers in a year", flush=True)
         for number, judgments in enumerate(draw_years(years, seed), 1):
             share = Share((number % PARTS,), PARTS)
-            other = played(number, judgments, Asked(share))
+            other = played(number, judgments, Asked(share, warm=True))
             found = compared(one, other, share)
             print(
                 f"  year {number}: {len(other.steps) + len(other.walked)} answers, {len(found)} differences", flush=True

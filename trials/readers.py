@@ -111,9 +111,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="on each engine (default: 60)")
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", choices=ENGINES, help="this one only")
     given = parser.parse_args(arguments)
     faults: list[str] = []
-    for engine in ENGINES:
+    for engine in [given.engine] if given.engine else ENGINES:
         print(f"{engine}, {given.readers} readers, seed {given.seed}", flush=True)
         faults += trial(engine, given.seconds, given.readers, given.seed)
     for fault in faults[:SHOWN_FAULTS]:

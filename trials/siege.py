@@ -82,9 +82,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--uploads", type=int, default=64)
     parser.add_argument("--silent", type=int, default=100)
     parser.add_argument("--half-sent", type=int, default=100)
+    parser.add_argument("--engine", choices=ENGINES, help="this one only")
     given = parser.parse_args(arguments)
     faults: list[str] = []
-    for engine in ENGINES:
+    for engine in [given.engine] if given.engine else ENGINES:
         print(f"{engine}, {given.uploads} slow uploads, {given.silent} silent, {given.half_sent} half-sent", flush=True)
         faults += trial(engine, given.seconds, given.uploads, given.silent, given.half_sent)
     for fault in faults[:SHOWN_FAULTS]:

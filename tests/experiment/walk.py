@@ -25,6 +25,7 @@ from leaderboard.models import (
     System,
     Team,
 )
+from leaderboard.web.kept import VIEWS
 from tests.experiment.answers import Difference, differences
 from tests.experiment.installation import Installation
 
@@ -42,6 +43,7 @@ NOT_POSTED = {
 }
 EACH = 3  # of the queries of a run one in so many is read; those of its neighbours are others
 VISITOR = "a visitor"
+ORGANISER = "orla"  # who reads each page first where pages are kept warm, and sees all
 POSTING = ("", "finn")  # who has nothing that a post could change
 
 # Arguments of a page beside its address: orders and choices that a value could leak through.
@@ -70,10 +72,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the walks of a year ask for: everything; a share of it; some endpoints only."""
+    """What the walks of a year ask for: everything; a share of it; some endpoints only.
+
+    warm  pages that are kept are read by an organiser first; then each reader asks twice, and must be told the same
+    """
 
     share: Share = field(default_factory=Share)
     endpoints: Collection[str] = ()
+    warm: bool = False
 
     def only(self, *endpoints: str) -> "Asked":
         """These endpoints only, unless some are named already."""
@@ -151,6 +157,7 @@ class Places:
         self._add(("campaign", "system"), [*((*campaigns[0], number) for number in numbers), (*campaigns[0], 9999)])
         self._add(("team", "member"), [*members, (teams[0][0], 9999)])
         self._add(("team", "invitation"), [*invitations, (teams[0][0], 9999)])
+        self._add(("campaign", "evaluation", "key"), [(*evaluations[0], "no-such-field")])
         self._add(("key",), [("no-such-key",)])
         self._add(("api_token",), [*tokens, (9999,)])
         self._add(("token",), [("no-such-token",)])
@@ -193,10 +200,17 @@ def walk(installation: Installation, moment: str, people: Iterable[str], *, aske
     """Each of the people reads every address, and those who own nothing send every form; the answers are kept."""
     pages = list(addresses(installation, "GET", asked.endpoints))
     forms = list(addresses(installation, "POST", asked.endpoints))
+    kept = set(addresses(installation, "GET", VIEWS)) if asked.warm else set()
+    warmed: set[str] = set()
     for name in people:
         person, who = installation.people[name].settle(), name or VISITOR
         for address in filter(partial(asked.share.has, who), pages):
-            installation.walked[moment, who, "GET", address] = person.get(address)
+            if address in kept and address not in warmed:
+                installation.people[ORGANISER].get(address)
+                warmed.add(address)
+            answer = installation.walked[moment, who, "GET", address] = person.get(address)
+            if address in kept:
+                assert person.get(address) == answer, f"{moment}: {who} {address}: kept, it is another page"
         for address in filter(partial(asked.share.has, who), forms if name in POSTING else ()):
             installation.walked[moment, who, "POST", address] = person.post(address)
 

@@ -21,7 +21,7 @@ from leaderboard.services import campaigns, evaluations, judgments, people, quer
 from tests.experiment.draws import Drawn, Grades, judgments_of, subtopics_of
 from tests.experiment.installation import PASSWORD, Installation
 from tests.experiment.plans import CAMPAIGNS, COLLECTION, EVALUATIONS, GRACED, HIDDEN, QUERIES, RUNS, TAGS, moment
-from tests.experiment.walk import Asked, walk
+from tests.experiment.walk import ORGANISER, Asked, walk
 
 __all__ = ["IMPORTS", "play", "set_up"]
 
@@ -47,7 +47,7 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
         send(here, "in time", "eve", name, "other", "Finder", Designation.PRIMARY)
     here.drain()
 
-    here.at(moment(3, 5), "", "eve", "ben", "ada")
+    here.at(moment(3, 5), "", "eve", "ben", "ada", ORGANISER)
     for name in ("sealed", "graced", "shown", "best", "own"):
         send(here, "in time", "ada", name, "good", "Searcher", Designation.PRIMARY)
         send(here, "in time", "ben", name, "lacking", "Searcher", Designation.CONTRASTIVE)
@@ -66,7 +66,7 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
         send(here, "waiting", "ada", name, "good", "Searcher", Designation.CONTRASTIVE, yes=False)
     walk(here, "once runs are scored", ("", "eve", "ada"), asked=asked)
 
-    here.at(moment(4, 10), "eve", "ben", "ada")
+    here.at(moment(4, 10), "eve", "ben", "ada", ORGANISER)
     for name in ("sealed", "best", "own"):
         first, second, others = runs_of(here, name)[:3]
         act(here, "ada", f"/submissions/{first}/withdraw", because="a mistake of ours")
@@ -78,7 +78,7 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
     walk(here, "while runs are scored anew", ("eve", "ada"), asked=waiting)
     here.drain()
 
-    here.at(GRACED + dt.timedelta(seconds=30), *PEOPLE, "orla")
+    here.at(GRACED + dt.timedelta(seconds=30), *PEOPLE, ORGANISER)
     send(here, "in the grace", "ada", "graced", "other", "Searcher", Designation.PRIMARY)
     here.drain()
     walk(here, "in the grace", ("", "finn", "eve", "ben"), asked=asked)
@@ -87,14 +87,14 @@ def play(here: Installation, drawn: Drawn, asked: Asked = ALL) -> None:
     act(here, "finn", "/account/sessions/end")
     act(here, "ben", "/logout")
     here.to_organiser = [
-        here.people["orla"].get(f"/campaigns/{plan.campaign}/{name}.csv") for name, plan in EVALUATIONS.items()
+        here.people[ORGANISER].get(f"/campaigns/{plan.campaign}/{name}.csv") for name, plan in EVALUATIONS.items()
     ]
 
 
 def set_up(here: Installation) -> None:
     """Accounts, teams, campaigns, evaluations and their queries, as organisers make them."""
     here.begin("the set-up")
-    accounts = {name: people.new_account(name, PASSWORD) for name in (*PEOPLE[1:], "orla")}
+    accounts = {name: people.new_account(name, PASSWORD) for name in (*PEOPLE[1:], ORGANISER)}
     with here.database.write() as session:
         users = {name: people.create_user(session, CONSOLE, accounts[name]) for name in accounts}
         for name, user in users.items():
@@ -107,7 +107,7 @@ def set_up(here: Installation) -> None:
                 teams.add_member(session, CONSOLE, made, users[name], role)
         for slug, settings in CAMPAIGNS.items():
             campaign = campaigns.create_campaign(session, CONSOLE, slug, f"The {slug}", **settings)
-            campaigns.add_organiser(session, CONSOLE, campaign, users["orla"])
+            campaigns.add_organiser(session, CONSOLE, campaign, users[ORGANISER])
         for slug, plan in EVALUATIONS.items():
             evaluation = evaluations.create_evaluation(
                 session,
