@@ -13,6 +13,7 @@ from tests.support.field import NOW, Field
 from tests.support.pages import seen
 
 BOARD = "/campaigns/news/2026"
+OF_PROGRAMS = "/api/v1/campaigns/news/evaluations/2026"
 NAMES = ("Alder", "Birch")
 HALF = [0.5] * 20
 # Ahead by .5 on three queries, behind by .025 on all others: without the three, and no fewer, Birch is ahead.
@@ -40,6 +41,9 @@ def test_the_smallest_difference_and_the_queries_that_the_lead_rests_on_are_said
     assert "a standard deviation of 0.192: the median over 1 pair of ranked systems" in page
     assert "drawn 200 times from these queries (seed 1)" in page
     document = json.loads(app.test_client().get(f"{BOARD}.json").text)
+    program = json.loads(app.test_client().get(f"{OF_PROGRAMS}/board").text)["statistics"]["told"]
+    assert program["detectable"] == document["queries_tell"]["detectable"]
+    assert (program["lead"]["removed"], program["lead"]["named"]) == (3, ["q2", "q3", "q7"])
     told = document["queries_tell"]
     alder, birch = (next(row["submission"] for row in document["rows"] if row["system"] == name) for name in NAMES)
     assert (told["lead"]["leader"], told["lead"]["named"], told["lead"]["then"]) == (alder, ["q2", "q3", "q7"], [birch])
@@ -73,6 +77,7 @@ def test_while_details_are_closed_nothing_of_it_is_on_the_page(app: Flask, field
         for told in ("How this was worked out", "rests on", "is found with probability", "Swapped"):
             assert told not in page
         assert json.loads(app.test_client().get(f"{BOARD}.json").text)["queries_tell"] is None
+        assert json.loads(app.test_client().get(f"{OF_PROGRAMS}/board").text)["statistics"]["told"] is None
 
 
 def test_other_views_than_the_one_worked_out_make_no_claim(app: Flask, field: Field) -> None:

@@ -34,6 +34,7 @@ from leaderboard.reads.results import SubmissionResults
 from leaderboard.reads.standing_effects import Effect
 from leaderboard.reads.stood import StoodSet
 from leaderboard.reads.systems import SystemPage
+from leaderboard.reads.told import Lead
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.run_checks import Checked, Warned
 from leaderboard.rules.settings import ScoringSettings
@@ -49,7 +50,8 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     EvaluationHeading: frozenset({"id"}),
     Period: frozenset({"evaluation_id"}),
     Line: frozenset({"number"}),
-    BoardStatistics: frozenset({"ranks", "above_baselines", "told"}),
+    BoardStatistics: frozenset({"ranks", "above_baselines"}),
+    Lead: frozenset({"leader", "then"}),
     BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "queries_in_means"}),
     QueryListPage: frozenset({"sort", "paging"}),
     QueryPage: frozenset({"ends", "paging"}),
