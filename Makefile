@@ -44,6 +44,7 @@ trials: install ## the long trials: kill storms, load, big files
 
 bench: install ## the benchmarks, each as a ratio against a named peer of the same run
 	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench.pages
 
 pictures: install ## the README's pictures anew, from a demonstration
 	@$(BIN)/python -m scripts.pictures

@@ -1,11 +1,13 @@
-"""Style sheets and scripts: fetched once, kept for a year, and fetched anew as soon as their content changes."""
+"""Style sheets and scripts: compressed, kept for a year, and fetched anew as soon as their content changes."""
 
+import gzip
 import hashlib
-from functools import cache
+from functools import cache, lru_cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from flask import Flask, current_app
+from flask import Flask, Response, current_app, request
 
 __all__ = ["STATIC", "init_app"]
 
@@ -17,6 +19,7 @@ def init_app(app: Flask) -> None:
     """Static files are kept by browsers for a year, under addresses that change with their content."""
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = A_YEAR
     app.url_defaults(_add_version)
+    app.after_request(_pack)
 
 
 def _add_version(endpoint: str, values: dict[str, Any]) -> None:
@@ -30,3 +33,24 @@ def _add_version(endpoint: str, values: dict[str, Any]) -> None:
 @cache
 def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12] if file.is_file() else ""
+
+
+def _pack(response: Response) -> Response:
+    """A static file compressed, for whoever takes that; each is compressed once."""
+    if request.endpoint not in STATIC or response.status_code != HTTPStatus.OK or request.method != "GET":
+        return response
+    response.vary.add("Accept-Encoding")
+    if not request.accept_encodings["gzip"]:
+        return response
+    response.direct_passthrough = False
+    content = response.get_data()
+    response.close()  # the file that it came from
+    response.set_data(_packed(content))
+    response.content_encoding = "gzip"
+    response.set_etag(response.get_etag()[0] or "", weak=True)
+    return response
+
+
+@lru_cache(maxsize=32)
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, 9, mtime=0)

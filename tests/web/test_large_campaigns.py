@@ -1,6 +1,7 @@
 """Pages of a campaign with many systems and runs: boards in pages, charts with a band, and what they cost."""
 
 import csv
+import gzip
 import io
 import re
 from collections.abc import Iterator
@@ -124,3 +125,15 @@ def test_a_campaign_of_best_runs_reads_all_of_them_and_ranks_as_the_rule_says(ap
         best[row["system"]] = max(best.get(row["system"], 0.0), float(row["AP"]))
     shown = list(csv.DictReader(io.StringIO(app.test_client().get(f"{BOARD}.csv").text)))
     assert {row["system"]: float(row["AP"]) for row in shown} == best
+
+
+def test_style_sheets_are_sent_compressed_to_whoever_takes_that(app: Flask, database: Database) -> None:
+    visitor = app.test_client()
+    (sheet,) = re.findall(r'href="(/static/leaderboard.css[^"]*)"', visitor.get("/").text)
+    with visitor.get(sheet) as answer:
+        plain = answer.data
+    packed = visitor.get(sheet, headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.data) == plain
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert int(packed.headers["Content-Length"]) == len(packed.data) < len(plain) / 3
+    assert "Accept-Encoding" in packed.headers["Vary"]
