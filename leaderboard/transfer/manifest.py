@@ -229,6 +229,8 @@ def look_at_manifest(content: bytes | Path, name: str = NAME) -> tuple[Manifest,
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = harmless(str(error).partition(" (at ")[0], LONGEST_MESSAGE)
         raise FileRejected([Problem(int(at[1]) if at else None, f"is no TOML: {message}")], name=name) from None
+    except ValueError:  # the only one that tomllib lets through
+        raise FileRejected([Problem(None, "holds a number of too many digits")], name=name) from None
     reading = _Reading(name)
     return reading.manifest(given), reading.problems
 

@@ -148,6 +148,7 @@ def test_every_problem_is_told_with_its_place() -> None:
         (b"[campaign\n", "line 1: is no TOML"),
         (b"\xff", "is no UTF-8 text"),
         (b"a = " + b"[" * 10_000, "is nested too deeply"),
+        (b"a = " + b"9" * 5_000, "holds a number of too many digits"),
         (b"", "[campaign] is missing"),
         (b"[[campaign]]", "[campaign] is missing"),
         (b"[campaign]\nslug = 3\n", "campaign: slug: give a text, in quotes"),
