@@ -35,13 +35,14 @@ NOWHERE = {
 READING = {
     "boards.due", "boards.recomputed", "cloning.next_year", "generations.campaign_of", "guarded", "people.find_user",
     "queue.unfinished", "scoring_sets.imported", "scoring_sets.live_sets", "scoring_sets.of_its_event",
-    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "submissions.admit", "submissions.locked_run",
+    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "submission_forms.agreements_of",
+    "submissions.admit", "submissions.locked_run",
     "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "turns",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
     "events.record", "generations.raise_generations", "locking", "queries.copy_queries", "scoring_sets.enqueue",
-    "scoring_sets.make_set", "submission_forms.accept_agreements", "submissions.settle_primary",
+    "scoring_sets.make_set", "standing", "submission_forms.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
 
 

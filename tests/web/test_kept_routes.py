@@ -21,6 +21,7 @@ FORM = "it is a form of its reader's"
 OWN = "it is its reader's alone"
 ROOM = "organisers look at what they have just changed, each at something else"
 PROGRAM = "programs come with a token and no cookie, by which pages are kept"
+ONCE = "it is fetched once, to compute a run's figures again"
 FILE = "it is a file of this program's, sent without a statement"
 # Blueprint -> why none of its pages is kept.
 NOT_KEPT_ROOMS = {
@@ -32,6 +33,8 @@ NOT_KEPT_ROOMS = {
 }  # fmt: skip
 # Endpoint -> why it is not kept, though others of its blueprint are.
 NOT_KEPT = {
+    "judgments.known": ONCE,
+    "judgments.subtopics": ONCE,
     "static": FILE,
     "submissions.ask_primary": FORM,
     "submissions.ask_stand": FORM,
@@ -43,7 +46,9 @@ NOT_KEPT = {
     "teams.change": FORM,
     "teams.find": "accounts look for a word of their own",
     "teams.invitation": "it is one person's, once",
+    "teams.leave": FORM,
     "teams.new": FORM,
+    "teams.remove": FORM,
 }
 # Endpoint of each kind of page that is kept -> an address of it.
 ADDRESSES = {
