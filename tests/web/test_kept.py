@@ -137,18 +137,18 @@ def test_the_clock_opens_what_it_opens_on_a_kept_page(
 
 
 def test_a_session_that_has_ended_opens_no_kept_page(world: World, participant: Reader) -> None:
-    assert "csrf_token" in participant.get("/teams/alpha")
+    assert "Leave this team" in participant.get("/teams/alpha")
     with world.database.write() as session:
         people.end_sessions(session, CONSOLE, session.merge(world.users["ada"]))
-    assert "csrf_token" not in participant.get("/teams/alpha")
+    assert "Leave this team" not in participant.get("/teams/alpha")
 
 
 def test_who_leaves_a_team_sees_its_page_as_a_visitor(world: World, reader: Callable[[str], Reader]) -> None:
     ben = reader("ben")
-    assert "csrf_token" in ben.get("/teams/alpha")
+    assert "Leave this team" in ben.get("/teams/alpha")
     with world.database.write() as session:
         teams.remove_member(session, CONSOLE, session.merge(world.teams["alpha"]), session.merge(world.users["ben"]))
-    assert "csrf_token" not in ben.get("/teams/alpha")
+    assert "Leave this team" not in ben.get("/teams/alpha")
 
 
 def test_an_account_that_changes_its_password_raises_no_generation(world: World, visitor: Reader, app: Flask) -> None:
