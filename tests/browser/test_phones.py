@@ -62,7 +62,8 @@ PAGES = {
 }  # fmt: skip
 FILE, PART = "a file", "a part of a page"
 NO_PAGES = {
-    "judgments.qrels": FILE, "submissions.fetch": FILE, "submissions.score_receipt": FILE,
+    "judgments.qrels": FILE, "judgments.known": FILE, "judgments.subtopics": FILE,
+    "submissions.fetch": FILE, "submissions.score_receipt": FILE,
     "organise_submissions.fetch": FILE, "organise_import.export": FILE, "documents.document": FILE,
     "documents.decision": FILE, "documents.security": FILE, "health.healthz": FILE, "static": FILE,
     "bootstrap.static": FILE, "submissions.progress": PART, "queries.query_rows": PART,
