@@ -36,6 +36,7 @@ __all__ = [
     "choice",
     "clock",
     "does_not_answer",
+    "read_so_far",
     "value_at",
 ]
 
@@ -49,6 +50,7 @@ NAMING = {
 
 
 AS_COMMITTED = "opens a session beside this one"
+READ_SO_FAR = "what was read in this session"
 ONE_CONNECTION = {"pool_size": 1, "max_overflow": 0}
 CONTENT = ("Could not decode to UTF-8", "malformed JSON")  # SQLite's words for what somebody else wrote
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
@@ -231,7 +233,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Raises NoDatabase, as `write` does, when the database does not answer, is locked, full or read-only."""
-        with answering(), Session(self.engine, expire_on_commit=False) as session:
+        with answering(), Session(self.engine, expire_on_commit=False, info={READ_SO_FAR: {}}) as session:
             yield session
 
     @contextmanager
@@ -243,6 +245,16 @@ class Database:
     def close(self) -> None:
         self.engine.dispose()
         self._beside.dispose()
+
+
+def read_so_far(session: Session, what: str) -> dict[Any, Any]:
+    """What a session of `read()` has read of one kind so far, for whoever reads it to look at and to add to: several
+    reads of one page need the same rows. Empty each time in any other session, where a row may change meanwhile.
+
+    For rows only, as they are for everybody: nothing that depends on who asks, or when, may be put there.
+    """
+    kept: dict[str, dict[Any, Any]] | None = session.info.get(READ_SO_FAR)
+    return {} if kept is None else kept.setdefault(what, {})
 
 
 def as_committed(session: Session) -> AbstractContextManager[Session]:

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.access import Actor, known_campaigns, known_evaluations
+from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
 from leaderboard.formats import FileRules
 from leaderboard.models import (
@@ -53,6 +54,7 @@ __all__ = [
     "file_rules",
     "find_campaign",
     "find_evaluation",
+    "find_evaluation_and_set",
     "find_query",
     "find_set",
     "find_system",
@@ -64,6 +66,7 @@ __all__ = [
     "missing",
     "namesakes",
     "newest_revision",
+    "note_current_set",
     "of_subset",
     "on_boards",
     "only_organiser_of",
@@ -87,6 +90,7 @@ IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id
 
 STAYS = ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments"))  # on record, for good
 SHOWN = 10  # names that a message lists
+CURRENT_SETS = "current sets"  # evaluation id -> its current set or None, as far as a session of reads knows it
 
 
 def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
@@ -98,18 +102,43 @@ def find_campaign(session: Session, actor: Actor, slug: str) -> Campaign:
 
 def find_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> Evaluation:
     """The evaluation with its campaign, in one statement. Raises NotFound, also where `actor` may not know of it."""
-    evaluation = session.scalar(
-        sa.select(Evaluation)
-        .join(Evaluation.campaign)
+    evaluation: Evaluation | None = session.scalar(_of_address(sa.select(Evaluation), actor, campaign_slug, slug))
+    return evaluation or _no_evaluation(session, actor, campaign_slug, slug)
+
+
+def find_evaluation_and_set(
+    session: Session, actor: Actor, campaign_slug: str, slug: str
+) -> tuple[Evaluation, ScoringSet | None]:
+    """What `find_evaluation` and `current_set` give, in one statement."""
+    is_current = sa.and_(ScoringSet.evaluation_id == Evaluation.id, IS_CURRENT)
+    statement = (
+        _of_address(sa.select(Evaluation, ScoringSet), actor, campaign_slug, slug)
+        .outerjoin(ScoringSet, is_current)
+        .outerjoin(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+    )
+    row = session.execute(statement).one_or_none()
+    if row is None:
+        _no_evaluation(session, actor, campaign_slug, slug)
+    evaluation, current = row
+    note_current_set(session, evaluation.id, current)
+    return evaluation, current
+
+
+def _of_address(statement: sa.Select[*Columns], actor: Actor, campaign_slug: str, slug: str) -> sa.Select[*Columns]:
+    """A statement on evaluations, of the one with this address, where `actor` may know of it, with its campaign."""
+    return (
+        statement.join(Evaluation.campaign)
         .options(sa.orm.contains_eager(Evaluation.campaign))
         .where(Campaign.slug == campaign_slug, Evaluation.slug == slug, known_evaluations(actor))
     )
-    if evaluation is None:
-        campaign = find_campaign(session, actor, campaign_slug)
-        own = Evaluation.campaign_id == campaign.id
-        shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
-        missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
-    return evaluation
+
+
+def _no_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str) -> NoReturn:
+    campaign = find_campaign(session, actor, campaign_slug)
+    own = Evaluation.campaign_id == campaign.id
+    shown = sa.true() if actor.may_organise(campaign.id) else Evaluation.draft.is_(False)
+    missing(session, "evaluation", slug, Evaluation.slug, own, shown, within=f" in {campaign.slug}")
 
 
 def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | None:
@@ -264,15 +293,25 @@ def newest_revision(session: Session, evaluation: Evaluation, source: str) -> Ju
     )
 
 
+def note_current_set(session: Session, evaluation_id: int, current: ScoringSet | None) -> None:
+    """Has `current_sets` ask no more for a set that a statement has read beside something else, with its revision."""
+    read_so_far(session, CURRENT_SETS)[evaluation_id] = current
+
+
 def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, ScoringSet]:
-    """Evaluation id -> its current set, as `current_set` gives it; one statement for all."""
-    sets = session.scalars(
-        sa.select(ScoringSet)
-        .join(ScoringSet.revision)
-        .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.evaluation_id.in_(evaluation_ids), ScoringSet.state == SetState.CURRENT)
-    )
-    return {one.evaluation_id: one for one in sets}
+    """Evaluation id -> its current set, as `current_set` gives it; at most one statement for all."""
+    wanted = list(evaluation_ids)
+    known: dict[int, ScoringSet | None] = read_so_far(session, CURRENT_SETS)
+    if unread := [one for one in wanted if one not in known]:
+        known.update(dict.fromkeys(unread))
+        sets = session.scalars(
+            sa.select(ScoringSet)
+            .join(ScoringSet.revision)
+            .options(sa.orm.contains_eager(ScoringSet.revision))
+            .where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT)
+        )
+        known.update((one.evaluation_id, one) for one in sets)
+    return {one: found for one in wanted if (found := known[one]) is not None}
 
 
 def form_fields(evaluation: Evaluation) -> tuple[FormField, ...]:

@@ -4,6 +4,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -11,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import current_set, find_evaluation, lost_in, on_boards
+from leaderboard.lookup import find_evaluation_and_set, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
@@ -244,8 +245,7 @@ def board(
     Over a tag only where single queries may be seen, NotAllowed otherwise: a tag of one query, or of all but one, would
     give that query's values away.
     """
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    scoring_set = current_set(session, evaluation.id)
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     old: StoodSet | None = None
     moment, organised = now, actor.may_organise(evaluation.campaign_id)
     if set_id is not None:
@@ -271,8 +271,8 @@ def board(
         waiting, rescoring = _received(session, evaluation), 0
     else:
         subset = subset_seen(actor, evaluation, moment)
-        judged = judged_queries(session, scoring_set) if details_open else None
-        held = terms(session, actor, evaluation, scoring_set, moment, judged=judged)
+        judged = judged_queries(session, [scoring_set])[scoring_set.id] if details_open else None
+        held = terms(session, actor, evaluation, scoring_set, moment)
         columns, ranked_by = held.columns, pick(held.columns, measure)
         texts_open = may_see(actor, evaluation, Sight.TEXTS, now)
         positions = _positions_by_tag(judged, scoring_set, subset) if judged and texts_open else {}
@@ -291,8 +291,9 @@ def board(
             entries = _over_tag(session, scoring_set, entries, positions[tag], subset)
         places = ranks(entries, ranked_by) if results_open else {}
         ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
-        if not tag:
-            statistics = _statistics(session, scoring_set.id, ranked_by.name, subset, ranked)
+        computed, *unfinished = _of_worker(session, evaluation, scoring_set, ranked_by.name, subset)
+        waiting, rescoring = (0, 0) if old else unfinished
+        statistics = None if tag or computed is None else _statistics(computed, ranked)
         if statistics is not None and not details_open:
             chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and _has_choice(entries_seen)
             too_few = all(entry.figure(ranked_by.name).low is None for entry in entries)
@@ -320,8 +321,6 @@ def board(
             counts = _counts(rows, names)
         else:
             counts = fewest_and_most(session, ordered, subset, names)
-        unfinished = Counter[SetState]() if old else _unfinished(session, evaluation)
-        waiting, rescoring = unfinished[SetState.CURRENT], unfinished[SetState.BUILDING]
     by_run = {row.entry.submission_id: row for row in rows}
     return BoardPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -409,11 +408,15 @@ def _row(
     )
 
 
-def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
-    """How many runs are queued or being scored in the current set, and in one that is building."""
-    states = session.scalars(
-        sa.select(ScoringSet.state)
-        .join(Scoring, Scoring.scoring_set_id == ScoringSet.id)
+def _of_worker(
+    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset
+) -> tuple[dict[str, Any] | None, int, int]:
+    """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
+    in the current set, and in one that is building. In one statement."""
+    unfinished = (
+        sa.select(sa.func.count())
+        .select_from(Scoring)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .join(Scoring.submission)
         .where(
             ScoringSet.evaluation_id == evaluation.id,
@@ -422,28 +425,29 @@ def _unfinished(session: Session, evaluation: Evaluation) -> Counter[SetState]:
             sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
         )
     )
-    return Counter(states)
+    of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
+    row = session.execute(
+        sa.select(
+            sa.select(Board.figures).where(*of_board).scalar_subquery(),
+            *(
+                unfinished.where(ScoringSet.state == state).scalar_subquery()
+                for state in (SetState.CURRENT, SetState.BUILDING)
+            ),
+        )
+    ).one()
+    return row[0], row[1], row[2]
 
 
 def _received(session: Session, evaluation: Evaluation) -> int:
     return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
 
 
-def _statistics(
-    session: Session, scoring_set_id: int, measure: str, subset: Subset, ranked: Collection[int]
-) -> BoardStatistics | None:
-    """None until the worker has computed them.
+def _statistics(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
+    """Of the figures that the worker has computed.
 
     Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
     another set of runs, such as a reader's own choice, or one with a run that has just been scored.
     """
-    figures = session.scalar(
-        sa.select(Board.figures).where(
-            Board.scoring_set_id == scoring_set_id, Board.measure == measure, Board.subset == subset
-        )
-    )
-    if figures is None:
-        return None
     ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
     fits = set(figures["ranked"]) == set(ranked)
     return BoardStatistics(

@@ -1,9 +1,10 @@
-"""The front page and a campaign's page: what there is, whether it is open, and who leads."""
+"""Campaigns and their evaluations: what there is, whether it is open, and who leads."""
 
 import datetime as dt
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,7 +12,7 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import current_sets, find_campaign, on_boards
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
-from leaderboard.reads.columns import Column, column
+from leaderboard.reads.columns import Column, at_level, column
 from leaderboard.reads.entries import Entry
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
@@ -26,11 +27,17 @@ __all__ = [
     "EvaluationSummary",
     "Leader",
     "campaign",
+    "campaign_page",
+    "campaign_summaries",
     "campaigns",
     "evaluations_of",
     "is_loading",
+    "known_to",
+    "primary_candidates",
     "primary_columns",
 ]
+
+EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +104,41 @@ class CampaignPage:
 
 def campaigns(session: Session, actor: Actor, now: dt.datetime) -> tuple[CampaignSummary, ...]:
     """Every campaign that the reader may know of: with an open evaluation, then the newest; archived ones last."""
-    all_campaigns = session.scalars(
-        sa.select(Campaign).where(known_campaigns(actor)).order_by(Campaign.created_at.desc(), Campaign.id)
-    ).all()
-    evaluations = evaluations_of(session, actor)
-    summaries = _summaries(session, actor, evaluations, now)
+    known = known_to(session, actor)
+    candidates = primary_candidates(session, actor, [one for own in known.values() for one in own], now)
+    return campaign_summaries(session, actor, known, candidates, now)
+
+
+def known_to(session: Session, actor: Actor) -> dict[Campaign, list[Evaluation]]:
+    """Every campaign that the reader may know of, the newest first, with what `evaluations_of` gives of it; in one
+    statement."""
+    known_of_it = sa.and_(Evaluation.campaign_id == Campaign.id, known_evaluations(actor))
+    rows = session.execute(
+        sa.select(Campaign, Evaluation)
+        .outerjoin(Evaluation, known_of_it)
+        .where(known_campaigns(actor))
+        .order_by(Campaign.created_at.desc(), Campaign.id, *EVALUATION_ORDER)
+    )
+    known: dict[Campaign, list[Evaluation]] = {}
+    for one, evaluation in rows:
+        own = known.setdefault(one, [])
+        if evaluation is not None:
+            own.append(evaluation)
+    return known
+
+
+def campaign_summaries(
+    session: Session,
+    actor: Actor,
+    known: Mapping[Campaign, Sequence[Evaluation]],
+    candidates: Sequence[Entry],
+    now: dt.datetime,
+) -> tuple[CampaignSummary, ...]:
+    """`campaigns`, given what `known_to` and `primary_candidates` give."""
+    summaries = _summaries(session, actor, [one for own in known.values() for one in own], candidates, now)
     found = []
-    for one in all_campaigns:
-        own = [summaries[evaluation.id] for evaluation in evaluations if evaluation.campaign_id == one.id]
+    for one, evaluations in known.items():
+        own = [summaries[evaluation.id] for evaluation in evaluations]
         found.append(
             CampaignSummary(
                 campaign=campaign_heading(one),
@@ -141,7 +175,19 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
     """Raises NotFound."""
     found = find_campaign(session, actor, slug)
     evaluations = evaluations_of(session, actor, found.id)
-    summaries = _summaries(session, actor, evaluations, now)
+    return campaign_page(session, actor, found, evaluations, primary_candidates(session, actor, evaluations, now), now)
+
+
+def campaign_page(
+    session: Session,
+    actor: Actor,
+    found: Campaign,
+    evaluations: Sequence[Evaluation],
+    candidates: Sequence[Entry],
+    now: dt.datetime,
+) -> CampaignPage:
+    """`campaign`, given what `evaluations_of` and `primary_candidates` give."""
+    summaries = _summaries(session, actor, evaluations, candidates, now)
     return CampaignPage(
         campaign=campaign_heading(found),
         primary=column(found.primary_measure),
@@ -158,17 +204,15 @@ def campaign(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Cam
     )
 
 
-def evaluations_of(session: Session, actor: Actor, campaign_id: int | None = None) -> Sequence[Evaluation]:
-    """Those of one campaign, or of all, that the reader may know of, the newest period first, then by condition."""
+def evaluations_of(session: Session, actor: Actor, campaign_id: int) -> Sequence[Evaluation]:
+    """Those of a campaign that the reader may know of, the newest period first, then by condition."""
     statement = (
         sa.select(Evaluation)
         .join(Evaluation.campaign)
         .options(sa.orm.contains_eager(Evaluation.campaign))
-        .where(known_evaluations(actor))
-        .order_by(Evaluation.period_key.desc(), Evaluation.condition, Evaluation.title, Evaluation.id)
+        .where(known_evaluations(actor), Evaluation.campaign_id == campaign_id)
+        .order_by(*EVALUATION_ORDER)
     )
-    if campaign_id is not None:
-        statement = statement.where(Evaluation.campaign_id == campaign_id)
     return session.scalars(statement).all()
 
 
@@ -180,16 +224,33 @@ def primary_columns(sets: Mapping[int, ScoringSet]) -> dict[int, Column]:
     return {evaluation_id: column(current.settings.measures[0]) for evaluation_id, current in sets.items()}
 
 
-def _summaries(
+def primary_candidates(
     session: Session, actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
+) -> list[Entry]:
+    """What `load_candidates` gives with the figures of each evaluation's primary measure: that of its current set, and
+    the campaign's, which may have been changed since."""
+    sets = current_sets(session, [one.id for one in evaluations])
+    names = {one.settings.measures[0] for one in sets.values()}
+    names |= {
+        at_level(one.campaign.primary_measure, sets[one.id].settings.relevance_level)
+        for one in evaluations
+        if one.id in sets
+    }
+    return load_candidates(session, actor, evaluations, now, names)
+
+
+def _summaries(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[Evaluation],
+    candidates: Sequence[Entry],
+    now: dt.datetime,
 ) -> dict[int, EvaluationSummary]:
     sets = current_sets(session, [evaluation.id for evaluation in evaluations])
     columns = primary_columns(sets)
-    entries = load_candidates(session, actor, evaluations, now, {column.name for column in columns.values()})
-    queries = _queries(session)
-    runs = _runs(session)
+    queries, runs = _counts(session)
     by_evaluation: dict[int, list[Entry]] = {}
-    for entry in entries:
+    for entry in candidates:
         by_evaluation.setdefault(entry.evaluation_id, []).append(entry)
     summaries = {}
     for evaluation in evaluations:
@@ -223,15 +284,18 @@ def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) ->
     return (Leader(first[0], mean, column, len(first) - 1) if mean is not None else None), systems
 
 
-def _queries(session: Session) -> Counter[tuple[int, Split]]:
-    """(evaluation, split) -> how many of its queries are not excluded."""
-    which = Query.evaluation_id, Query.split
-    rows = session.execute(sa.select(*which, sa.func.count()).where(Query.excluded_at.is_(None)).group_by(*which))
-    return Counter({(evaluation, split): count for evaluation, split, count in rows})
-
-
-def _runs(session: Session) -> dict[int, int]:
-    """Evaluation id -> how many of its runs are not withdrawn."""
-    of = Submission.evaluation_id
-    rows = session.execute(sa.select(of, sa.func.count()).where(on_boards()).group_by(of))
-    return dict(rows.all())
+def _counts(session: Session) -> tuple[Counter[tuple[int, Split]], dict[int, int]]:
+    """(evaluation, split) -> how many of its queries are not excluded; evaluation -> how many of its runs are not
+    withdrawn. In one statement."""
+    which, of = (Query.evaluation_id, Query.split), Submission.evaluation_id
+    of_queries = sa.select(*which, sa.func.count()).where(Query.excluded_at.is_(None)).group_by(*which)
+    of_runs = sa.select(of, sa.null(), sa.func.count()).where(on_boards()).group_by(of)
+    queries: Counter[tuple[int, Split]] = Counter()
+    runs: dict[int, int] = {}
+    rows: Sequence[Any] = session.execute(sa.union_all(of_queries, of_runs)).all()
+    for row in rows:
+        if row[1] is None:
+            runs[row[0]] = row[2]
+        else:
+            queries[row[0], row[1]] = row[2]
+    return queries, runs

@@ -10,7 +10,7 @@ from leaderboard.metrics.measure import Direction
 from leaderboard.models import ScoringSet
 from leaderboard.rules.standings import places
 
-__all__ = ["Column", "column", "per_query_columns", "pick"]
+__all__ = ["Column", "at_level", "column", "per_query_columns", "pick"]
 
 
 Row = TypeVar("Row")
@@ -54,6 +54,11 @@ def column(name: str) -> Column:
     return Column(
         name, family.title, family.summary, family.unit, family.direction, lowest, highest, measure.has_interval
     )
+
+
+def at_level(name: str, level: int) -> str:
+    """What a measure of the campaign is called in an evaluation with this relevance level."""
+    return str(metrics.parse(name).at_relevance(level)) if level != 1 else name
 
 
 def pick(columns: Sequence[Column], asked: str | None) -> Column:

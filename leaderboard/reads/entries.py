@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
+from leaderboard.db import read_so_far
 from leaderboard.lookup import IS_CURRENT, IS_STANDING, current_sets, select_scored_runs
 from leaderboard.metrics.measure import Family
 from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing, Submission, System, Team
@@ -27,6 +28,8 @@ __all__ = [
     "Figure",
     "SystemLabel",
     "fewest_and_most",
+    "figures_of",
+    "label_without_name",
     "load_entries",
     "rounded",
     "system_label",
@@ -248,12 +251,14 @@ def _first_runs(
     nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
     if not nameless:
         return {}
-    found: dict[tuple[int, int], str] = {}
-    statement = select_scored_runs(Submission.sha256, of_sets=_of_set(scoring_set))
-    ordered = statement.order_by(Submission.received_at, Submission.id).where(Submission.evaluation_id.in_(nameless))
-    for row in session.execute(ordered):
-        found.setdefault((row[0], row[3]), row[-1])
-    return found
+    known: dict[int, dict[tuple[int, int], str]] = {} if scoring_set else read_so_far(session, "first runs")
+    if unread := [one for one in nameless if one not in known]:
+        known.update((one, {}) for one in unread)
+        statement = select_scored_runs(Submission.sha256, of_sets=_of_set(scoring_set))
+        ordered = statement.order_by(Submission.received_at, Submission.id).where(Submission.evaluation_id.in_(unread))
+        for row in session.execute(ordered):
+            known[row[0]].setdefault((row[0], row[3]), row[-1])
+    return {key: secret for one in nameless for key, secret in known[one].items()}
 
 
 def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
@@ -268,6 +273,16 @@ def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
 def system_label(system: System, team: Team) -> SystemLabel:
     """The system under its own name, with its team."""
     return SystemLabel(system.id, system.name, system.kind, system.slug, team.name, team.slug)
+
+
+def label_without_name(
+    session: Session, actor: Actor, evaluation: Evaluation, system: System, team: Team, now: dt.datetime
+) -> SystemLabel:
+    """The system as boards show it to a reader who may not know its name; a baseline has its own."""
+    secret = _first_runs(session, actor, [evaluation], now, None).get((evaluation.id, system.id))
+    if system.kind is SystemKind.BASELINE or secret is None:
+        return system_label(system, team)
+    return anonymous(system.id, system.kind, secret)
 
 
 def anonymous(system_id: int, kind: SystemKind, secret: str) -> SystemLabel:
@@ -311,9 +326,22 @@ def _figures(
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}
     for scoring_id, measure, mean, low, high, count in session.execute(statement):
-        ends = (low, high) if count >= LEAST_QUERIES else (None, None)
-        figures.setdefault(scoring_id, {})[measure] = Figure(mean, *ends, count)
+        figures.setdefault(scoring_id, {})[measure] = _figure(mean, low, high, count)
     return figures
+
+
+def figures_of(scores: Iterable[Score], rounding: Rounding | None) -> dict[str, Figure]:
+    """Measure -> figure of one run, given its scores over one subset, with as many digits as its reader may see."""
+    figures = {one.measure: _figure(one.mean, one.low, one.high, one.count) for one in scores}
+    if rounding is None:
+        return figures
+    return {name: _rounded(figure, metrics.parse(name).family, rounding) for name, figure in figures.items()}
+
+
+def _figure(mean: float | None, low: float | None, high: float | None, count: int) -> Figure:
+    """A stored figure, without an interval where too few queries have a value."""
+    ends = (low, high) if count >= LEAST_QUERIES else (None, None)
+    return Figure(mean, *ends, count)
 
 
 def _rounded(figure: Figure, family: Family, rounding: Rounding) -> Figure:

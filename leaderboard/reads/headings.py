@@ -1,7 +1,7 @@
 """The headings of pages: the campaign, the evaluation, and the settings that its figures depend on."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, rounding_seen, subset_seen
+from leaderboard.db import read_so_far
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, column
 from leaderboard.rules.disclosure import Rounding
@@ -29,7 +30,9 @@ __all__ = [
     "closed_details",
     "evaluation_heading",
     "judged_queries",
+    "queries_of",
     "terms",
+    "terms_of",
 ]
 
 
@@ -73,13 +76,15 @@ class EvaluationHeading:
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A query of a scoring set. best_grade: of its judgments, None without any; beta: that the set's runs were scored
-    with, None where there was none."""
+    """A query and what a scoring set's judgments say of it. best_grade: None without any; beta: that the set's runs
+    were scored with, None where there was none."""
 
     position: int
     external_id: str
+    text: str
     split: Split
     tags: Sequence[str]
+    excluded: bool
     best_grade: int | None
     beta: float | None
 
@@ -175,22 +180,43 @@ def terms(
     scoring_set: ScoringSet,
     now: dt.datetime,
     team_id: int | None = None,
-    *,
-    judged: Sequence[JudgedQuery] | None = None,
 ) -> Terms:
-    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs.
+    """The terms of an evaluation's scoring set, as `actor` sees them, or sees them of `team_id`'s own runs."""
+    return terms_of(session, actor, [(evaluation, scoring_set)], now, team_id)[evaluation.id]
 
-    judged: what `judged_queries` gives, where the caller has it already
-    """
+
+def terms_of(
+    session: Session,
+    actor: Actor,
+    sets: Sequence[tuple[Evaluation, ScoringSet]],
+    now: dt.datetime,
+    team_id: int | None = None,
+) -> dict[int, Terms]:
+    """Evaluation id -> the terms of the scoring set that comes with it, as `terms` gives them; in two statements."""
+    roundings = {own.id: rounding_seen(actor, one, own.settings, now, team_id) for one, own in sets}
+    judged = judged_queries(session, [own for _, own in sets if roundings[own.id] is None])
+    betas = _betas(session, [own for _, own in sets if roundings[own.id] is not None])
+    found = {}
+    for evaluation, scoring_set in sets:
+        rounding, subset = roundings[scoring_set.id], subset_seen(actor, evaluation, now)
+        if rounding is None:
+            own = judged[scoring_set.id]
+            counts, used = _counts(own, scoring_set, subset), own[0].beta if own else None
+        else:
+            counts, used = _untold(scoring_set.settings, subset), betas.get(scoring_set.id)
+        found[evaluation.id] = _terms(evaluation, scoring_set, rounding, used, counts)
+    return found
+
+
+def _terms(
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    rounding: Rounding | None,
+    used: float | None,
+    counts: dict[str, Any],
+) -> Terms:
+    """used: the β that its runs were scored with, where one was."""
     revision: JudgmentRevision = scoring_set.revision
-    subset = subset_seen(actor, evaluation, now)
-    rounding = rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
-    if rounding is None:
-        judged = judged_queries(session, scoring_set) if judged is None else judged
-        counts, used = _counts(judged, scoring_set, subset), judged[0].beta if judged else None
-    else:
-        counts, used = _untold(scoring_set.settings, subset), session.scalar(sa.select(_used(scoring_set)))
-    # The β that its runs were scored with, where one was.
     settings = scoring_set.settings if used is None else replace(scoring_set.settings, beta=used)
     campaign = evaluation.campaign
     parts = (campaign.cost, campaign.value, campaign.prior)
@@ -221,24 +247,53 @@ def _used(scoring_set: ScoringSet) -> sa.ColumnElement[float | None]:
     )
 
 
-def judged_queries(session: Session, scoring_set: ScoringSet) -> list[JudgedQuery]:
-    """The queries of a set, in the order of their positions. One that came after it has no place in its vectors."""
-    best_grade = (
-        sa.select(sa.func.max(Judgment.grade))
-        .where(Judgment.revision_id == scoring_set.revision_id, Judgment.query_id == Query.id)
-        .scalar_subquery()
-    )
-    of_set = Query.evaluation_id == scoring_set.evaluation_id, Query.position < scoring_set.settings.queries
-    columns = (
-        Query.position,
-        Query.external_id,
-        Query.split,
-        Query.tags,
-        best_grade,
-        _used(scoring_set),
-    )
-    rows = session.execute(sa.select(*columns).where(*of_set).order_by(Query.position))
-    return [JudgedQuery(*row) for row in rows]
+def _betas(session: Session, sets: Sequence[ScoringSet]) -> dict[int, float | None]:
+    """Set id -> the β that its runs were scored with, of those sets that have one; at most one statement."""
+    wanted = [one for one in sets if one.settings.beta is not None]
+    if not wanted:
+        return {}
+    row = session.execute(sa.select(*map(_used, wanted))).one()
+    return dict(zip((one.id for one in wanted), row, strict=True))
+
+
+def judged_queries(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
+    """Set id -> its queries, in the order of their positions; at most one statement for all sets."""
+    wanted = list(sets)
+    found = queries_of(session, wanted)
+    # One that came after the set has no place in its vectors.
+    return {own.id: [one for one in found[own.id] if one.position < own.settings.queries] for own in wanted}
+
+
+def queries_of(session: Session, sets: Iterable[ScoringSet]) -> dict[int, list[JudgedQuery]]:
+    """Set id -> all queries of its evaluation, those too that came after it; as `judged_queries` gives them."""
+    wanted = list(sets)
+    known: dict[int, list[JudgedQuery]] = read_so_far(session, "judged queries")
+    if unread := [one for one in wanted if one.id not in known]:
+        known.update((one.id, []) for one in unread)
+        best_grade = (
+            sa.select(sa.func.max(Judgment.grade))
+            .where(Judgment.revision_id == ScoringSet.revision_id, Judgment.query_id == Query.id)
+            .scalar_subquery()
+        )
+        columns = (
+            Query.position,
+            Query.external_id,
+            Query.text,
+            Query.split,
+            Query.tags,
+            Query.excluded_at.is_not(None),
+            best_grade,
+            sa.case(*((ScoringSet.id == one.id, _used(one)) for one in unread)),
+        )
+        rows = session.execute(
+            sa.select(ScoringSet.id, *columns)
+            .join(Query, Query.evaluation_id == ScoringSet.evaluation_id)
+            .where(ScoringSet.id.in_([one.id for one in unread]))
+            .order_by(Query.position)
+        )
+        for set_id, *row in rows:
+            known[set_id].append(JudgedQuery(*row))
+    return {one.id: known[one.id] for one in wanted}
 
 
 def _untold(settings: ScoringSettings, subset: Subset) -> dict[str, Any]:

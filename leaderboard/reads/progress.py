@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import BadInput
 from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.reads.campaigns import evaluations_of
-from leaderboard.reads.columns import Column, column, pick
+from leaderboard.reads.columns import Column, at_level, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel
-from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms
+from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
@@ -23,7 +22,7 @@ from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
 PAGE = 100  # lines
 WHOLE = 200  # lines: up to so many stand on one page
 
-__all__ = ["Line", "Period", "Point", "ProgressPage", "progress"]
+__all__ = ["Line", "Period", "Point", "ProgressPage", "progress", "progress_of"]
 
 # What must be equal for figures of two periods to be compared. Each period has a collection of its own.
 COMPARABLE = {**OF_CAMPAIGN, "metric_version": "the version of the measures", **OF_EVALUATION}
@@ -134,6 +133,24 @@ def progress(
     """
     campaign = find_campaign(session, actor, campaign_slug)
     evaluations = evaluations_of(session, actor, campaign.id)
+    return progress_of(session, actor, campaign, evaluations, now, condition=condition, measure=measure)
+
+
+def progress_of(
+    session: Session,
+    actor: Actor,
+    campaign: Campaign,
+    evaluations: Sequence[Evaluation],
+    now: dt.datetime,
+    *,
+    condition: str | None = None,
+    measure: str | None = None,
+    candidates: Sequence[Entry] | None = None,
+) -> ProgressPage:
+    """`progress` of a campaign whose evaluations are what `evaluations_of` gives.
+
+    candidates: under the primary measure, what `primary_candidates` gives of them, where the caller has it already
+    """
     seen = [
         one for one in evaluations if may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now)
     ]
@@ -146,7 +163,9 @@ def progress(
     by = pick(columns, measure)
     periods = _periods(session, actor, campaign, seen, now)
     names = {period.measures[one.name] for period in periods.values() for one in (by, columns[0])}
-    entries = [entry for entry in load_candidates(session, actor, seen, now, names) if not entry.late]
+    if candidates is None:
+        candidates = load_candidates(session, actor, seen, now, names)
+    entries = [one for one in candidates if not one.late and one.evaluation_id in periods]
     shown = Show(campaign.run_choice.value)
     here = sorted(
         (one for one in evaluations if one.condition == chosen), key=lambda one: (one.period_key, one.title, one.id)
@@ -181,12 +200,11 @@ def _periods(
 ) -> dict[int, Period]:
     """Evaluation id -> its period, for evaluations that have judgments."""
     by_evaluation = current_sets(session, [one.id for one in evaluations])
+    judged = [(one, by_evaluation[one.id]) for one in evaluations if one.id in by_evaluation]
+    held = terms_of(session, actor, judged, now)
     several = Counter((one.condition, one.period) for one in evaluations)
     periods = {}
-    for one in evaluations:
-        if one.id not in by_evaluation:
-            continue
-        current = by_evaluation[one.id]
+    for one, current in judged:
         level = current.settings.relevance_level
         alone = several[one.condition, one.period] == 1
         periods[one.id] = Period(
@@ -195,14 +213,10 @@ def _periods(
             label=one.period if alone else f"{one.period} · {one.title}",
             slug=one.slug,
             title=one.title,
-            terms=terms(session, actor, one, current, now),
-            measures={name: _at_level(name, level) for name in campaign_measures(campaign)},
+            terms=held[one.id],
+            measures={name: at_level(name, level) for name in campaign_measures(campaign)},
         )
     return periods
-
-
-def _at_level(name: str, level: int) -> str:
-    return str(metrics.parse(name).at_relevance(level)) if level != 1 else name
 
 
 def _differing(held: Sequence[Terms]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.lookup import current_set, find_evaluation, find_query, of_subset
+from leaderboard.lookup import find_evaluation_and_set, find_query, of_subset
 from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
 from leaderboard.reads.entries import Entry
@@ -131,8 +131,7 @@ def query_list(
 
     Raises NotFound for no such evaluation, BadInput for a measure or an order that it does not have.
     """
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    scoring_set = current_set(session, evaluation.id)
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     details = may_see(actor, evaluation, Sight.DETAILS, now)
     texts = may_see(actor, evaluation, Sight.TEXTS, now)
     subset = subset_seen(actor, evaluation, now)
@@ -175,11 +174,10 @@ def query(
 
     Raises NotFound for no such query, NotAllowed while single queries may not be seen.
     """
-    evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    evaluation, scoring_set = find_evaluation_and_set(session, actor, campaign_slug, slug)
     require(may_see(actor, evaluation, Sight.DETAILS, now), closed_details(evaluation))
     subset = subset_seen(actor, evaluation, now)
     found = find_query(session, evaluation, external_id, subset)
-    scoring_set = current_set(session, evaluation.id)
     if scoring_set is None:
         raise NotFound(f"nothing is known of query {external_id} yet")
     columns = per_query_columns(scoring_set)
@@ -267,7 +265,8 @@ def neighbours(session: Session, found: Query, subset: Subset) -> tuple[str | No
     of_evaluation = sa.select(Query.external_id).where(*of_subset(found.evaluation_id, subset))
     before = of_evaluation.where(Query.position < found.position).order_by(Query.position.desc()).limit(1)
     after = of_evaluation.where(Query.position > found.position).order_by(Query.position).limit(1)
-    return session.scalar(before), session.scalar(after)
+    previous, following = session.execute(sa.select(before.scalar_subquery(), after.scalar_subquery())).one()
+    return previous, following
 
 
 def query_heading(found: Query, relevant: int | None, texts: bool) -> QueryHeading:

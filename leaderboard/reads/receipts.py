@@ -3,14 +3,12 @@
 import datetime as dt
 from dataclasses import dataclass
 
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotAllowed, NotFound
-from leaderboard.lookup import current_set, of_subset
-from leaderboard.models import Query
-from leaderboard.reads.headings import terms
+from leaderboard.lookup import current_set
+from leaderboard.reads.headings import queries_of, terms
 from leaderboard.reads.submissions import find_submission
 from leaderboard.rules.reproduction import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, score_command, takes_highest_grade
 from leaderboard.rules.settings import Judging, NoRelevant, Subset
@@ -80,14 +78,10 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     elif from_judgments and subset is Subset.SHOWN:
         no_command = "A measure takes the highest grade of all judgments, those of hidden queries too."
     else:
-        known = session.execute(
-            sa.select(Query.external_id, Query.position)
-            .where(*of_subset(evaluation.id, subset))
-            .order_by(Query.position)
-        ).all()
-        in_set = [query for query, position in known if position < settings.queries]
+        known = [one for one in queries_of(session, [scoring_set])[scoring_set.id] if not subset.leaves_out(one.split)]
+        in_set = [one.external_id for one in known if one.position < settings.queries]
         counted = set(settings.counted(in_set, subset))
-        excluded = [query for query, _ in known if query not in counted]
+        excluded = [one.external_id for one in known if one.external_id not in counted]
         highest = settings.highest_grade if from_judgments else None
         command = score_command(settings, run.filename if inside else "RUN", run.threshold, excluded, highest)
     whole = details and subset is Subset.ALL

@@ -1,7 +1,7 @@
 """What one run scored: its means, its rank, and its values query by query beside the median of all systems."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -10,15 +10,24 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.lookup import current_set, of_subset
+from leaderboard.lookup import current_set
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
-from leaderboard.models import Query, Score, Scoring, ScoringSet, Submission
+from leaderboard.metrics.ranking import Floats
+from leaderboard.models import Score, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, per_query_columns, pick
-from leaderboard.reads.entries import Entry, Figure, SystemLabel, load_entries, rounded
-from leaderboard.reads.headings import EvaluationHeading, Terms, closed_details, evaluation_heading, terms
+from leaderboard.reads.entries import Entry, Figure, SystemLabel, figures_of, rounded
+from leaderboard.reads.headings import (
+    EvaluationHeading,
+    JudgedQuery,
+    Terms,
+    closed_details,
+    evaluation_heading,
+    judged_queries,
+    queries_of,
+    terms,
+)
 from leaderboard.reads.paging import Paging, paged
-from leaderboard.reads.queries import relevant_documents
 from leaderboard.reads.query_values import load_vectors, spread_of, value_in
 from leaderboard.reads.standings import choose, known_order, load_candidates, ranks, show_of
 from leaderboard.reads.submissions import find_submission, label_of
@@ -122,16 +131,21 @@ def results(
     value_columns = per_query_columns(scoring_set)
     column = pick(value_columns, measure)
     names = [one.name for one in held.columns]
-    figures = next((one.figures for one in load_entries(session, actor, [evaluation], now, names, runs=[run.id])), {})
+    details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
+    scores = _scores(session, scoring, subset, details)
+    has_place = run.holds_place or (run.withdrawn_at is None and run.ruling is None)
+    figures = figures_of(scores.values(), held.rounding) if has_place else {}
     candidates = load_candidates(session, actor, [evaluation], now, names[:1])
     on_board = choose(candidates, show_of(None, evaluation.campaign.run_choice), held.primary)
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
-    details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     rows: tuple[QueryValues, ...] = ()
     if details:
         texts = may_see(actor, evaluation, Sight.TEXTS, now)
-        rows = _values(session, run, scoring, on_board if public else (), value_columns, column, subset, texts)
+        known = [one for one in queries_of(session, [scoring_set])[scoring_set.id] if not subset.leaves_out(one.split)]
+        others = load_vectors(session, [one.scoring_id for one in on_board if public], [column.name], subset)
+        medians = spread_of(list(others.values()), column).median
+        rows = _values(known, scoring, scores, medians, value_columns, texts)
     missing = tuple(scoring_set.settings.counted(scoring.missing, subset))
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
@@ -143,7 +157,7 @@ def results(
         columns=held.columns,
         value_columns=value_columns,
         figures=tuple(figures.get(one.name, Figure(None)) for one in held.columns),
-        threshold_costs=_threshold_costs(session, scoring, held, subset),
+        threshold_costs=_threshold_costs(scoring, scores, held),
         rank=places.get(run.id),
         ranked=len(places),
         details_open=details,
@@ -160,23 +174,21 @@ def results(
     )
 
 
-def _threshold_costs(session: Session, scoring: Scoring, held: Terms, subset: Subset) -> tuple[ThresholdCost, ...]:
+def _scores(session: Session, scoring: Scoring, subset: Subset, details: bool) -> dict[str, Score]:
+    """Measure -> the run's score over a subset of the queries, with its values on each where `details`."""
+    statement = sa.select(Score).where(Score.scoring_id == scoring.id, Score.subset == subset)
+    if details:
+        statement = statement.options(sa.orm.undefer(Score.values))
+    return {one.measure: one for one in session.scalars(statement)}
+
+
+def _threshold_costs(scoring: Scoring, scores: Mapping[str, Score], held: Terms) -> tuple[ThresholdCost, ...]:
     shown = {metrics.parse(column.name): column for column in held.columns}
     pairs = [
         (column, shown[beside])
         for measure, column in shown.items()
         if measure.family is MQWV and (beside := AQWV(rel=measure.arguments["rel"])) in shown
     ]
-    if not pairs:
-        return ()
-    rows = session.scalars(
-        sa.select(Score).where(
-            Score.scoring_id == scoring.id,
-            Score.subset == subset,
-            Score.measure.in_([column.name for pair in pairs for column in pair]),
-        )
-    )
-    scores = {row.measure: row for row in rows}
     found = []
     for maximum, actual in pairs:
         best, own, name = scores[maximum.name], scores[actual.name], f"{maximum.name} − {actual.name}"
@@ -192,30 +204,20 @@ def _threshold_costs(session: Session, scoring: Scoring, held: Terms, subset: Su
 
 def _nothing_relevant(session: Session, scoring_set: ScoringSet, queries: Sequence[str]) -> tuple[str, ...]:
     """Those of the queries, by external id, for which no document is judged relevant."""
-    relevant = relevant_documents(session, scoring_set)
-    rows = session.execute(
-        sa.select(Query.external_id, Query.id).where(Query.evaluation_id == scoring_set.evaluation_id)
-    )
-    ids = dict(rows.all())
-    return tuple(query for query in queries if ids[query] not in relevant)
+    grades = {one.external_id: one.best_grade for one in judged_queries(session, [scoring_set])[scoring_set.id]}
+    level = scoring_set.settings.relevance_level
+    return tuple(query for query in queries if (best := grades[query]) is None or best < level)
 
 
 def _values(
-    session: Session,
-    run: Submission,
+    queries: Sequence[JudgedQuery],
     scoring: Scoring,
-    on_board: Sequence[Entry],
+    scores: Mapping[str, Score],
+    medians: Floats,
     columns: Sequence[Column],
-    column: Column,
-    subset: Subset,
     texts: bool,
 ) -> tuple[QueryValues, ...]:
-    queries = session.scalars(
-        sa.select(Query).where(*of_subset(run.evaluation_id, subset)).order_by(Query.position)
-    ).all()
-    own = load_vectors(session, [scoring.id], [one.name for one in columns], subset)
-    others = load_vectors(session, [entry.scoring_id for entry in on_board], [column.name], subset)
-    medians = spread_of(list(others.values()), column).median
+    own = {one.name: scores[one.name].values if one.name in scores else None for one in columns}
     missing, unjudged = set(scoring.missing), set(scoring.unjudged)
     return tuple(
         QueryValues(
@@ -224,8 +226,8 @@ def _values(
             tags=tuple(query.tags) if texts else (),
             position=query.position,
             missing=query.external_id in missing,
-            counted=query.excluded_at is None and query.external_id not in unjudged,
-            values=tuple(value_in(own.get((scoring.id, one.name)), query.position) for one in columns),
+            counted=not query.excluded and query.external_id not in unjudged,
+            values=tuple(value_in(own[one.name], query.position) for one in columns),
             median=value_in(medians, query.position),
         )
         for query in queries

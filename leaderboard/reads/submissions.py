@@ -7,11 +7,12 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_change_standing, may_see, require_known, subset_seen
+from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
-from leaderboard.lookup import scored_runs, with_current_scoring
+from leaderboard.lookup import note_current_set, scored_runs, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import ShownAnswer, said_of, shown_answers
-from leaderboard.reads.entries import SystemLabel, load_entries, system_label
+from leaderboard.reads.entries import SystemLabel, label_without_name, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, standing_run, title_of_run
@@ -95,10 +96,9 @@ class SubmissionStatus:
 
 def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime) -> SubmissionStatus:
     """Raises NotFound for no such submission, and for one of another team that is on no board yet."""
-    run, scoring = find_submission(session, actor, submission_id, now)
+    run, scoring, participation = _find(session, actor, submission_id, now)
     evaluation = run.evaluation
     inside = _is_inside(actor, run)
-    participation = session.get(Participation, (run.team_id, run.evaluation_id))
     is_primary = participation is not None and participation.primary_submission_id == run.id
     may_choose = inside and may_change_standing(actor, evaluation, now)
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
@@ -173,10 +173,39 @@ def find_submission(
 
     Raises NotFound for readers outside its team unless it is on a board that they may see.
     """
-    found = session.execute(
-        with_current_scoring(sa.select(Submission, Scoring))
+    return _find(session, actor, submission_id, now)[:2]
+
+
+def _find(
+    session: Session, actor: Actor, submission_id: int, now: dt.datetime
+) -> tuple[Submission, Scoring | None, Participation | None]:
+    """What `find_submission` gives, and its team's part in the evaluation."""
+    known: dict[int, tuple[Submission, Scoring | None, Participation | None]] = read_so_far(session, "submissions")
+    found = known.get(submission_id) or _read(session, submission_id)
+    if found is None:
+        raise NotFound(f"there is no submission {submission_id}")
+    known[submission_id] = found
+    run, scoring, _ = found
+    require_known(actor, run.evaluation)
+    shown = run.withdrawn_at is None and run.ruling is None
+    on_board = shown and scoring is not None and scoring.state == State.SCORED
+    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
+        return found
+    raise NotFound(f"submission {submission_id} is not on any board")
+
+
+def _read(session: Session, submission_id: int) -> tuple[Submission, Scoring | None, Participation | None] | None:
+    """The rows of `_find`, and the evaluation's current set beside them; None where there is no such submission."""
+    of_team = sa.and_(
+        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    )
+    row = session.execute(
+        with_current_scoring(sa.select(Submission, Scoring, Participation, ScoringSet))
+        .outerjoin(ScoringSet.revision)
+        .outerjoin(Participation, of_team)
         .where(Submission.id == submission_id)
         .options(
+            sa.orm.contains_eager(ScoringSet.revision),
             sa.orm.joinedload(Submission.evaluation).joinedload(Evaluation.campaign),
             sa.orm.joinedload(Submission.system),
             sa.orm.joinedload(Submission.team),
@@ -184,23 +213,17 @@ def find_submission(
             sa.orm.joinedload(Submission.importer),
         )
     ).one_or_none()
-    if found is None:
-        raise NotFound(f"there is no submission {submission_id}")
-    run, scoring = found
-    require_known(actor, run.evaluation)
-    shown = run.withdrawn_at is None and run.ruling is None
-    on_board = shown and scoring is not None and scoring.state == State.SCORED
-    if _is_inside(actor, run) or (on_board and may_see(actor, run.evaluation, Sight.RESULTS, now, run.team_id)):
-        return run, scoring
-    raise NotFound(f"submission {submission_id} is not on any board")
+    if row is None:
+        return None
+    run, scoring, participation, current = row
+    note_current_set(session, run.evaluation_id, current)
+    return run, scoring, participation
 
 
 def label_of(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> SystemLabel:
     """The run's system as this reader may know it: in an anonymous period under the name it has on the board."""
     if not (_is_inside(actor, run) or may_see(actor, run.evaluation, Sight.NAMES, now, run.team_id)):
-        for entry in load_entries(session, actor, [run.evaluation], now, [], runs=[run.id]):
-            if entry.submission_id == run.id:
-                return entry.system
+        return label_without_name(session, actor, run.evaluation, run.system, run.team, now)
     return system_label(run.system, run.team)
 
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
-from leaderboard.reads import campaigns
-from leaderboard.reads.progress import progress
+from leaderboard.reads import campaigns, overviews
 from leaderboard.web import charts, kept
 from leaderboard.web.context import read, reading
 from leaderboard.web.exports import Cell, Table, campaign_facts, exported, rounded_to, table
@@ -32,23 +31,20 @@ COLUMNS: dict[str, Callable[[campaigns.EvaluationSummary], Cell]] = {
 @blueprint.get("/")
 def front() -> ResponseReturnValue:
     """The campaign with the most periods comes first, with its progress; the others below it."""
-    found = read(campaigns.campaigns)
-    current = [one for one in found if not one.campaign.archived]
-    longest = max(current, key=lambda one: len(one.periods), default=None)  # the first of several: open, then newest
-    years = read(progress, longest.campaign.slug) if longest else None
-    chart = charts.progress_chart(years) if years else None
-    featured = longest if chart else None
-    others = [one for one in current if one is not featured]
-    archived = [one for one in found if one.campaign.archived]
     with reading() as session:
-        setting_up = current_app.config["SETTING_UP"] and (not found or campaigns.is_loading(session))
+        page = read(overviews.front, within=session)
+        setting_up = current_app.config["SETTING_UP"] and (not page.campaigns or campaigns.is_loading(session))
+    chart = charts.progress_chart(page.years) if page.years else None
+    featured = page.longest if chart else None
+    others = [one for one in page.campaigns if one is not featured and not one.campaign.archived]
+    archived = [one for one in page.campaigns if one.campaign.archived]
     if setting_up:
         kept.not_this_one()
     return render_template(
         "campaigns/front.html",
         featured=featured,
         chart=chart,
-        years=years,
+        years=page.years,
         others=others,
         archived=archived,
         setting_up=setting_up,
@@ -57,8 +53,9 @@ def front() -> ResponseReturnValue:
 
 @blueprint.get("/campaigns/<campaign>")
 def campaign(campaign: str) -> ResponseReturnValue:
-    page, years = read(campaigns.campaign, campaign), read(progress, campaign)
-    return render_template("campaigns/campaign.html", page=page, progress=years, chart=charts.progress_chart(years))
+    found = read(overviews.campaign_overview, campaign)
+    drawn = charts.progress_chart(found.years)
+    return render_template("campaigns/campaign.html", page=found.page, progress=found.years, chart=drawn)
 
 
 @exported(blueprint, "/campaigns/<campaign>")

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from flask import current_app, g, request
@@ -93,12 +93,20 @@ def client_address() -> str:
     return request.remote_addr or "unknown"
 
 
-def read(page: Callable[..., Page], /, *where: object, asked: Iterable[str] = (), **more: Any) -> Page:
+def read(
+    page: Callable[..., Page],
+    /,
+    *where: object,
+    asked: Iterable[str] = (),
+    within: Session | None = None,
+    **more: Any,
+) -> Page:
     """What `page`, a function of `reads`, gives for this request: `page(session, actor, *where, now, **arguments)`.
 
-    asked: arguments of the address that it takes, None where the address has none; more: other arguments.
+    asked: arguments of the address that it takes, None where the address has none; more: other arguments; within: a
+    session of `reading` that several reads share, so that they see one state and ask for nothing twice.
     """
-    with reading() as session:
+    with reading() if within is None else nullcontext(within) as session:
         return page(session, actor(), *where, now(), **{name: request.args.get(name) for name in asked}, **more)
 
 

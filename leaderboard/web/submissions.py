@@ -23,7 +23,7 @@ from leaderboard.rules.states import State
 from leaderboard.services import submissions
 from leaderboard.web import charts
 from leaderboard.web.api.answers import plain
-from leaderboard.web.context import actor, clock, page_number, read, writing
+from leaderboard.web.context import actor, clock, page_number, read, reading, writing
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, terms_facts
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.run_files import run_download
@@ -41,12 +41,13 @@ class DescribeForm(Form):
 
 @blueprint.get("/submissions/<int:submission>")
 def show(submission: int) -> ResponseReturnValue:
-    run = read(status, submission)
-    shown = None
-    if run.state == State.SCORED and run.results_open:
-        shown = read(results, submission, asked=("measure", "sort"), page=page_number())
+    with reading() as session:
+        run = read(status, submission, within=session)
+        shown = own = None
+        if run.state == State.SCORED and run.results_open:
+            shown = read(results, submission, asked=("measure", "sort"), page=page_number(), within=session)
+            own = read(receipt, submission, within=session)
     chart = charts.differences_chart(shown) if shown else None
-    own = read(receipt, submission) if shown else None
     return render_template("submissions/show.html", run=run, results=shown, chart=chart, receipt=own)
 
 

@@ -1,6 +1,7 @@
 """Pages of a campaign with many systems and runs: boards in pages, charts with a band, and what they cost."""
 
 import csv
+import datetime as dt
 import gzip
 import io
 import re
@@ -15,7 +16,7 @@ from flask import Flask
 from bench.campaigns import Shape, make_campaign
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
-from leaderboard.models import Submission, System, Team
+from leaderboard.models import Campaign, CampaignOrganiser, Evaluation, Submission, System, Team
 from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import RunChoice
 from leaderboard.services import people, teams
@@ -115,6 +116,68 @@ def test_runs_that_do_not_stand_cost_a_page_nothing(app: Flask, large: Database)
         of_runs = [one for one in ran[1] if "submission.received_at" in one]
         assert of_runs, path
         assert all("JOIN standing" in one for one in of_runs), path
+
+
+MOST_STATEMENTS = 10  # of a first view, besides what it takes to know who is signed in
+OF_WHO_ASKS = 5  # the session, the account, its teams, what it organises, what it was let into
+EACH_KIND = ("", "/progress", "/2020", "/2020/queries", "/2020/queries/q2", "run", "front")
+
+
+def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -> dict[str, int]:
+    """Kind of page -> the statements of a first view of it, as this reader."""
+    with database.read() as session:
+        own = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
+        run = session.scalar(own.where(Evaluation.slug == "2020", Campaign.slug == slug))
+    others = {"run": f"/submissions/{run}", "front": "/"}
+    reader = app.test_client()
+    if cookie:
+        with reader.session_transaction() as kept:
+            kept["_user_id"] = cookie
+    found = {}
+    for kind in EACH_KIND:
+        with counted(app) as statements:
+            assert reader.get(others.get(kind, f"/campaigns/{slug}{kind}")).status_code == 200
+        found[kind] = len(statements)
+    return found
+
+
+def test_a_first_view_takes_as_many_statements_whatever_the_rows(
+    app: Flask, database: Database, quick_hashes: None
+) -> None:
+    seen: dict[str, list[dict[str, int]]] = {}
+    for slug, shape in {"few": Shape(3, 3, 4, 2), "more": Shape(30, 60, 8, 4)}.items():
+        make_campaign(database, shape, slug=slug)
+        with database.write() as session:
+            campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == slug)).one()
+            last = session.scalars(sa.select(Submission).order_by(Submission.id.desc()).limit(1)).one()
+            member, organiser = (
+                people.create_user(session, CONSOLE, new_account(f"{role} of {slug}")) for role in ("one", "another")
+            )
+            teams.add_member(session, CONSOLE, session.get_one(Team, last.team_id), member, Role.OWNER)
+            session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=organiser.id))
+            cookies = {
+                "a visitor": None,
+                "a participant": signed_in(session, member.id),
+                "an organiser": signed_in(session, organiser.id),
+            }
+        for reader, cookie in cookies.items():
+            seen.setdefault(reader, []).append(first_views(app, database, slug, cookie))
+    for reader, (few, more) in seen.items():
+        assert few == more, reader
+        most = MOST_STATEMENTS + (OF_WHO_ASKS if cookies[reader] else 0)
+        assert max(more.values()) <= most, (reader, more)
+    with database.write() as session:
+        for one in session.scalars(sa.select(Evaluation)):
+            one.anonymous_until = dt.datetime(2999, 1, 1, tzinfo=dt.UTC)
+    nameless = first_views(app, database, "more", None)
+    assert max(nameless.values()) <= MOST_STATEMENTS + 1, nameless  # the hashes that made-up names are of
+
+
+def test_a_board_in_pages_takes_ten_statements(app: Flask, large: Database) -> None:
+    for path in (BOARD, f"{BOARD}?page=2", f"{BOARD}?sort=-system"):
+        with counted(app) as statements:
+            app.test_client().get(path)
+        assert len(statements) <= MOST_STATEMENTS, path
 
 
 def test_a_campaign_of_best_runs_reads_all_of_them_and_ranks_as_the_rule_says(app: Flask, database: Database) -> None:

@@ -1,5 +1,7 @@
 """Old boards as they stood, what moved between two of them, and boards by several sources of judgments."""
 
+from typing import Any
+
 from leaderboard.reads import boards, moved, stood
 from leaderboard.web.api.endpoints import get
 from leaderboard.web.api.reading import EVALUATION, with_answer
@@ -25,8 +27,8 @@ def old_board(
     answer: str | None = None,
 ) -> boards.BoardPage:
     """A board as it stood, or one by another source of judgments; takes what the board takes."""
-    more = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer, "set_id": scoring_set}
-    return with_answer(read(boards.board, campaign, evaluation, asked=(), **more))
+    more: dict[str, Any] = {"measure": measure, "tag": tag, "show": show, "sort": sort, "answer": answer}
+    return with_answer(read(boards.board, campaign, evaluation, set_id=scoring_set, **more))
 
 
 @get(f"{EVALUATION}/boards/<int:before>/to/<int:after>")
