@@ -24,6 +24,7 @@ from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
 from leaderboard.formats.tables import DOCUMENT, Schema
+from leaderboard.numbers import counted
 
 __all__ = ["NO_RULES", "DocumentList", "FileRules", "RunRules", "document_list", "read_document_list"]
 
@@ -62,6 +63,25 @@ class FileRules:
     def as_json(self) -> dict[str, Any]:
         """The rules that ask for something."""
         return {name: value for name, value in asdict(self).items() if value}
+
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """What they ask, for whoever makes a run: a sentence each."""
+        most, least = self.most_documents, self.least_documents
+        if most is not None and most == least:
+            depth = f"exactly {counted(most, 'document')}"
+        else:
+            bounds = (("at least", least), ("at most", most))
+            depth = " and ".join(f"{how} {count:,}" for how, count in bounds if count is not None)
+            depth = f"{depth} document{'' if (most or least) == 1 else 's'}" if depth else ""
+        asked = (
+            (depth, f"A query's list has {depth}."),
+            (self.every_query, "Every query that you may see has a list."),
+            (self.documents, f"Documents are those of the collection's list, which has {self.documents:,}."),
+            (self.document_pattern, f"Every document id has the form {self.document_pattern}"),
+            (self.tag_pattern, f"The run tag has the form {self.tag_pattern}"),
+        )
+        return tuple(words for rule, words in asked if rule)
 
     @property
     def know_documents(self) -> bool:

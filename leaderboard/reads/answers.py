@@ -1,5 +1,6 @@
 """Answers to an evaluation's form fields, and what runs say of themselves, as their readers may see them."""
 
+import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -8,22 +9,42 @@ from sqlalchemy.orm import Session
 
 from leaderboard.errors import BadInput
 from leaderboard.lookup import form_fields
-from leaderboard.models import Evaluation, Scoring, Submission
+from leaderboard.models import Acceptance, Agreement, Evaluation, Scoring, Submission
 from leaderboard.reads.entries import Entry
 from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words
 
-__all__ = ["AnswerFilter", "BoardAnswers", "ShownAnswer", "board_answers", "said_of", "shown_answers"]
+__all__ = [
+    "AcceptedAgreement",
+    "AnswerFilter",
+    "BoardAnswers",
+    "ShownAnswer",
+    "accepted_agreements",
+    "board_answers",
+    "said_of",
+    "shown_answers",
+]
 
 MOST_VALUES = 50  # that a filter offers
 
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """shown_to: who else sees it, for a reader who should know."""
+    """shown_to: who sees it beside the run's team, for a reader who should know."""
 
     label: str
     text: str
     shown_to: ShownTo
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedAgreement:
+    """A version of an agreement that whoever submitted a run accepted in its evaluation, and when."""
+
+    key: str
+    version: int
+    title: str
+    text: str
+    accepted_at: dt.datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +81,29 @@ class BoardAnswers:
         return any(field.key == key and in_words(answer) == text for field, answer in self.of(submission_id).items())
 
 
-def shown_answers(
-    run: Submission, scoring: Scoring | None, *, organises: bool, inside: bool, named: bool
-) -> tuple[ShownAnswer, ...]:
+def shown_answers(run: Submission, scoring: Scoring | None, *, inside: bool, named: bool) -> tuple[ShownAnswer, ...]:
     """The answers of a run that a reader may see.
 
-    organises, inside, named  whether they organise the campaign, answer for the run, know whose it is
+    inside, named  whether they answer for the run (its team, the organisers), know whose it is
     """
-    seen = {ShownTo.EVERYONE: named, ShownTo.TEAM: inside, ShownTo.ORGANISERS: organises}
+    seen = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
     found = answers_of(form_fields(run.evaluation), run.answers, said_of(run, scoring))
     return tuple(
         ShownAnswer(field.label, in_words(answer), field.shown_to)
         for field, answer in found.items()
         if seen[field.shown_to]
     )
+
+
+def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgreement, ...]:
+    """What its submitter accepted in its evaluation, by key and version; for its team and organisers."""
+    rows = session.execute(
+        sa.select(Agreement, Acceptance.accepted_at)
+        .join(Acceptance)
+        .where(Agreement.evaluation_id == run.evaluation_id, Acceptance.user_id == run.submitter_id)
+        .order_by(Agreement.key, Agreement.version)
+    )
+    return tuple(AcceptedAgreement(one.key, one.version, one.title, one.text, at) for one, at in rows)
 
 
 def said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
 from leaderboard.lookup import note_current_set, scored_runs, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
-from leaderboard.reads.answers import ShownAnswer, said_of, shown_answers
+from leaderboard.reads.answers import AcceptedAgreement, ShownAnswer, accepted_agreements, said_of, shown_answers
 from leaderboard.reads.entries import SystemLabel, label_without_name, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
@@ -37,6 +37,7 @@ class SubmissionStatus:
     crowded    queries for which it and the judgments name more documents than the collection has; for organisers only
     holds_place, would_hold_place  whether no other run takes its place: it was withdrawn after closing, or would now be
     answers    to the organisers' fields, as far as this reader may see them
+    agreements  what its submitter accepted in this evaluation; for its team and organisers only
     said       what the run says of itself, by key, for whoever may know whose it is; said_problem: of its header
     may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
     may_make_primary  whether the reader may make it its team's primary run
@@ -90,6 +91,7 @@ class SubmissionStatus:
     holds_place: bool
     would_hold_place: bool
     answers: tuple[ShownAnswer, ...]
+    agreements: tuple[AcceptedAgreement, ...]
     said: tuple[tuple[str, str], ...]
     said_problem: str
 
@@ -152,9 +154,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         withdrawn_because=run.withdrawn_because,
         holds_place=run.holds_place,
         would_hold_place=not may_change_standing(actor, evaluation, now),
-        answers=shown_answers(
-            run, scoring, organises=actor.may_organise(evaluation.campaign_id), inside=inside, named=named
-        ),
+        answers=shown_answers(run, scoring, inside=inside, named=named),
+        agreements=accepted_agreements(session, run) if inside else (),
         said=tuple(said_of(run, scoring).items()) if named else (),
         said_problem=scoring.facts.get("said_problem", "") if scoring and inside else "",
     )

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, submission_refusal
+from leaderboard.formats import FileRules
 from leaderboard.lookup import (
+    file_rules,
     find_evaluation,
     form_fields,
     personal_quota,
@@ -74,6 +76,7 @@ class Submitting:
     personal    what the reader has used over all of their teams
     fields      what the organisers ask of every run
     agreements  what the reader still has to accept
+    rules       what the organisers ask of the file; rules_in_words: a sentence each
     waiting     the reader's own runs that wait for their yes
     returned_by  measures of the campaign that count what was returned, for which θ is asked; empty where none does
     """
@@ -85,6 +88,8 @@ class Submitting:
     personal: Quota
     fields: tuple[FormField, ...]
     agreements: tuple[AskedAgreement, ...]
+    rules: FileRules
+    rules_in_words: tuple[str, ...]
     waiting: tuple[Staged, ...]
     returned_by: tuple[str, ...]
 
@@ -122,6 +127,7 @@ def submitting(
             )
         )
     }
+    rules = file_rules(evaluation)
     quotas = team_quotas(session, evaluation, [team.id for team in teams], now)
     return Submitting(
         evaluation=heading,
@@ -143,6 +149,8 @@ def submitting(
         else personal_quota(session, evaluation, actor.user_id, now),
         fields=tuple(field for field in form_fields(evaluation) if field.in_form),
         agreements=_agreements(session, actor, evaluation),
+        rules=rules,
+        rules_in_words=rules.in_words,
         waiting=waiting_runs(session, actor, evaluation.id, now),
         returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
     )

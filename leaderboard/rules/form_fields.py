@@ -47,11 +47,21 @@ class FieldKind(StrEnum):
 
 
 class ShownTo(StrEnum):
-    """Who sees the answers: organisers only; the run's team too; everyone who sees the run and whose it is."""
+    """Who sees the answers: organisers, or everyone who sees the run and whose it is. The run's team sees its own."""
 
     ORGANISERS = "organisers"
-    TEAM = "team"
     EVERYONE = "everyone"
+
+    @property
+    def in_words(self) -> str:
+        """What whoever answers is told."""
+        return TOLD_READERS[self]
+
+
+TOLD_READERS = {
+    ShownTo.ORGANISERS: "shown to your team and the organisers only",
+    ShownTo.EVERYONE: "shown to everyone who may see the run and whose it is",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,8 +136,10 @@ class SubmitForm(Form):
 
 def asked_field(asked: FormField) -> Field:
     """A field of the organisers'. Its answer is checked by the service."""
+    readers = f"{asked.shown_to.in_words.capitalize()}."
+    hint = f"{asked.hint}{'' if asked.hint.endswith(('.', '!', '?')) else '.'} {readers}" if asked.hint else readers
     label = asked.label if asked.required else f"{asked.label} (optional)"
-    more: dict[str, Any] = {"description": asked.hint, "render_kw": {"autocomplete": "off"}}
+    more: dict[str, Any] = {"description": hint, "render_kw": {"autocomplete": "off"}}
     if asked.required:
         more["render_kw"]["aria-required"] = "true"
     match asked.kind:

@@ -199,6 +199,7 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
         )
         submission_forms.set_field(session, CONSOLE, asking, of_model)
         submission_forms.state_agreement(session, CONSOLE, asking, "terms", "Terms of use", "Do no harm.")
+        submission_forms.set_rules(session, CONSOLE, asking, least_documents=1, tag_pattern="[a-z]+")
     fields = {**FIELDS, "answer-model": "", "agreement-rules": "yes"}
     said = [send(ada, **given).json for given in (FIELDS, fields, {**FIELDS, "answer-model": "x"})]
     assert all(said)
@@ -212,8 +213,14 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     asked = ada.ask(f"{SUBMISSIONS.removesuffix('submissions')}submitting")
     assert [(one["key"], one["choices"]) for one in asked["fields"]] == [("model", ["sparse", "dense"])]
     assert [(one["key"], one["text"]) for one in asked["agreements"]] == [("terms", "Do no harm.")]
+    assert (asked["rules"]["least_documents"], asked["rules"]["every_query"]) == (1, False)
+    assert asked["rules_in_words"] == ["A query's list has at least 1 document.", "The run tag has the form [a-z]+"]
     taken = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": "yes"})
     assert taken.status_code == 201, taken.text
+    assert taken.json is not None
+    [terms] = taken.json["agreements"]
+    assert (terms["key"], terms["version"], terms["accepted_at"][:2]) == ("terms", 1, "20")
+    assert taken.json["answers"] == [{"label": "Model", "text": "dense", "shown_to": "organisers"}]
 
 
 def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> None:

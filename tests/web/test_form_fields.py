@@ -23,7 +23,7 @@ TRAINED = FormField(
     key="trained", label="Trained here", kind=FieldKind.YES_NO, required=True, shown_to=ShownTo.EVERYONE,
     column=True, filter=True,
 )  # fmt: skip
-MODEL = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), shown_to=ShownTo.TEAM)
+MODEL = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"))
 COST = FormField(key="cost", label="Cost", kind=FieldKind.NUMBER, hint="In euros.")
 CPU = FormField(key="cpu", label="Processor", header="platform.cpu", shown_to=ShownTo.EVERYONE, column=True)
 GIVEN = {"answer-trained": "no", "answer-model": "dense", "answer-cost": "12.5"}
@@ -42,7 +42,7 @@ def asking(world: World) -> World:
         evaluation = session.get_one(Evaluation, world.evaluation.id)
         for field in (TRAINED, MODEL, COST, CPU):
             submission_forms.set_field(session, CONSOLE, evaluation, field)
-        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms of use", "Do <no> harm.")
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms of use", "Do <no> *harm*.")
     return world
 
 
@@ -57,8 +57,10 @@ def runs(world: World) -> list[Submission]:
 
 def score_all(world: World) -> None:
     with world.database.write() as session:
-        session.execute(sa.update(Scoring).values(state=State.SCORED))
-        session.execute(sa.update(Submission).where(Submission.scored_at.is_(None)).values(scored_at=present()))
+        for scoring in session.scalars(sa.select(Scoring)):  # one by one: which runs stand is noted with each
+            scoring.state = State.SCORED
+        for run in session.scalars(sa.select(Submission).where(Submission.scored_at.is_(None))):
+            run.scored_at = present()
 
 
 def with_metadata(reader: Reader, content: bytes, **given: str) -> TestResponse:
@@ -69,8 +71,10 @@ def with_metadata(reader: Reader, content: bytes, **given: str) -> TestResponse:
 
 def test_the_form_asks_what_the_organisers_ask_and_stores_it_with_the_run(asking: World, participant: Reader) -> None:
     page = participant.get(FORM)
-    for text in ("Trained here", "Model (optional)", "In euros.", "Terms of use", "Do &lt;no&gt; harm."):
+    for text in ("Trained here", "Model (optional)", "In euros.", "Terms of use", "Do &lt;no&gt; <em>harm</em>."):
         assert text in page
+    assert "In euros. Shown to your team and the organisers only." in page
+    assert "Shown to everyone who may see the run and whose it is." in page
     assert "Processor" not in page
     answer = participant.send(FORM, RUN, **fields(asking))
     assert answer.status_code == 302
@@ -78,7 +82,7 @@ def test_the_form_asks_what_the_organisers_ask_and_stores_it_with_the_run(asking
     assert run.answers == {"trained": False, "model": "dense", "cost": 12.5}
     with asking.database.read() as session:
         assert session.scalars(sa.select(Acceptance.user_id)).all() == [asking.users["ada"].id]
-    assert "Do &lt;no&gt; harm." not in participant.get(FORM)
+    assert "Do &lt;no&gt;" not in participant.get(FORM)
 
 
 def test_wrong_answers_and_a_missing_tick_come_back_by_their_fields_and_the_rest_is_kept(
@@ -124,9 +128,40 @@ def test_each_reader_sees_the_answers_that_are_for_them(
     assert shown == {
         "": ["Trained here"],
         "eve": ["Trained here"],
-        "ben": ["Trained here", "Model"],
+        "ben": ["Trained here", "Model", "Cost"],
         "orla": ["Trained here", "Model", "Cost"],
     }
+
+
+def test_its_team_and_organisers_read_which_versions_were_accepted_with_a_run(
+    asking: World, participant: Reader, reader: Callable[[str], Reader]
+) -> None:
+    participant.send(FORM, RUN, **fields(asking))
+    score_all(asking)
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms of use", "Do some good.")
+    for name, reads in {"": False, "eve": False, "ben": True, "orla": True}.items():
+        page = reader(name).get("/submissions/1")
+        assert ("Terms of use, version 1: " in page) == reads
+        assert ("Do &lt;no&gt; <em>harm</em>." in page) == reads
+        assert "version 2" not in page
+
+
+def test_the_rules_of_the_file_are_said_before_it_is_sent(asking: World, participant: Reader) -> None:
+    assert "Rules for the file" not in participant.get(FORM)
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        submission_forms.set_rules(
+            session, CONSOLE, evaluation, most_documents=1000, every_query=True, document_pattern="d[0-9]+"
+        )
+    page = participant.get(FORM)
+    for rule in (
+        "A query&#39;s list has at most 1,000 documents.",
+        "Every query that you may see has a list.",
+        "Every document id has the form d[0-9]+",
+    ):
+        assert f"<li>{rule}</li>" in page
 
 
 def _answers(page: str) -> str:

@@ -49,7 +49,7 @@ def test_a_field_is_added_changed_and_removed(world: World, organiser: Reader, p
     assert "Kind of &lt;model&gt;" in page
     assert "Kind of &lt;model&gt; (optional)" in participant.get("/campaigns/harbour/2025/submit")
     assert 'value="model"' in organiser.get(f"{PAGE}?field=model")
-    organiser.post(f"{PAGE}/field", **{**FIELD, "label": "Model", "required": "y"}, shown_to="team")
+    organiser.post(f"{PAGE}/field", **{**FIELD, "label": "Model", "required": "y"}, shown_to="organisers")
     [field] = form_fields(evaluation(world))
     assert (field.label, field.required, field.column) == ("Model", True, False)
     assert organiser.post(f"{PAGE}/field/remove", key="model").location == PAGE
@@ -58,7 +58,7 @@ def test_a_field_is_added_changed_and_removed(world: World, organiser: Reader, p
 
 
 def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(world: World, organiser: Reader) -> None:
-    answer = organiser.post(f"{PAGE}/field", **{**FIELD, "choices": "one"}, shown_to="team", column="y")
+    answer = organiser.post(f"{PAGE}/field", **{**FIELD, "choices": "one"}, shown_to="organisers", column="y")
     assert answer.status_code == 400
     assert "<title>Error: " in answer.text
     for name in ("choices", "shown_to"):

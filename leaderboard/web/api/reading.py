@@ -115,7 +115,9 @@ def query(
 
 @get(f"{EVALUATION}/submitting", Scope.READ)
 def may_submit(campaign: str, evaluation: str) -> submitting.Submitting:
-    """What your teams may still submit to an evaluation: their systems and what is left of the quotas."""
+    """What an evaluation asks of a run (fields, agreements, rules of the file), and what your teams may still submit to
+    it: their systems and what is left of the quotas.
+    """
     return read(submitting.submitting, campaign, evaluation)
 
 

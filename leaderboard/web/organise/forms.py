@@ -44,8 +44,7 @@ class FieldForm(Form):
     shown_to = SelectField(
         "Shown to",
         choices=options(
-            (ShownTo.ORGANISERS.value, "Organisers only"),
-            (ShownTo.TEAM.value, "The run's team and organisers"),
+            (ShownTo.ORGANISERS.value, "Organisers, and the run's team"),
             (ShownTo.EVERYONE.value, "Everyone who sees the run"),
         ),
     )
@@ -62,7 +61,12 @@ class FieldForm(Form):
 class AgreementForm(Form):
     key = StringField("Key", [Given("give a key")], description=KEY_HINT, render_kw=OFF, id="agreement-key")
     title = StringField("Title", [Given("give a title")], render_kw=OFF)
-    wording = TextAreaField("Text", [Given("write what is to be accepted")], render_kw={"rows": 6})
+    wording = TextAreaField(
+        "Text",
+        [Given("write what is to be accepted")],
+        description="Markdown, as in guidelines.",
+        render_kw={"rows": 6},
+    )
 
 
 class RulesForm(Form):
