@@ -125,7 +125,7 @@ def test_what_is_no_token_is_refused(app: Flask, world: World, given: str) -> No
 
 def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program]) -> None:
     said = program().ask(f"{BOARD}?mesure=AP&sort=AP&sort=P@5", status=400)
-    assert said["fields"]["mesure"] == ["is no argument of this address; it takes: measure, tag, show, sort"]
+    assert said["fields"]["mesure"] == ["is no argument of this address; it takes: measure, tag, show, sort, answer"]
     assert said["fields"]["sort"] == ["is given twice"]
     assert said["instance"] == BOARD
 

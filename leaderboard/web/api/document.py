@@ -18,7 +18,7 @@ FILE = {"type": "string", "contentMediaType": "application/octet-stream"}
 ROW_NUMBER = {"type": "integer", "minimum": 0}
 
 
-class Problem(msgspec.Struct, kw_only=True):
+class ProblemDetails(msgspec.Struct, kw_only=True):
     """Every error, as RFC 9457 has it. title: what; detail: what and what next; fields: field -> its messages."""
 
     type: str
@@ -36,7 +36,7 @@ def serve() -> Response:
 
 def document() -> dict[str, Any]:
     """OpenAPI 3.1, of every endpoint that is registered."""
-    kinds: list[Any] = [Problem]
+    kinds: list[Any] = [ProblemDetails]
     for endpoint in ENDPOINTS:
         kinds.append(str if endpoint.file else shape(endpoint.answer))
         kinds += endpoint.arguments.values()
@@ -45,7 +45,7 @@ def document() -> dict[str, Any]:
     schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     components = {name: _with_files(schema) for name, schema in components.items()}
     taken = iter(schemas)
-    next(taken)
+    problem = next(taken)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         answer = next(taken)
@@ -55,7 +55,7 @@ def document() -> dict[str, Any]:
         form = next(taken) if endpoint.form is not None else None
         path = PLACE.sub(r"{\g<name>}", endpoint.address)
         paths.setdefault(path, {})[endpoint.method.lower()] = _operation(
-            endpoint, answer, arguments, places, body, form
+            endpoint, answer, problem, arguments, places, body, form
         )
     return {
         "openapi": "3.1.0",
@@ -76,6 +76,7 @@ def document() -> dict[str, Any]:
 def _operation(
     endpoint: Endpoint,
     answer: dict[str, Any],
+    problem: dict[str, Any],
     arguments: dict[str, dict[str, Any]],
     places: dict[str, dict[str, Any]],
     body: dict[str, Any] | None,
@@ -93,9 +94,7 @@ def _operation(
         "parameters": [*_places(endpoint, places), *_arguments(arguments)],
         "responses": {
             str(int(endpoint.status)): _content(endpoint.file or "application/json", answer, "What was asked for."),
-            "default": _content(
-                "application/problem+json", {"$ref": "#/components/schemas/Problem"}, "Why it was refused."
-            ),
+            "default": _content("application/problem+json", problem, "Why it was refused."),
         },
     }
     if body is not None:
