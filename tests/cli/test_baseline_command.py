@@ -245,7 +245,18 @@ def test_a_system_that_is_no_baseline_is_not_taken_for_one(
 ) -> None:
     files = _place(ok, tmp_path)
     (tmp_path / "run").write_text("q1 Q0 d1 1 1 x\n")
-    ok("submit", "harbour/2026", tmp_path / "run", "--team", "organisers", "--new-system", "BM25", "--wait", "0")
+    ok(
+        "submit",
+        "harbour/2026",
+        tmp_path / "run",
+        "--team",
+        "organisers",
+        "--new-system",
+        "BM25",
+        "--yes",
+        "--wait",
+        "0",
+    )
     done = command("baseline", "bm25", *files, *SUBMIT, "--system", "BM25")
     assert done.status == 2
     assert done.err == "Organisers has a system 'BM25' that is no baseline; give another name: --system\n"

@@ -27,7 +27,7 @@ def field(twenty_queries: Field) -> Field:
 
 
 def shaded(app: Flask, address: str = BOARD) -> int:
-    return app.test_client().get(address).text.count('<tr class="group ')
+    return len(re.findall(r'<tr [^>]*class="group ', app.test_client().get(address).text))
 
 
 def drawn(app: Flask) -> list[Any]:

@@ -1,5 +1,6 @@
 """The organiser's rooms: who finds them, what they link to, what they count."""
 
+import re
 from collections.abc import Callable
 
 from tests.web.conftest import RUN, Reader, World
@@ -40,7 +41,7 @@ def test_the_list_counts_submissions_and_says_how_long_the_oldest_waits(
     assert sent.status_code == 303 or sent.status_code == 302, sent.text
     for path in ("/organise", "/organise/harbour"):
         page = organiser.get(path)
-        assert page.count('<td class="figure">1</td>') >= 2
+        assert len(re.findall(r'<td class="figure"[^>]*>1</td>', page)) >= 2
         assert "now" in page or "ago" in page
 
 

@@ -32,12 +32,11 @@ def run(world: World, participant: Reader) -> str:
 def turn(world: World, state: State, **submission: object) -> None:
     """Puts the scoring of every run into `state`, as a worker would."""
     with world.database.write() as session:
-        for scoring in session.scalars(sa.select(Scoring)):  # row by row, so that what stands is settled
-            scoring.state = state
-        if state is State.SCORED:
-            session.execute(sa.update(Submission).values(scored_at=Submission.received_at))
-        if submission:
-            session.execute(sa.update(Submission).values(**submission))
+        for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
+            run, scoring.state = scoring.submission, state
+            changes = {"scored_at": run.received_at} if state is State.SCORED else {}
+            for name, value in {**changes, **submission}.items():
+                setattr(run, name, value)
 
 
 def test_its_team_and_the_organisers_see_it_while_it_waits_and_nobody_else(
