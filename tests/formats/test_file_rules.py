@@ -118,11 +118,11 @@ def test_rules_cost_little_beside_reading() -> None:
     )
 
     def seconds(rules: RunRules | None) -> float:
-        started = time.perf_counter()
+        started = time.process_time()
         read_run(io.BytesIO(run), rules=rules)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
-    pairs = [(seconds(None), seconds(rules)) for _ in range(3)]
+    pairs = [(seconds(None), seconds(rules)) for _ in range(5)]
     assert min(ruled for _, ruled in pairs) < 2.5 * min(bare for bare, _ in pairs)
 
 
