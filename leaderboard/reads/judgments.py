@@ -1,7 +1,9 @@
 """Judgments that the organisers have published: by query, of one query, and all of them as files of four columns."""
 
 import datetime as dt
-from collections.abc import Iterator
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -74,6 +76,7 @@ class JudgedQuery:
 class PublishedPage:
     """The judgments of the current set. grades: all there are, the lowest first; revision: None before the first.
 
+    sha256   of the revision, and file_sha256 of the file as the reader downloads it
     in_file  judgments that the file holds: those of excluded queries are left out
     files    those that there are
     public   whether everybody sees this, or its organisers only so far
@@ -82,6 +85,7 @@ class PublishedPage:
     evaluation: EvaluationHeading
     revision: int | None
     sha256: str
+    file_sha256: str
     grades: tuple[int, ...]
     relevance_level: int
     queries: tuple[JudgedQuery, ...]
@@ -121,15 +125,12 @@ def published(
         sa.select(Query).where(*of_subset(evaluation.id, subset_seen(actor, evaluation, now))).order_by(Query.position)
     ).all()
     counts: dict[int, dict[int, int]] = {}
+    digest = hashlib.sha256()
     if scoring_set is not None:
-        rows = session.execute(
-            sa.select(Judgment.query_id, Judgment.grade, sa.func.count())
-            .where(Judgment.revision_id == scoring_set.revision_id)
-            .group_by(Judgment.query_id, Judgment.grade)
-            .order_by(Judgment.grade)
-        )
-        for query_id, grade, count in rows:
-            counts.setdefault(query_id, {})[grade] = count
+        rows = _rows_of(session, scoring_set, JudgmentFile.JUDGMENTS)
+        counts = {query_id: dict(sorted(Counter(grade for *_, grade in own).items())) for query_id, own in rows.items()}
+        for line in _lines({query.external_id: query.id for query in queries}, scoring_set, rows):
+            digest.update(line.encode())
     left_out = set(scoring_set.settings.excluded) if scoring_set else set()
     found = [
         _judged(query.external_id, counts.get(query.id, {}), evaluation.relevance_level, query.external_id in left_out)
@@ -141,6 +142,7 @@ def published(
         evaluation=evaluation_heading(evaluation, now),
         revision=revision.number if revision else None,
         sha256=revision.sha256 if revision else "",
+        file_sha256=digest.hexdigest() if scoring_set else "",
         grades=tuple(sorted({grade for one in found for grade in one.grades})),
         relevance_level=evaluation.relevance_level,
         queries=shown,
@@ -200,16 +202,31 @@ def qrels(
     as `published` does.
     """
     evaluation, scoring_set = _opened(session, actor, campaign_slug, slug, now)
-    if scoring_set is None:
-        return
-    seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
-    ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*seen)).all())
+    if scoring_set is not None:
+        seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
+        ids = dict(session.execute(sa.select(Query.external_id, Query.id).where(*seen)).all())
+        yield from _lines(ids, scoring_set, _rows_of(session, scoring_set, file))
+
+
+def _rows_of(session: Session, scoring_set: ScoringSet, file: JudgmentFile) -> dict[int, list[tuple[str, str, int]]]:
+    """Query's row -> the columns of each of its lines, in the order of the file."""
     table, columns = FILES[file]
+    found: dict[int, list[tuple[str, str, int]]] = {}
+    for query_id, of, document, grade in session.execute(
+        sa.select(table.query_id, *columns).where(table.revision_id == scoring_set.revision_id)
+    ):
+        found.setdefault(query_id, []).append((of, document, grade))
+    for rows in found.values():
+        rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
+    return found
+
+
+def _lines(
+    ids: Mapping[str, int], scoring_set: ScoringSet, rows: Mapping[int, list[tuple[str, str, int]]]
+) -> Iterator[str]:
+    """ids: the queries that the reader knows of, and their rows."""
     for query in query_order(ids.keys() - set(scoring_set.settings.excluded)):
-        rows = session.execute(
-            sa.select(*columns).where(table.revision_id == scoring_set.revision_id, table.query_id == ids[query])
-        )
-        for of, document, grade in sorted(rows, key=lambda row: (row[0].encode(), row[1].encode())):
+        for of, document, grade in rows.get(ids[query], ()):
             yield f"{query} {of} {document} {grade}\n"
 
 

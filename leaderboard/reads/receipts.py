@@ -21,10 +21,13 @@ __all__ = ["Receipt", "receipt"]
 class Receipt:
     """What a scored run's figures follow from, as far as the reader may know it.
 
-    sha256, md5, filename  of the file as received; empty for readers outside the team
+    sha256, md5            of the file as received; empty for readers to whom the run's team is not named: a team that
+                           gives its hashes elsewhere would be known by them
+    filename               as it was sent; empty for readers outside the team
     revision               the number of the judgments' revision
     judgments_sha256       its hash, and settings_sha256 that of the scoring set's settings: both depend on judgments
                            and hidden queries, and are None for readers to whom these are closed
+    judgments_published    whether the reader may fetch the judgments, whose page has the hash of the file too
     queries                whether the reader's figures are over all queries or over the shown ones
     command                for a shell; "" where the reader could not run it or would not get the figures that they see,
                            and `no_command` says why then
@@ -39,6 +42,7 @@ class Receipt:
     metric_version: str
     revision: int
     judgments_sha256: str | None
+    judgments_published: bool
     settings_sha256: str | None
     queries: Subset
     beta: float | None
@@ -67,6 +71,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     settings = terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
     subset = subset_seen(actor, evaluation, now)
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)
+    named = may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     details = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     from_judgments = any(map(takes_highest_grade, settings.scored))
     command = no_command = ""
@@ -87,13 +92,14 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     whole = details and subset is Subset.ALL
     return Receipt(
         submission=run.id,
-        sha256=run.sha256 if inside else "",
-        md5=run.md5 if inside else "",
+        sha256=run.sha256 if named else "",
+        md5=run.md5 if named else "",
         filename=run.filename if inside else "",
         scored_at=scoring.finished_at,
         metric_version=scoring_set.metric_version,
         revision=scoring_set.revision.number,
         judgments_sha256=scoring_set.revision.sha256 if whole else None,
+        judgments_published=may_see(actor, evaluation, Sight.JUDGMENTS, now),
         settings_sha256=scoring_set.settings_hash if whole else None,
         queries=subset,
         beta=settings.beta,

@@ -14,7 +14,7 @@ from leaderboard.models import Campaign, Membership, User
 from leaderboard.rules.roles import Role
 from leaderboard.services.campaigns import add_organiser
 from leaderboard.services.names import name_key
-from leaderboard.services.people import NewAccount, create_user, find_user, new_account
+from leaderboard.services.people import NewAccount, create_user, find_user, new_account, set_founder
 from leaderboard.services.teams import add_member
 
 __all__ = ["Account", "load_accounts", "new_accounts", "read_accounts"]
@@ -22,13 +22,14 @@ __all__ = ["Account", "load_accounts", "new_accounts", "read_accounts"]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """`does` says in a few words what it is for; `owns` are the slugs of its teams."""
+    """`does` says in a few words what it is for; `founds`: it may make campaigns; `owns` are the slugs of its teams."""
 
     name: str
     password: str
     does: str
     is_admin: bool = False
     organises: bool = False
+    founds: bool = False
     owns: tuple[str, ...] = ()
 
 
@@ -55,6 +56,8 @@ def load_accounts(session: Session, accounts: tuple[Account, ...], new: Mapping[
             team = find_team(session, slug)
             if session.get(Membership, (team.id, user.id)) is None:
                 add_member(session, CONSOLE, team, user, Role.OWNER)
+        if account.founds:
+            set_founder(session, CONSOLE, user, may_found=True)
         if account.organises:
             for campaign in session.scalars(sa.select(Campaign)):
                 add_organiser(session, CONSOLE, campaign, user)

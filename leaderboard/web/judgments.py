@@ -38,7 +38,7 @@ def index_file(campaign: str, evaluation: str) -> Table:
         columns[f"grade {grade}"] = _of_grade(grade)
     facts = {
         "evaluation": evaluation_facts(page.evaluation), "judgment_revision": page.revision, "sha256": page.sha256,
-        "relevance_level": page.relevance_level,
+        "file_sha256": page.file_sha256, "relevance_level": page.relevance_level,
     }  # fmt: skip
     name = f"{page.evaluation.campaign.slug}-{page.evaluation.slug}-judgments"
     return table(name, columns, page.queries, facts)

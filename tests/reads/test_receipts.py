@@ -4,6 +4,7 @@ The command is run beside the files that its reader can fetch: the published jud
 """
 
 import datetime as dt
+import hashlib
 import io
 import json
 import random
@@ -184,7 +185,11 @@ def test_over_the_shown_queries_the_command_gives_what_a_visitor_sees(
         column.name: figure.mean for column, figure in zip(shown.columns, shown.figures, strict=True)
     }
     assert "q2" not in found.command
-    assert (found.judgments_sha256, found.settings_sha256, found.sha256) == (None, None, "")
+    assert (found.judgments_sha256, found.settings_sha256) == (None, None)
+    assert found.judgments_published
+    with world.database.read() as session:
+        page = published(session, VISITOR, "small", "2026", present())
+    assert page.file_sha256 == hashlib.sha256((tmp_path / JUDGMENTS).read_bytes()).hexdigest()
 
 
 def test_known_documents_and_judgments_of_subtopics_can_be_fetched_too(
@@ -253,7 +258,20 @@ def test_while_single_queries_are_closed_a_receipt_tells_nothing_that_depends_on
     played.change("complete", details=Opening.ALWAYS)
     assert (found.command, found.judgments_sha256, found.settings_sha256, found.needs) == ("", None, None, ())
     assert "once single queries are open" in found.no_command
-    assert bool(found.sha256) == (who == "member")
+    assert not found.judgments_published
+
+
+def test_a_files_hashes_are_told_to_whoever_is_told_the_team_and_its_name_to_the_team(played: Played) -> None:
+    whole = hashlib.sha256(played.run.encode()).hexdigest(), hashlib.md5(played.run.encode()).hexdigest()
+    found = played.receipt("complete", VISITOR)
+    assert (found.sha256, found.md5, found.filename) == (*whole, "")
+    played.change("complete", anonymous_until=present() + dt.timedelta(days=1))
+    try:
+        for actor, told in ((VISITOR, ("", "", "")), (played.world.ada, (*whole, "a run's file.txt"))):
+            found = played.receipt("complete", actor)
+            assert (found.sha256, found.md5, found.filename) == told
+    finally:
+        played.change("complete", anonymous_until=None)
 
 
 def test_a_run_whose_results_are_closed_has_no_receipt(played: Played) -> None:

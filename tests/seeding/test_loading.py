@@ -63,6 +63,11 @@ def test_each_account_of_the_demonstration_can_sign_in(installation: Installatio
         assert (user.name, user.is_admin) == (account.name, account.is_admin)
 
 
+def test_the_demonstrations_organiser_may_make_campaigns(installation: Installation) -> None:
+    with installation.database.read() as session:
+        assert session.scalars(sa.select(User.name).where(User.may_found)).all() == ["organiser"]
+
+
 def test_only_the_newest_year_takes_runs(installation: Installation) -> None:
     with installation.database.read() as session:
         closing = {one.slug: one.closes_at for one in session.scalars(sa.select(Evaluation))}

@@ -132,6 +132,8 @@ def test_measures_are_found_by_their_words_and_added_without_javascript(founder:
     assert found.status_code == 200
     assert 'value="add RR"' in found.text
     assert "<title>Make a campaign" in found.text
+    entered = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "reciprocal rank", "do": "enter"})
+    assert 'value="add RR"' in entered.text
     added = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "find": "", "do": "add RR"})
     assert "AQWV, nDCG@10 AP RR</textarea>" in added.text
     with world.database.read() as session:

@@ -204,18 +204,28 @@ def remove(campaign: str) -> ResponseReturnValue:
 
 def _is_asking(form: CampaignForm) -> bool:
     """Whether a button was used that only works something out, and saves nothing."""
-    asked = request.form.get("do", "save")
+    asked = _asked(form)
     added = asked.removeprefix("add ")
     if added != asked:
         form.measures.data = f"{form.text('measures').strip()} {added}".strip()
     return asked != "save"
 
 
+def _asked(form: CampaignForm) -> str:
+    """What the button used asks for. Enter in a field, which no browser tells from another, searches where words for a
+    search are written, and saves where none are.
+    """
+    asked = request.form.get("do", "save")
+    if asked == "enter":
+        return "find" if form.text("find").strip() else "save"
+    return asked
+
+
 def _page(
     form: CampaignForm, error: LeaderboardError | None = None, page: CampaignSettings | None = None
 ) -> ResponseReturnValue:
     more = {"page": page, "found": _found(form.text("find")), "worked": _worked(form, page)}
-    if request.form.get("do", "save") != "save":
+    if _asked(form) != "save":
         return render_template("organise/campaign_form.html", form=form, **more)
     return form_page("organise/campaign_form.html", form, error, **more)
 
