@@ -60,6 +60,8 @@ __all__ = [
     "find_system",
     "find_team",
     "form_fields",
+    "known_system",
+    "known_team",
     "lost_in",
     "merged_system",
     "merged_team",
@@ -167,7 +169,7 @@ def of_subset(evaluation_id: int, subset: Subset) -> tuple[sa.ColumnElement[bool
 
 def find_team(session: Session, slug: str) -> Team:
     """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound."""
-    team = _team_once(session, slug)
+    team = known_team(session, slug)
     if team is None:
         missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None))
     return merged_team(session, team)
@@ -175,7 +177,16 @@ def find_team(session: Session, slug: str) -> Team:
 
 def find_system(session: Session, team_slug: str, slug: str) -> System:
     """The system of this address, with its team; former addresses find it, as `find_team` does. Raises NotFound."""
-    team = _team_once(session, team_slug)
+    system = known_system(session, team_slug, slug)
+    if system is not None:
+        return system
+    found = find_team(session, team_slug)
+    return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+
+
+def known_system(session: Session, team_slug: str, slug: str) -> System | None:
+    """The system that has, or had, this address, or the one that it became one with."""
+    team = known_team(session, team_slug)
     while team is not None:
         system = session.scalar(sa.select(System).where(System.team_id == team.id, System.slug == slug))
         if system is None:
@@ -184,8 +195,7 @@ def find_system(session: Session, team_slug: str, slug: str) -> System:
         if system is not None:
             return merged_system(session, system)
         team = session.get(Team, team.merged_into_id) if team.merged_into_id is not None else None
-    found = find_team(session, team_slug)
-    return missing(session, "system", slug, System.slug, System.team_id == found.id, within=f" of {found.name}")
+    return None
 
 
 def namesakes(session: Session, source: Team, target: Team) -> dict[int, System]:
@@ -213,7 +223,7 @@ def merged_system(session: Session, system: System) -> System:
     return system
 
 
-def _team_once(session: Session, slug: str) -> Team | None:
+def known_team(session: Session, slug: str) -> Team | None:
     """The team that has, or had, this address, whatever it was merged into since."""
     team = session.scalar(sa.select(Team).where(Team.slug == slug))
     if team is None:

@@ -15,7 +15,7 @@ from leaderboard.access import Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, FileRejected, InvalidFields, LeaderboardError, TooLarge
 from leaderboard.formats import Limits
-from leaderboard.models import Evaluation, Scoring, Submission, System
+from leaderboard.models import Evaluation, Scoring, Submission, System, Team
 from leaderboard.rules.states import UNFINISHED
 from leaderboard.services.imports import import_run
 from leaderboard.store import Received, RunStore
@@ -87,10 +87,8 @@ class Import:
         self._evaluations: dict[str, int] = {}  # by slug
         self._systems: dict[int, int] = {}  # by the number of the run
         self.waiting: list[tuple[PlannedRun, int]] = []
-        # Submissions by evaluation, system and SHA-256, the first one last; and those that are not scored yet.
-        self._there: dict[tuple[int, int, str], list[int]] = {}
-        self._unfinished: set[int] = set()
-        self._begun: set[tuple[int, int]] = set()  # evaluations and systems that have runs already
+        self._there: dict[int, int] = {}  # submissions that are there already, by the number of the run
+        self._unfinished: set[int] = set()  # those that are not scored yet
 
     def look(self, problems: list[str]) -> Report:
         """What an import would make, keeping nothing. problems: those that reading the manifest gave.
@@ -108,7 +106,7 @@ class Import:
         Raises FileRejected with every problem, and NotAllowed; nothing was made then.
         """
         self._prepare([], whole=whole, keep=True)
-        self._count_what_is_there()
+        self._find_what_is_there()
 
     def _prepare(self, problems: list[str], *, whole: bool, keep: bool) -> None:
         runs = self._planned(problems)
@@ -148,17 +146,14 @@ class Import:
 
     def receive(self, run: PlannedRun) -> Received | None:
         """Takes a run's file into the store; None for one that is there already, and for one that is refused."""
-        key = (self._evaluations[run.evaluation], self._systems[run.number])
+        submission = self._there.get(run.number)
+        if submission is not None:
+            if submission in self._unfinished:
+                self.waiting.append((run, submission))
+            self.report.already += 1
+            return None
         try:
             path = self._tree.file(run.entry.file)
-            if key in self._begun:
-                sha256 = hash_of(path, "sha256")
-                if own := self._there.get((*key, sha256)):
-                    submission = own.pop()
-                    if submission in self._unfinished:
-                        self.waiting.append((run, submission))
-                    self.report.already += 1
-                    return None
             with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as (received, _):
                 require_hashes(run.entry, path, received)
             return received
@@ -208,20 +203,52 @@ class Import:
             case LeaderboardError(message=message):
                 self.report.refused.append(Refusal(run.entry.file, (message,)))
 
-    def _count_what_is_there(self) -> None:
+    def _find_what_is_there(self) -> None:
+        """A run is there when its evaluation has the same bytes by the same system, as often as the manifest has them.
+
+        Bytes that are there and that no run of the manifest has by their own system are those of a run whose system is
+        called otherwise now: it is there, too, and the report says under whose name.
+        """
+        by_system: dict[tuple[int, str, int], list[int]] = {}  # the first one last
+        whose: dict[int, str] = {}
         with self._database.read() as session:
             own = Submission.evaluation_id.in_(self._evaluations.values())
-            columns = Submission.id, Submission.evaluation_id, Submission.system_id, Submission.sha256
-            for number, evaluation, system, sha256 in session.execute(
-                sa.select(*columns).where(own).order_by(Submission.id.desc())
+            columns = Submission.id, Submission.evaluation_id, Submission.sha256, Submission.system_id
+            found = sa.select(*columns, System.name, Team.name).join(Submission.system).join(Submission.team)
+            for number, evaluation, sha256, system, name, team in session.execute(
+                found.where(own).order_by(Submission.id.desc())
             ):
-                self._there.setdefault((evaluation, system, sha256), []).append(number)
-                self._begun.add((evaluation, system))
+                by_system.setdefault((evaluation, sha256, system), []).append(number)
+                whose[number] = f"{name} of {team}"
             self._unfinished = set(
                 session.scalars(
                     sa.select(Scoring.submission_id).join(Submission).where(own, Scoring.state.in_(UNFINISHED))
                 )
             )
+        begun = {evaluation for evaluation, _, _ in by_system}
+        missing: list[tuple[PlannedRun, tuple[int, str]]] = []
+        for run in self.runs:
+            evaluation = self._evaluations[run.evaluation]
+            sha256 = self._sha256(run) if evaluation in begun else ""
+            if left := by_system.get((evaluation, sha256, self._systems[run.number])):
+                self._there[run.number] = left.pop()
+            elif sha256:
+                missing.append((run, (evaluation, sha256)))
+        others: dict[tuple[int, str], list[int]] = {}
+        for (evaluation, sha256, _), left in by_system.items():
+            others.setdefault((evaluation, sha256), []).extend(left)
+        for run, key in missing:
+            if left := others.get(key):
+                self._there[run.number] = left.pop()
+                said = f"{run.entry.file}: is there already as a run by {whose[self._there[run.number]]}"
+                self.report.notes.append(said)
+
+    def _sha256(self, run: PlannedRun) -> str:
+        """Of its file; "" where that can't be read, which is told when it is received."""
+        try:
+            return hash_of(self._tree.file(run.entry.file), "sha256")
+        except (BadInput, OSError):
+            return ""
 
 
 def path_name(run: PlannedRun) -> str:

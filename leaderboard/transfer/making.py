@@ -30,7 +30,8 @@ from leaderboard.formats import (
 )
 from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.harmless import shown
-from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Submission, System, Team
+from leaderboard.lookup import known_system, known_team, merged_system, merged_team
+from leaderboard.models import Campaign, Evaluation, Event, JudgmentRevision, Query, Submission, System, Team
 from leaderboard.numbers import counted
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import SystemKind
@@ -38,7 +39,7 @@ from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.imports import checked_settings
 from leaderboard.services.judgments import import_judgments, revision_sha256
-from leaderboard.services.names import name_key
+from leaderboard.services.names import name_key, slug_of
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
 from leaderboard.services.scoring_sets import make_official
 from leaderboard.services.systems import NewSystem, create_system
@@ -97,7 +98,8 @@ class Making:
         self._tree = tree
         self._limits = limits
         self._teams: dict[str, Team | None] = {}  # by the name of the entry; None: one that can't be used
-        self._systems: dict[tuple[int, str], System] = {}
+        self._known: dict[str, Team] = {}  # those of them that were here, as they were before they were merged
+        self._systems: dict[tuple[str, str], System] = {}  # by the names of the entries
 
     def everything(self, runs: list[PlannedRun], *, whole: bool) -> None:
         """Raises NotAllowed, and FileRejected with every problem where there was one.
@@ -209,40 +211,69 @@ class Making:
         return made
 
     def _found_team(self, campaign: Campaign, entry: TeamEntry) -> Team | None:
-        """The team that is here already. Raises InvalidFields for one that is another's, or not for this actor."""
-        session, key = self._session, name_key(entry.name)
-        team = session.scalar(sa.select(Team).where(Team.slug == entry.slug)) if entry.slug else None
-        if team is not None and team.name_key != key and not _took_part(session, team, campaign):
-            raise InvalidFields(
-                {"slug": [f"{entry.slug} is another team here, {team.name}: give another slug, or that name"]}
-            )
-        team = team or session.scalar(sa.select(Team).where(Team.name_key == key))
-        while team is not None and team.merged_into_id is not None:
-            team = session.get_one(Team, team.merged_into_id)
-        if team is not None and not may_bring_in(session, self._actor(session), team.id):
+        """The team that is here already, whatever it is called now, or was merged into.
+
+        Raises InvalidFields for one that is another's, or not for this actor.
+        """
+        known = self._known_team(campaign, entry)
+        team = None if known is None else merged_team(self._session, known)
+        if team is not None and not may_bring_in(self._session, self._actor(self._session), team.id):
             words = (
                 f"the team {team.name} is here already, and is neither yours nor was ever part of a campaign that you "
                 "organise: ask an operator of this site to import the archive (leaderboard import-campaign), or give "
                 "the team another name in the manifest"
             )
             raise InvalidFields({"name": [words]})
+        if known is not None:
+            self._known[entry.name] = known
         return team
+
+    def _known_team(self, campaign: Campaign, entry: TeamEntry) -> Team | None:
+        """By its address, by its name, or by the address that this name made when it was called so."""
+        session, key, made = self._session, name_key(entry.name), slug_of(entry.name)
+        named = session.scalar(sa.select(Team).where(Team.name_key == key))
+        addressed = known_team(session, entry.slug or made)
+        if addressed is None or addressed is named:
+            return named
+        took_part = _took_part(session, merged_team(session, addressed), campaign)
+        if not entry.slug:
+            return named or (addressed if addressed.slug != made or _was_called(session, addressed, key) else None)
+        if took_part or (addressed.slug != entry.slug and entry.slug == made) or _was_called(session, addressed, key):
+            return addressed
+        if addressed.slug != entry.slug and named is not None:
+            return named
+        now = merged_team(session, addressed)
+        word = "is" if addressed.slug == entry.slug else "was the address of"
+        words = f"{entry.slug} {word} another team here, {now.name} ({now.slug}): give another slug, or that name"
+        raise InvalidFields({"slug": [words]})
 
     def _system(self, team: Team, entry: TeamEntry, spelled: str, kind: SystemKind | None) -> System:
         listed = _listed(entry, spelled)
         name, slug = (spelled, "") if listed is None else (listed.name, listed.slug)
-        key = team.id, name_key(name)
+        key = entry.name, name_key(name)
         if key in self._systems:
             return self._systems[key]
-        own = System.team_id == team.id
-        found = self._session.scalar(sa.select(System).where(own, System.slug == slug)) if slug else None
-        found = found or self._session.scalar(sa.select(System).where(own, System.name_key == key[1]))
+        found = self._known_system(team, entry, name, slug)
         if found is None:
             settings = ({} if kind is None else {"kind": kind}) | dict(listed.settings if listed else {})
             found = create_system(self._session, self._actor(self._session), team, NewSystem(name, **settings), slug)
             self.made.made.append(f"the system {found.name} of {team.name}")
         self._systems[key] = found
         return found
+
+    def _known_system(self, team: Team, entry: TeamEntry, name: str, slug: str) -> System | None:
+        """The team's system that is here already. One of a team that was merged is looked for where it was, first:
+        the team that has it now may have had another one of this name.
+        """
+        session, own, key = self._session, System.team_id == team.id, name_key(name)
+        before = self._known.get(entry.name, team)
+        if before is not team:
+            found = known_system(session, before.slug, slug or slug_of(name))
+            if found is not None and found.team_id == team.id:
+                return found
+        found = session.scalar(sa.select(System).where(own, System.slug == slug)) if slug else None
+        found = found or session.scalar(sa.select(System).where(own, System.name_key == key))
+        return None if found is None else merged_system(session, found)
 
     def _plan(self, run: PlannedRun) -> None:
         """Finds or makes the run's system, and asks whether it could be brought in."""
@@ -422,6 +453,12 @@ def _says_kind(listed: SystemEntry | None) -> bool:
 
 def _queries(session: Session, evaluation: Evaluation) -> list[Query]:
     return list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
+
+
+def _was_called(session: Session, team: Team, key: str) -> bool:
+    """Whether it had this name once, before it was renamed."""
+    own = Event.subject == "team", Event.subject_id == team.id, Event.action == "rename"
+    return any(name_key(facts["name"][0]) == key for facts in session.scalars(sa.select(Event.facts).where(*own)))
 
 
 def _took_part(session: Session, team: Team, campaign: Campaign) -> bool:

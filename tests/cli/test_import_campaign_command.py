@@ -165,6 +165,56 @@ def test_a_campaign_comes_in_with_its_own_dates(
     assert [rows(database_url, count) for count in counts] == [[(2,)], [(6,)], [(2,)], [(2,)]]
 
 
+def test_runs_of_teams_that_were_renamed_or_merged_are_there_already(
+    command: Command, ok: Says, archive: Path, manifest: Path, database_url: str, tmp_path: Path
+) -> None:
+    command("import-campaign", archive, "--manifest", manifest)
+    exported = tmp_path / "out.tar.gz"
+    ok("export", "archive", "--out", exported)
+
+    def again() -> None:
+        there = "0 runs brought in, 4 were there already"
+        for told in (("import-campaign", archive, "--manifest", manifest), ("import-campaign", exported)):
+            done = command(*told)
+            assert (done.status, done.out.splitlines()[-1]) == (0, there), done.err
+            assert "is there already as" not in done.err  # by their systems, not by their bytes alone
+        assert rows(database_url, sa.select(sa.func.count(Team.id))) == [(2,)]
+        assert rows(database_url, sa.select(sa.func.count(System.id))) == [(2,)]
+
+    ok("team", "rename", "alder", "Alder Waterloo")
+    again()
+    ok("team", "rename", "birch", "Birches", "--slug", "birch")
+    again()
+    ok("team", "merge", "birch", "alder-waterloo", "--yes")
+    ok("team", "rename", "alder-waterloo", "Trees")
+    again()
+
+
+@ONE_ENGINE
+def test_a_run_that_is_there_under_another_name_is_not_brought_in_twice(
+    command: Command, archive: Path, manifest: Path
+) -> None:
+    command("import-campaign", archive, "--manifest", manifest)
+    manifest.write_text(manifest.read_text().replace('system = "birchB"', 'system = "Birch, revised"'))
+    done = command("import-campaign", archive, "--manifest", manifest)
+    assert done.out.splitlines()[-1] == "0 runs brought in, 4 were there already"
+    assert "note: trec-2020/input.birchB.gz: is there already as a run by birchB of Birch" in done.err
+
+
+@ONE_ENGINE
+def test_an_address_that_was_another_teams_is_a_problem_that_names_it(
+    ok: Says, command: Command, archive: Path, manifest: Path
+) -> None:
+    ok("team", "add", "Elms")
+    ok("team", "rename", "elms", "Elm Group")
+    text = manifest.read_text()
+    manifest.write_text(text.replace('[[team]]\nname = "Alder"\n', '[[team]]\nname = "Alder"\nslug = "elms"\n'))
+    done = command("import-campaign", archive, "--manifest", manifest)
+    assert done.status == 2
+    said = "slug: elms was the address of another team here, Elm Group (elm-group): give another slug, or that name"
+    assert f"team 1 (Alder): {said}" in done.err
+
+
 @ONE_ENGINE
 def test_what_is_refused_is_said_with_its_lines_and_the_rest_comes_in(
     command: Command, archive: Path, manifest: Path, database_url: str, tmp_path: Path

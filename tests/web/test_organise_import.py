@@ -86,6 +86,9 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
         answer = organiser.post("/organise/harbour/import", kept=hidden(preview.text, "kept"))
         assert (answer.status_code, answer.location) == (302, "/organise/harbour")
         assert evaluations(world) == ["2025", "2019"]
+    room = organiser.get("/organise/harbour")
+    assert "Oldest waiting" in room
+    assert "years ago" not in room  # a run waits from when it was queued, whenever the campaign received it
     extensions = organiser.client.application.extensions
     drain(extensions["database"], extensions["store"], extensions["config"])
     with world.database.read() as session:

@@ -29,7 +29,7 @@ def test_all_submissions_are_listed_with_filters_states_and_the_oldest_wait(
 ) -> None:
     page = organiser.get(LIST)
     assert all(f'href="{run}"' in page for run in runs)
-    assert "The oldest one that waits came" in page
+    assert "The oldest one that waits was queued" in page
     assert "queued 2" in page
     for asked, found in (
         ("text=plain", [0]), ("text=2", [1]), ("state=scored", []), ("team=alpha", [0, 1]), ("team=beta", []),

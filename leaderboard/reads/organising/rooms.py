@@ -178,7 +178,7 @@ def _counts(session: Session, evaluation_ids: list[int]) -> dict[int, Counts]:
                 Submission.evaluation_id,
                 sa.func.count(),
                 sa.func.count(sa.case((waiting, 1))),
-                sa.func.min(sa.case((waiting, Submission.received_at))),
+                sa.func.min(sa.case((waiting, Scoring.queued_at))),
             )
         )
         .where(Submission.evaluation_id.in_(evaluation_ids))

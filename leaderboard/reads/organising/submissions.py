@@ -79,7 +79,7 @@ class SubmissionList:
     """rows: of one page, the newest first.
 
     counts           how many in each state, whatever state is asked for
-    waiting_since    when the oldest came that waits or is being scored
+    waiting_since    since when the oldest is queued that waits or is being scored
     seconds, longest  how long scoring one took, on average and at most; None before the first
     teams            those that submitted, as (slug, name)
     """
@@ -114,7 +114,7 @@ def submissions(
     if page is not None:
         statement = statement.limit(ROWS).offset(paging.before(ROWS))
     rows = tuple(_row(*row) for row in session.execute(statement))
-    waits = sa.case((sa.and_(Scoring.state.in_(UNFINISHED), *_state("")), Submission.received_at))
+    waits = sa.case((sa.and_(Scoring.state.in_(UNFINISHED), *_state("")), Scoring.queued_at))
     took = sa.case((Scoring.state == State.SCORED, Scoring.seconds))
     oldest, mean, longest = session.execute(
         _joined(sa.select(sa.func.min(waits), sa.func.avg(took), sa.func.max(took))).where(*asked)
