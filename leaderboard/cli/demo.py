@@ -4,6 +4,7 @@ import datetime as dt
 import fcntl
 import os
 import secrets
+import shlex
 import signal
 import socket
 import subprocess
@@ -166,6 +167,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
         database_url=f"sqlite:///{folder / 'leaderboard.sqlite'}",
         store_url=str(folder / "store"),
         secret_key=_secret_key(folder / "secret-key"),
+        public_url=address,
         secure_cookies=False,  # it is served without TLS, to this machine only
     )
     with closing(Database.connect(config.database_url)) as database:
@@ -179,7 +181,7 @@ def _run(folder: Path, listener: socket.socket) -> None:
             while _is_scoring(database):  # seconds, and the first page then shows finished boards
                 look_after()
                 time.sleep(LOOK_SECONDS / 5)
-            _announce(address, seeded, sample, folder)
+            _announce(config, seeded, sample, folder)
             while True:
                 look_after()
                 time.sleep(LOOK_SECONDS)
@@ -245,7 +247,11 @@ def _is_scoring(database: Database) -> bool:
         return unfinished(session) > 0
 
 
-def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:
+def _announce(config: Config, seeded: seeding.Seeded, sample: Path, folder: Path) -> None:
+    address = config.public_url
+    settings = config.as_environment()
+    named = (f"LEADERBOARD_{name}" for name in ("DATABASE_URL", "STORE_URL", "PUBLIC_URL"))
+    command = " ".join(f"{name}={shlex.quote(settings[name])}" for name in named)
     width = max(len(account.name) for account in seeded.accounts)
     long = max(len(account.password) for account in seeded.accounts)
     accounts = "\n".join(
@@ -256,6 +262,7 @@ def _announce(address: str, seeded: seeding.Seeded, sample: Path, folder: Path) 
         f"To see a run go in: sign in as {seeded.accounts[0].name}, open\n"
         f"    {address}/campaigns/{seeding.Harbour.SLUG}/{seeded.sample.evaluation}/submit\n"
         f"and submit {sample}\n\n"
+        f"Commands see it like this:\n    {command} leaderboard mail list\n\n"
         f"Everything is below {folder}; delete it to start afresh.\n"
         "Ctrl-C stops the site and the worker.\n"
     )

@@ -1,7 +1,7 @@
 """What an evaluation asks of a submission beside the run: fields, agreements, and rules for the file."""
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.formats import DocumentList, FileRules, Pattern
 from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.models import Acceptance, Agreement, CollectionList, Evaluation, Submission
+from leaderboard.numbers import counted
 from leaderboard.rules.form_fields import KEY, MOST_FIELDS, FormField, problems_of_field
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import insert_unless_there, locked
@@ -62,12 +63,14 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
                 wrong[part] = ["this field has been answered: retire it and ask under another key"]
     if wrong:
         raise InvalidFields(wrong)
+    before_it = None if place is None else fields[place].as_json()
     if place is None:
         fields.append(field)
     else:
         fields[place] = field
     evaluation.form_fields = [one.as_json() for one in fields]
-    record(session, actor, "set field", evaluation, key=field.key)
+    action = "add field" if place is None else "change field"
+    record(session, actor, action, evaluation, key=field.key, changes=_changes(before_it, field.as_json()))
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
@@ -85,7 +88,9 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
         dataclasses.replace(one, asked=False) if one.key == key else one for one in fields if answered or one.key != key
     ]
     evaluation.form_fields = [one.as_json() for one in kept]
-    record(session, actor, "retire field" if answered else "remove field", evaluation, key=key)
+    before, after = ({one.key: one.as_json() for one in some}.get(key) for some in (fields, kept))
+    action = "retire field" if answered else "remove field"
+    record(session, actor, action, evaluation, key=key, changes=_changes(before, after))
     return not answered
 
 
@@ -121,7 +126,8 @@ def state_agreement(
     )
     session.add(agreement)
     session.flush()
-    record(session, actor, "state agreement", evaluation, key=key, version=agreement.version)
+    changes = _changes(_told_agreement(last), _told_agreement(agreement))
+    record(session, actor, "state agreement", evaluation, key=key, version=agreement.version, changes=changes)
     return agreement
 
 
@@ -146,9 +152,8 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     evaluation = locked(session, Evaluation, evaluation.id)
     own = {"most_documents", "least_documents", "every_query", "document_pattern", "tag_pattern"}
     wrong = {name: ["there is no such rule"] for name in changes.keys() - own}
-    rules = dataclasses.replace(
-        file_rules(evaluation), **{name: value for name, value in changes.items() if name in own}
-    )
+    before = file_rules(evaluation)
+    rules = dataclasses.replace(before, **{name: value for name, value in changes.items() if name in own})
     for name in ("most_documents", "least_documents"):
         count = getattr(rules, name)
         if count is not None and not 1 <= count <= MOST_DOCUMENTS:
@@ -163,7 +168,7 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     if wrong:
         raise InvalidFields(wrong)
     evaluation.file_rules = rules.as_json()
-    record(session, actor, "set file rules", evaluation)
+    record(session, actor, "set file rules", evaluation, changes=_changes(before.as_json(), rules.as_json()))
     return rules
 
 
@@ -175,9 +180,11 @@ def set_documents(session: Session, actor: Actor, evaluation: Evaluation, docume
     count, sha256 = (documents.count, documents.sha256) if documents else (0, "")
     if documents is not None:
         session.add(CollectionList(evaluation_id=evaluation.id, packed=documents.packed))
-    rules = dataclasses.replace(file_rules(evaluation), documents=count, documents_sha256=sha256)
+    before = file_rules(evaluation)
+    rules = dataclasses.replace(before, documents=count, documents_sha256=sha256)
     evaluation.file_rules = rules.as_json()
-    record(session, actor, "set documents", evaluation, documents=count)
+    changes = _changes(before.as_json(), rules.as_json())
+    record(session, actor, "set documents", evaluation, changes=changes)
 
 
 def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
@@ -205,8 +212,9 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     packed = collection_list(session, source.id)
     documents = None if packed is None else DocumentList(packed, rules.documents_sha256, rules.documents)
     set_documents(session, actor, target, documents)
+    changes = _changes(target.file_rules, rules.as_json())
     target.file_rules = rules.as_json()
-    record(session, actor, "copy form", target, source=source.id)
+    record(session, actor, "copy form", target, source=source.id, changes=changes)
 
 
 def agreements_of(session: Session, evaluation: Evaluation, keys: Collection[str]) -> list[int]:
@@ -249,6 +257,23 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     for one in lacking:
         insert_unless_there(session, Acceptance, agreement_id=one.id, user_id=actor.user_id, accepted_at=present())
         record(session, actor, "accept", one, key=one.key, version=one.version, evaluation=evaluation.id)
+
+
+def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> dict[str, list[Any]]:
+    """What the trail tells: part -> what it was and what it is, of those that changed; None where there was none."""
+    before, after = before or {}, after or {}
+    parts = ((part, before.get(part), after.get(part)) for part in dict.fromkeys([*before, *after]))
+    return {part: [was, now] for part, was, now in parts if was != now and (was or now)}
+
+
+def _told_agreement(agreement: Agreement | None) -> dict[str, str]:
+    """An agreement as the trail tells of it: its row keeps the text of every version."""
+    if agreement is None:
+        return {}
+    return {
+        "title": agreement.title,
+        "text": f"that of version {agreement.version}, {counted(len(agreement.text), 'character')}",
+    }
 
 
 def _versions(session: Session, evaluation: Evaluation, key: str) -> list[Agreement]:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -167,6 +168,12 @@ def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(s
         sample = elsewhere / "demo" / "sample-run.tsv"
         assert f"and submit {sample}\n" in said
         assert sample.read_text().count("\t") > 3
+        [command] = re.findall(r"^    (LEADERBOARD_.*) leaderboard mail list$", said, re.MULTILINE)
+        assert dict(part.split("=", 1) for part in shlex.split(command)) == {
+            "LEADERBOARD_DATABASE_URL": f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}",
+            "LEADERBOARD_STORE_URL": str(elsewhere / "demo" / "store"),
+            "LEADERBOARD_PUBLIC_URL": demonstration.address,
+        }
         with urllib.request.urlopen(demonstration.address, timeout=10) as response:
             front = response.read().decode()
         assert "Harbour cross-language track" in front

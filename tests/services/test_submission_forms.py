@@ -10,8 +10,10 @@ from leaderboard.errors import InvalidFields, NotAllowed, NotFound
 from leaderboard.formats import FileRules, document_list
 from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.models import Acceptance, Agreement, Evaluation, Event, Submission
+from leaderboard.reads.organising.trail import TrailFilters, trail
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.services import evaluations, submission_forms
+from leaderboard.services.events import present
 from tests.support.refused import refused
 from tests.support.world import RUN, World
 
@@ -174,3 +176,45 @@ def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) 
         assert file_rules(target) == FileRules(7, None, False, "d[0-9]+", "", 2, listed.sha256)
         assert collection_list(session, target.id) == listed.packed
     assert len(world.all(sa.select(Agreement))) == 3
+
+
+def test_the_trail_tells_which_part_of_a_field_an_agreement_or_a_rule_changed(world: World) -> None:
+    ask(world, MODEL)
+    ask(world, dataclasses.replace(MODEL, label="Kind", required=True))
+    with world.organising() as (session, _, evaluation):
+        submission_forms.remove_field(session, CONSOLE, evaluation, "model")
+        for text in ("Be fair.", "Be kind."):
+            submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", text)
+        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, tag_pattern="[a-z]+")
+        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=9)
+    with world.database.read() as session:
+        page = trail(session, CONSOLE, "small", present(), filters=TrailFilters(), page=None)
+    told = [
+        [f"{one.what}: {one.before or '-'} > {one.after or '-'}" for one in row.changes]
+        for row in reversed(page.rows)
+        if any(word in row.did for word in ("field", "agreement", "file rules"))
+    ]
+    assert told == [
+        [
+            "field model: key: - > model",
+            "field model: label: - > Model",
+            "field model: kind: - > choice",
+            "field model: shown to: - > organisers",
+            "field model: choices: - > sparse, dense",
+            "field model: asked: - > yes",
+        ],
+        ["field model: label: Model > Kind", "field model: required: no > yes"],
+        [
+            "field model: key: model > -",
+            "field model: label: Kind > -",
+            "field model: kind: choice > -",
+            "field model: required: yes > -",
+            "field model: shown to: organisers > -",
+            "field model: choices: sparse, dense > -",
+            "field model: asked: yes > -",
+        ],
+        ["agreement terms: title: - > Terms", "agreement terms: text: - > that of version 1, 8 characters"],
+        ["agreement terms: text: that of version 1, 8 characters > that of version 2, 8 characters"],
+        ["rule: most documents: - > 5", "rule: tag pattern: - > [a-z]+"],
+        ["rule: most documents: 5 > 9"],
+    ]

@@ -62,7 +62,8 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "archive": "archived",
     "take out of the archive": "took out of the archive",
     "make official": "changed whose judgments are the official ones of",
-    "set field": "made or changed a field of the form of",
+    "add field": "added a field to the form of",
+    "change field": "changed a field of the form of",
     "remove field": "removed a field of the form of",
     "retire field": "asks a field no more in the form of",
     "state agreement": "asks an agreement in the form of",
@@ -78,7 +79,7 @@ UNTOLD_COLUMNS = {  # what the rest of an event says already, or nobody reads
 }  # fmt: skip
 UNTOLD_FACTS = {
     "figures", "digest", "scorings", "scoring", "fields", "sha256", "settings", "attempt", "worker", "damaged",
-    "campaign", "evaluation", "holds_place",
+    "campaign", "evaluation", "holds_place", "changes",
 }  # fmt: skip
 FACTS = {"of": "from", "to": "its place goes to", "instead": "the primary run is", "primary": "the primary run is"}
 COLUMNS = {
@@ -90,6 +91,18 @@ COLUMNS = {
     "opens_at": "opens",
     "closes_at": "closes",
 }
+# What events of a form tell part by part, in their fact `changes`, and not as a whole.
+OF_FORMS = {
+    "add field": "field",
+    "change field": "field",
+    "remove field": "field",
+    "retire field": "field",
+    "state agreement": "agreement",
+    "set file rules": "rule",
+    "set documents": "rule",
+    "copy form": "rule",
+}
+TOLD_BY_PART = {"form fields", "file rules", "agreements"}
 LONGEST_FACT = 300  # characters that a page shows of one
 
 
@@ -126,6 +139,8 @@ def told(event: Event, people: Mapping[int, str], names: Names) -> TrailRow:
     named = names.get((event.subject, event.subject_id), Named(""))
     thing = named.name if event.subject == "submission" and named.name else f"{called} {named.name or event.subject_id}"
     changes = [change for name in event.state for change in _changes(event, name, names)]
+    if event.action in OF_FORMS:
+        changes = [change for change in changes if change.what not in TOLD_BY_PART] + _changes_of_form(event)
     facts = []
     for name, value in event.facts.items():
         if name in UNTOLD_FACTS or value in ("", None):
@@ -189,6 +204,23 @@ def _changes(event: Event, thing: str, names: Names) -> list[Change]:
         for column, value in before.items()
         if column not in UNTOLD_COLUMNS
     ]
+
+
+def _changes_of_form(event: Event) -> list[Change]:
+    """Which part of a field, an agreement or the rules was otherwise before."""
+    thing = " ".join(str(part) for part in (OF_FORMS[event.action], event.facts.get("key", "")) if part)
+    return [
+        Change(f"{thing}: {part.replace('_', ' ')}", *(_part(value)[:LONGEST_FACT] for value in values))
+        for part, values in event.facts.get("changes", {}).items()
+    ]
+
+
+def _part(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def _cell(column: str, value: Any, names: Names) -> str:
