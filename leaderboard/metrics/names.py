@@ -34,6 +34,9 @@ ALIASES = {
     "α_nDCG": "alpha_nDCG",
 }
 
+# Names that several measures bear, so that none is taken for them: what is most likely meant is told.
+MEANT = {"F": "SetF", "F1": "SetF", "F-measure": "SetF", "F-score": "SetF", "FScore": "SetF", "FMeasure": "SetF"}
+
 # ir_measures' way to say the same: its name and value of a parameter -> ours.
 PARAMETER_ALIASES: dict[tuple[str, Value], tuple[str, Value]] = {
     ("dcg", "exp-log2"): ("gain", "exp"),
@@ -228,7 +231,7 @@ def _nearest(text: str) -> str:
     cutoff = text.partition("@")[2]
     word = re.split(r"[(@.]", text, maxsplit=1)[0]
     names = {family.name.casefold(): _example(family.name, cutoff) for family in families()}
-    names |= {alias.casefold(): _example(ours, cutoff) for alias, ours in ALIASES.items()}
+    names |= {alias.casefold(): _example(ours, cutoff) for alias, ours in (ALIASES | MEANT).items()}
     for name in FORMS:
         names.setdefault(name.casefold(), name)
     close = nearest(word, names)

@@ -60,7 +60,7 @@ class ShownTo(StrEnum):
 
 TOLD_READERS = {
     ShownTo.ORGANISERS: "shown to your team and the organisers only",
-    ShownTo.EVERYONE: "shown to everyone who may see the run and whose it is",
+    ShownTo.EVERYONE: "shown to everyone who sees whose run it is",
 }
 
 

@@ -172,6 +172,12 @@ def test_the_relevance_level_is_written_in_where_there_is_one():
     assert str(parse("nDCG@5").at_relevance(2)) == "nDCG@5"
 
 
+@pytest.mark.parametrize("name", ["F1", "f-measure"])
+def test_the_name_that_several_measures_bear_leads_to_the_one_that_is_most_likely_meant(name):
+    with pytest.raises(UnknownMeasure, match=f"no measure is called '{name}'; nearest: SetF"):
+        parse(name)
+
+
 def test_every_wrong_name_of_a_list_is_said():
     with pytest.raises(UnknownMeasure) as refused:
         parse_all("AP nDGC@10 P@0 xyzzy")

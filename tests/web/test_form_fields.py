@@ -74,7 +74,7 @@ def test_the_form_asks_what_the_organisers_ask_and_stores_it_with_the_run(asking
     for text in ("Trained here", "Model (optional)", "In euros.", "Terms of use", "Do &lt;no&gt; <em>harm</em>."):
         assert text in page
     assert "In euros. Shown to your team and the organisers only." in page
-    assert "Shown to everyone who may see the run and whose it is." in page
+    assert "Shown to everyone who sees whose run it is." in page
     assert "Processor" not in page
     answer = participant.send(FORM, RUN, **fields(asking))
     assert answer.status_code == 302
