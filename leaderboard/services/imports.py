@@ -12,6 +12,7 @@ from leaderboard.errors import InvalidFields
 from leaderboard.lookup import merged_system
 from leaderboard.models import Evaluation, Membership, Submission, System, Team
 from leaderboard.rules.mail import MailKind
+from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.standings import Designation
 from leaderboard.services import quotas
 from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
@@ -111,7 +112,7 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored, those that are not given too. Raises InvalidFields with all that is wrong."""
     given = RUN_SETTINGS | dict(given)
     fields: dict[str, list[str]] = {name: ["there is no such setting"] for name in given.keys() - RUN_SETTINGS.keys()}
-    values = dict(given)
+    values, now = dict(given), present()
     try:
         values |= checked_words(given["threshold"], given["label"], given["notes"], given["version"])
     except InvalidFields as error:
@@ -124,6 +125,8 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if isinstance(value, dt.datetime) and not FIRST_DAY <= value < LAST_DAY:
             fields[name] = [f"give a date from {FIRST_DAY.year} to {LAST_DAY.year - 1}"]
+        elif isinstance(value, dt.datetime) and value > now:
+            fields[name] = [f"{moment_in_words(value)} is in the future"]
     if fields:
         raise InvalidFields(fields)
     return values

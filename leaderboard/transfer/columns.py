@@ -44,7 +44,11 @@ SETTINGS: Mapping[type[Base], Mapping[str, Any]] = {
 }
 
 # Which of them are written whatever they are, since an import that is not told takes care (docs/import.md).
-ALWAYS: Mapping[type[Base], frozenset[str]] = {Evaluation: frozenset({"closes_at"}), System: frozenset({"kind"})}
+ALWAYS: Mapping[type[Base], frozenset[str]] = {
+    Campaign: frozenset({"visibility"}),
+    Evaluation: frozenset({"closes_at"}),
+    System: frozenset({"kind"}),
+}
 
 # Columns that stand in a manifest in a form of their own, or in the files beside it.
 WRITTEN: Mapping[type[Base], frozenset[str]] = {

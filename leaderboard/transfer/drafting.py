@@ -20,6 +20,7 @@ from leaderboard.formats.guessing import HEAD_BYTES
 from leaderboard.formats.harmless import shown
 from leaderboard.numbers import counted, is_number
 from leaderboard.rules.standings import SystemKind
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.names import name_key, slug_of
 from leaderboard.transfer.planning import label_of_file
@@ -123,7 +124,8 @@ def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None) -> Draft:
     title = _title(tree.name)
     measures = GRADED if graded else MEASURES
     campaign = {
-        "slug": slug_of(title) or "campaign", "title": title, "description": "", "measures": measures,
+        "slug": slug_of(title) or "campaign", "title": title, "description": "", "visibility": Visibility.DRAFT,
+        "measures": measures,
         "primary_measure": measures[0], "compat": DEFAULTS["compat"],
     }  # fmt: skip
     teams = _teams(evaluations)
@@ -148,7 +150,8 @@ HEAD = """\
 # A draft: read it, correct it, then import it with `leaderboard import-campaign FOLDER --manifest THIS_FILE`.
 # docs/import.md says what may stand here.
 #
-# - campaign: title, measures; compat = 9 where the published figures come from trec_eval 9 (or 8).
+# - campaign: title, measures; visibility: "public", "private", or a "draft" for its organisers only;
+#   compat = 9 where the published figures come from trec_eval 9 (or 8).
 # - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
 # - evaluation: its period, and when it opened and closed (opens_at, closes_at). Without closes_at it stays a draft.
 # - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic; md5 as its

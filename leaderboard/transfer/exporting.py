@@ -32,13 +32,12 @@ from leaderboard.rules.settings import Split
 from leaderboard.store import RunStore
 from leaderboard.transfer.columns import settings_of
 from leaderboard.transfer.forms import form_of
-from leaderboard.transfer.manifest import NAME, OF_RUN
+from leaderboard.transfer.manifest import NAME, WORDS
 from leaderboard.transfer.toml import written
 
 __all__ = ["Export", "ExportedFile", "begin_export"]
 
 PIECE = 1 << 20
-WORDS = {column: word for word, column in OF_RUN.items()}
 
 
 @dataclass(frozen=True, slots=True)

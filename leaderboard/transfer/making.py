@@ -33,8 +33,10 @@ from leaderboard.formats.harmless import shown
 from leaderboard.lookup import known_system, known_team, merged_system, merged_team
 from leaderboard.models import Campaign, Evaluation, Event, JudgmentRevision, Query, Submission, System, Team
 from leaderboard.numbers import counted
+from leaderboard.rules.phases import is_closed
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import SystemKind
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.imports import checked_settings
@@ -45,13 +47,18 @@ from leaderboard.services.scoring_sets import make_official
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
 from leaderboard.transfer.forms import bring_form_in
-from leaderboard.transfer.manifest import EvaluationEntry, JudgmentsEntry, Manifest, SystemEntry, TeamEntry
+from leaderboard.transfer.manifest import WORDS, EvaluationEntry, JudgmentsEntry, Manifest, SystemEntry, TeamEntry
 from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.tree import Tree
 
 __all__ = ["Made", "Making"]
 
 MOST_PROBLEMS = 100
+SEEN_BY = {
+    Visibility.PUBLIC: "public: everybody sees it at once",
+    Visibility.PRIVATE: "private: its organisers and the teams that they let in see it",
+    Visibility.DRAFT: "a draft: only its organisers see it until they publish it",
+}
 TELLABLE = (BadInput, Conflict, NotFound)  # what is wrong with a manifest; anything else is not its fault
 
 Row = TypeVar("Row", bound=Base)
@@ -175,6 +182,7 @@ class Making:
             return found
         given = {"slug": manifest.slug, "measures": [], "primary_measure": "", **manifest.settings}
         given["primary_measure"] = given["primary_measure"] or next(iter(given["measures"]), "")
+        given.setdefault("visibility", Visibility.DRAFT)
 
         def make(**settings: Any) -> Campaign:
             return create_campaign(self._session, actor, settings.pop("slug"), settings.pop("title"), **settings)
@@ -185,6 +193,8 @@ class Making:
         }  # fmt: skip
         made = self._row("campaign", make, given, instead)
         self.made.made.append(f"the campaign {made.title}")
+        why = "" if "visibility" in manifest.settings else "nothing says who sees it (visibility), so it is "
+        self.made.notes.append(f"{made.title}: {why}{SEEN_BY[made.visibility]}")
         return made
 
     def _make_teams(self, campaign: Campaign, runs: list[PlannedRun]) -> None:
@@ -280,7 +290,10 @@ class Making:
         self._tree.file(run.entry.file)
         if not run.entry.team:
             raise BadInput("no team is named: add team = …")
-        checked_settings({**run.entry.settings, "label": run.label})
+        try:
+            checked_settings({**run.entry.settings, "label": run.label})
+        except InvalidFields as error:
+            raise InvalidFields({WORDS.get(name, name): told for name, told in error.fields.items()}) from None
         entry = self._manifest.team(run.entry.team)
         team = self._teams[entry.name]
         if team is not None:
@@ -430,13 +443,28 @@ class Making:
                 '(kind = "manual")'
             )
         for entry in self._manifest.evaluations:
-            if entry.settings.get("closes_at") is None:
-                own = [run.entry.settings for run in runs if run.evaluation == entry.slug]
-                if undated := sum(not {"run_at", "received_at"} & one.keys() for one in own):
-                    self.made.notes.append(
-                        f"{entry.title}: {counted(undated, 'run')} without a date count as received on the day on "
-                        "which they are brought in"
-                    )
+            own = [run.entry.settings for run in runs if run.evaluation == entry.slug]
+            self._note_dates(self._session.get_one(Evaluation, self.made.evaluations[entry.slug]), own)
+
+    def _note_dates(self, evaluation: Evaluation, runs: list[Mapping[str, Any]]) -> None:
+        """When runs count as received of which nothing says it, and which came after closing without being late."""
+        undated = sum(not {"run_at", "received_at"} & one.keys() for one in runs)
+        if evaluation.closes_at is None and undated:
+            self.made.notes.append(
+                f"{evaluation.title}: {counted(undated, 'run')} without a date count as received on the day on "
+                "which they are brought in"
+            )
+        elif unsaid := sum("received_at" not in one for one in runs):
+            self.made.notes.append(
+                f"{evaluation.title}: of {counted(unsaid, 'run')} nothing says when they were received (received): it "
+                "is assumed that they were on their own date, or when the evaluation closed"
+            )
+        came = [one.get("received_at") or one.get("run_at") for one in runs if not one.get("late")]
+        if after := sum(one is not None and is_closed(evaluation, one) for one in came):
+            self.made.notes.append(
+                f"{evaluation.title}: {counted(after, 'run')} received after it closed and not marked late (late = "
+                "true), so they count as in time"
+            )
 
 
 def _listed(entry: TeamEntry, spelled: str) -> SystemEntry | None:

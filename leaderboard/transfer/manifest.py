@@ -21,6 +21,7 @@ from leaderboard.transfer.columns import SETTINGS, as_stored
 
 __all__ = [
     "NAME",
+    "WORDS",
     "EvaluationEntry",
     "JudgmentsEntry",
     "Manifest",
@@ -39,6 +40,7 @@ MOST_BYTES = 32 * 2**20
 MOST_PROBLEMS = 50
 LONGEST_MESSAGE = 300
 OF_RUN = {"date": "run_at", "received": "received_at", "scored": "scored_at"}  # a manifest's word: the column
+WORDS = {column: word for word, column in OF_RUN.items()}
 MD5, SHA256 = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
 PLACEHOLDER = re.compile(r"\{([a-z]+)\}")
 CAPTURED = ("team", "system", "tag", "label", "version")  # what a pattern may take from a path

@@ -23,6 +23,7 @@ MANIFEST = """
 [campaign]
 slug = "news"
 title = "News search"
+visibility = "public"
 measures = ["AP"]
 
 [[team]]

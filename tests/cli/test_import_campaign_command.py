@@ -20,6 +20,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Score, Scoring, Submission, System, Team
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.people import create_user
 from leaderboard.transfer.columns import as_moment
@@ -117,10 +118,17 @@ def test_a_draft_asks_for_dates_and_kinds_and_an_import_without_them_says_what_h
     text = (tmp_path / "m.toml").read_text()
     assert (text.count("\n# closes_at = "), text.count("\n# kind = ")) == (2, 4)
     assert f"compat = {DEFAULTS['compat']}\n" in text
+    assert text.count('\nvisibility = "draft"\n') == 1
+    (tmp_path / "m.toml").write_text(text.replace('visibility = "draft"\n', ""))
     done = command("import-campaign", archive, "--manifest", tmp_path / "m.toml", "--report", tmp_path / "r.json")
     assert done.status == 0
     notes = json.loads((tmp_path / "r.json").read_text())["notes"]
-    assert [note.partition(": ")[0] for note in notes if "so it is a draft" in note] == ["Trec-2019", "Trec-2020"]
+    assert [note.partition(": ")[0] for note in notes if "so it is a draft, which" in note] == [
+        "Trec-2019",
+        "Trec-2020",
+    ]
+    assert any("nothing says who sees it (visibility), so it is a draft" in note for note in notes)
+    assert rows(database_url, sa.select(Campaign.visibility)) == [(Visibility.DRAFT,)]
     assert any(note.startswith("Kinds: of 2 systems nothing says whether they are manual") for note in notes)
     assert sum("2 runs without a date" in note for note in notes) == 2
     assert all(f"note: {note}" in done.err for note in notes)
@@ -134,8 +142,11 @@ def test_a_campaign_comes_in_with_its_own_dates(
     done = command("import-campaign", archive, "--manifest", manifest, "--report", tmp_path / "report.json")
     assert (done.status, done.out.splitlines()[-1]) == (0, "4 runs brought in")
     said = "so it is a draft, which only organisers see and which takes no runs"
+    assumed = "it is assumed that they were on their own date, or when the evaluation closed"
     assert done.err.splitlines() == [
+        "note: Archive: a draft: only its organisers see it until they publish it",
         f"note: Trec-2020: nothing says when it closed (closes_at), {said}",
+        f"note: Trec-2019: of 2 runs nothing says when they were received (received): {assumed}",
         "note: Trec-2020: 2 runs without a date count as received on the day on which they are brought in",
         "nothing in the manifest names 3 files: MD5SUMS, notes.pdf, participants.csv",
     ]
@@ -195,10 +206,12 @@ def test_a_run_that_is_there_under_another_name_is_not_brought_in_twice(
     command: Command, archive: Path, manifest: Path
 ) -> None:
     command("import-campaign", archive, "--manifest", manifest)
-    manifest.write_text(manifest.read_text().replace('system = "birchB"', 'system = "Birch, revised"'))
+    text = manifest.read_text().replace('system = "birchB"', 'system = "Birch, revised"')
+    manifest.write_text(text.replace("date = 2019-08-20", "date = 2019-09-20"))
     done = command("import-campaign", archive, "--manifest", manifest)
     assert done.out.splitlines()[-1] == "0 runs brought in, 4 were there already"
     assert "note: trec-2020/input.birchB.gz: is there already as a run by birchB of Birch" in done.err
+    assert "note: Trec-2019: 1 run received after it closed and not marked late" in done.err
 
 
 @ONE_ENGINE
@@ -297,6 +310,7 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
 ) -> None:
     text = manifest.read_text().replace('slug = "archive"', 'slug = "import"').replace('"nDCG@10", "AP"', '"nDGC@10"')
     text = text.replace('slug = "trec-2020"', 'slug = "settings"').replace("2020/qrels.txt", "2020/none.txt")
+    text = text.replace("date = 2019-08-20\n", "date = 2099-01-01\nreceived = 2098-01-01\n")
     text = text.replace("2019/topics.tsv", "2019/../../secret").replace("closes_at = 2019-08-31", 'closes_at = "May"')
     manifest.write_text(text)
     refused = command("import-campaign", archive, "--manifest", manifest)
@@ -309,6 +323,8 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
         "evaluation 1 (trec-2019): queries: trec-2019/../../secret leads out of archive",
         "evaluation 2 (settings): slug: settings is the address of a page of the campaign",
         "evaluation 2 (settings): judgments: archive has no file trec-2020/none.txt",
+        "trec-2019/input.alderA.gz: date: 1 Jan 2099, 00:00 UTC is in the future",
+        "trec-2019/input.alderA.gz: received: 1 Jan 2098, 00:00 UTC is in the future",
     ]
     assert [line[: len(start)] for line, start in zip(said, expected, strict=True)] == expected
     assert rows(database_url, sa.select(Evaluation.id)) == []

@@ -180,7 +180,7 @@ def test_a_preview_shows_every_problem_at_once_and_no_yes(organiser: Reader, wor
         "evaluation 1 (settings): judgments: /etc/passwd leads out of years.zip",
         "evaluation 1 (settings): queries: ../topics leads out of years.zip",
         "2019/gone: years.zip has no file 2019/gone",
-        "2019/input.one: run_at: give a date from 1901",
+        "2019/input.one: date: give a date from 1901",
     ]
     for start in expected:
         assert any(one.startswith(start) for one in problems), (start, problems)
