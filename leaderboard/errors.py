@@ -86,6 +86,28 @@ class InvalidFields(BadInput):
         return type(self), (self.fields,)
 
 
+class Gathered:
+    """What several checks refuse, so that all of it is said at once: each check stands in a `with` of the same one."""
+
+    def __init__(self) -> None:
+        self.fields: dict[str, list[str]] = {}
+
+    def __enter__(self) -> None:
+        """Before a check."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        if not isinstance(error, InvalidFields):
+            return False
+        for name, messages in error.fields.items():
+            self.fields.setdefault(name, []).extend(messages)
+        return True
+
+    def raise_any(self) -> None:
+        """Raises InvalidFields with all that was refused, where something was."""
+        if self.fields:
+            raise InvalidFields(self.fields)
+
+
 class Doubtful(InvalidFields):
     """Something about this run is most likely a slip. The field `yes` holds the warnings, and is what is lacking."""
 

@@ -127,7 +127,7 @@ def agreement(evaluation: Place, key: str, title: str | None, text: Path | None,
 @click.option("--least", "least_documents", type=COUNT, help="Documents that a query must have at least.")
 @click.option("--every-query/--any-query", default=False, help="Whether every query must have a list.")
 @click.option("--document-pattern", help="What document ids look like, such as 'doc-[0-9]{1,6}'; '' for any.")
-@click.option("--tag-pattern", help="What run tags look like; '' for any.")
+@click.option("--tag-pattern", help="What run tags look like; '' for any. Formats without tags pass.")
 @click.option("--documents", type=FILE, help="The collection's document ids, one a line, plain or gzipped.")
 @click.option("--no-documents", is_flag=True, help="Drop the list of document ids.")
 @click.pass_context

@@ -42,7 +42,7 @@ class FileRules:
     most_documents, least_documents  that a list of one query may have
     every_query       every query that everybody may see has a list
     document_pattern  what every document id looks like (`patterns`)
-    tag_pattern       what the run tag looks like
+    tag_pattern       what the run tag looks like; a run of a format without tags passes
     documents, documents_sha256  how many ids the collection's list has, and the hash of its text; 0 and "": no list
     """
 

@@ -1,9 +1,9 @@
 """What a run says of itself: the comment lines before its first row, and a YAML file beside it.
 
-Read are ir_metadata's block, YAML in comment lines between `# ir_metadata.start` and `# ir_metadata.end`, and without
-one every line `# key: value`. What comes out is flat: `platform.hardware.cpu` and its text. YAML is only ever walked
-through, event by event: no value is made of it, an alias is refused (a few lines of them can stand for gigabytes), and
-depth, number and length are bounded.
+Read are ir_metadata's block, YAML in comment lines between `# ir_metadata.start` and `# ir_metadata.end`, and every
+line `# key: value` outside it; where both name a key, the block's text is taken. What comes out is flat:
+`platform.hardware.cpu` and its text. YAML is only ever walked through, event by event: no value is made of it, an alias
+is refused (a few lines of them can stand for gigabytes), and depth, number and length are bounded.
 
 M. Breuer, J. Keller, P. Schaer: ir_metadata: An Extensible Metadata Schema for IR Experiments, SIGIR 2022.
 """
@@ -11,6 +11,7 @@ M. Breuer, J. Keller, P. Schaer: ir_metadata: An Extensible Metadata Schema for 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 import yaml
 
@@ -33,7 +34,7 @@ LISTED = ", "
 class Metadata:
     """What a run says of itself.
 
-    entries  key -> text, in the order of the file
+    entries  key -> text, in the order of the file, a block's first
     problem  why it, or the rest of it, could not be read; "": nothing is wrong
     """
 
@@ -55,17 +56,26 @@ def header_metadata(head: bytes) -> Metadata:
             break
         lines.append(line[1:])
     names = [line.strip() for line in lines]
-    if START in names:
-        after = lines[names.index(START) + 1 :]
-        inside = names[names.index(START) + 1 :]
-        if END not in inside:
-            return Metadata(problem=f"# {END} is missing")
-        return _of_yaml("\n".join(_outdented(after[: inside.index(END)])))
+    if START not in names:
+        return Metadata(_of_lines(names))
+    start = names.index(START)
+    if END not in names[start:]:
+        return Metadata(_of_lines(names[:start]), f"# {END} is missing")
+    end = names.index(END, start)
+    block = _of_yaml("\n".join(_outdented(lines[start + 1 : end])))
+    entries = block.entries | {
+        key: text for key, text in _of_lines([*names[:start], *names[end + 1 :]]).items() if key not in block.entries
+    }
+    return Metadata(dict(islice(entries.items(), MOST_ENTRIES)), block.problem)
+
+
+def _of_lines(lines: Iterable[str]) -> dict[str, str]:
+    """What lines of a key and a value say."""
     entries: dict[str, str] = {}
-    for line in names:
+    for line in lines:
         if pair := PAIR.fullmatch(line):
             _add(entries, pair[1].lower(), pair[2])
-    return Metadata(entries)
+    return entries
 
 
 def side_metadata(content: bytes) -> Metadata:

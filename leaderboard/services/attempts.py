@@ -15,7 +15,8 @@ Registering has to say when a name is taken. Names that turned out to be taken a
 of names; whoever tries one that is free has made an account, and accounts of one address are bounded too.
 
 Mails are counted by whom they would go to, which may be nobody here, and by whom they were asked for, so that this site
-floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password.
+floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password. So are files
+that come by the form of a run, since it keeps them while it has mistakes.
 
 A network address is a whole /64 where it is an IPv6 one, since that is what one customer is given.
 """
@@ -38,6 +39,7 @@ from leaderboard.services.names import email_key
 
 __all__ = [
     "KnownBrowser",
+    "count_form_file",
     "count_link",
     "count_log_in",
     "count_mail",
@@ -61,6 +63,7 @@ TAKEN_NAMES = 10  # asked for by one address in that time; then it registers non
 MAILS = dt.timedelta(hours=1)
 MAILS_TO = 4  # to one mail address in that time, whoever asks for them
 MAILS_OF = 20  # asked for from one network address in that time
+FORM_FILES = 60  # that one person sends by the site's forms in an hour, whatever becomes of them
 LINKS = 30  # of mails, followed from one network address in that time, good ones or not
 
 
@@ -159,6 +162,15 @@ def count_link(database: Database, address: str, now: dt.datetime) -> None:
     """Counts a link of a mail that is used. Raises TooManyAttempts, with when to try again."""
     bounds = {f"links from {_place(address)}": (LINKS, MAILS)}
     _count_all(database, bounds, now, "There were too many tries from your network", "the link stays good meanwhile")
+
+
+def count_form_file(database: Database, user_id: int, now: dt.datetime) -> None:
+    """Counts a file that a person sends by the form of a run, which keeps it while the form has mistakes.
+
+    Raises TooManyAttempts, with when to try again: else such forms would fill the store for nothing.
+    """
+    bounds = {f"form files of user {user_id}": (FORM_FILES, MAILS)}
+    _count_all(database, bounds, now, "You have sent very many files", "or send them through the API")
 
 
 def _count_all(

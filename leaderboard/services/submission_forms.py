@@ -230,6 +230,11 @@ def agreements_of(session: Session, evaluation: Evaluation, keys: Collection[str
     return [standing[key] for key in keys]
 
 
+def lacking_agreement(title: str, version: int) -> str:
+    """What is said where an agreement is not accepted."""
+    return f"accept this to submit a run: {title} (version {version})"
+
+
 def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, accepted: Collection[int]) -> None:
     """Notes that the actor accepts these agreements, by their ids, together with a run.
 
@@ -248,7 +253,7 @@ def accept_agreements(session: Session, actor: Actor, evaluation: Evaluation, ac
     )
     lacking = [one for one in standing if one.id not in before]
     wrong = {
-        agreement_name(one.key): [f"accept this to submit a run: {one.title} (version {one.version})"]
+        agreement_name(one.key): [lacking_agreement(one.title, one.version)]
         for one in lacking
         if one.id not in accepted
     }

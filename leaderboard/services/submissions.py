@@ -21,7 +21,7 @@ from leaderboard.access import (
     require_organiser,
     submission_refusal,
 )
-from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
 from leaderboard.lookup import form_fields, merged_system, merged_team, on_boards
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.form_fields import checked_answers
@@ -120,6 +120,7 @@ def submit(
     decided_at: dt.datetime | None = None,
     place: int | None = None,
     key: str | None = None,
+    only_try: bool = False,
 ) -> Submission:
     """Takes a run whose file is in the store already, and queues it.
 
@@ -134,6 +135,7 @@ def submit(
     decided_at   when the sender said yes, where the run waited for that: dates count from it in place of `received_at`
     place        what `hold_place` gave, which ends here
     key          what the sender calls this sending: no second run of theirs is taken under it
+    only_try     raise what would be raised, and add no run; the caller rolls back what was written on the way
 
     Raises Conflict outside the dates and for a key that was taken, QuotaSpent, and InvalidFields (system_name, stand,
     threshold, label, version, the names of `form_name` and `agreement_name` …).
@@ -143,7 +145,10 @@ def submit(
     begun_at = begun_at or received_at
     unused_at = received_at if decided_at is not None else None  # from when on it waited
     decided_at = decided_at or received_at
-    words = checked_words(threshold, label, notes, version)
+    wrong = Gathered()
+    words: dict[str, str] = {}
+    with wrong:
+        words = checked_words(threshold, label, notes, version)
     # Shared: who merges the team with another waits for this run, or this run goes to the other team with its system.
     asked, team = team.id, merged_team(session, locked(session, Team, team.id, shared=True))
     if actor.is_in(asked):  # and so in the team that it became part of since the request began
@@ -153,11 +158,16 @@ def submit(
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     _require_dates(actor, evaluation, begun_at, decided_at)
-    answered = _asked(session, actor, evaluation, answers or {}, accepted)
-    if isinstance(system, NewSystem):
-        system = _new_system(session, actor, team, system)
-    elif system.team_id != team.id:
-        raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
+    answered: dict[str, Any] = {}
+    with wrong:
+        answered = checked_answers(form_fields(evaluation), answers or {}, complete=actor.user_id is not None)
+    with wrong:
+        accept_agreements(session, actor, evaluation, accepted)
+    try:
+        system = _own_system(session, actor, team, system)
+    except InvalidFields as error:
+        raise InvalidFields({**wrong.fields, **error.fields}) from None
+    wrong.raise_any()
     late = is_late(evaluation, begun_at, decided_at)
     if stand and late and not actor.may_organise(evaluation.campaign_id):
         raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
@@ -187,30 +197,13 @@ def submit(
         chosen_at=received_at if stand else None,
         **words | {"version": words["version"] or evaluation.period},
     )
+    if only_try:
+        return submission
     add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
     for scoring_set in live_sets(session, evaluation.id):
         enqueue(session, submission, scoring_set)
     record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)
     return submission
-
-
-def _asked(
-    session: Session, actor: Actor, evaluation: Evaluation, answers: Mapping[str, Any], accepted: Collection[int]
-) -> dict[str, Any]:
-    """The answers, checked, with the agreements accepted. Raises InvalidFields with all that is wrong with both."""
-    wrong: dict[str, list[str]] = {}
-    answered: dict[str, Any] = {}
-    try:
-        answered = checked_answers(form_fields(evaluation), answers, complete=actor.user_id is not None)
-    except InvalidFields as error:
-        wrong |= error.fields
-    try:
-        accept_agreements(session, actor, evaluation, accepted)
-    except InvalidFields as error:
-        wrong |= error.fields
-    if wrong:
-        raise InvalidFields(wrong)
-    return answered
 
 
 def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt.datetime | None = None) -> None:
@@ -549,6 +542,14 @@ def _standing_refusal(
     if primary is None or primary.id == chosen or late:  # no late run is primary
         return None
     return f"{system.name}'s primary run, {primary.name}, stands for it; submit this one as primary to replace it."
+
+
+def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:
+    if isinstance(system, NewSystem):
+        return _new_system(session, actor, team, system)
+    if system.team_id != team.id:
+        raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
+    return system
 
 
 def _new_system(session: Session, actor: Actor, team: Team, new: NewSystem) -> System:

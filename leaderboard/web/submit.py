@@ -19,21 +19,21 @@ from wtforms import (
     TextAreaField,
 )
 
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
+from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
 from leaderboard.models import Evaluation, System, Team
 from leaderboard.reads.checking import expected_of, waiting_run
 from leaderboard.reads.submitting import AskedAgreement, Submitting, submitting
-from leaderboard.rules.form_fields import FieldKind, FormField, form_name
+from leaderboard.rules.form_fields import FieldKind, FormField, checked_answers, form_name
 from leaderboard.rules.quotas import retry_seconds
 from leaderboard.rules.run_checks import Checked
 from leaderboard.rules.standings import Designation, RunChoice
-from leaderboard.services import quotas, staging, submissions
-from leaderboard.services.submission_forms import agreement_name
+from leaderboard.services import attempts, quotas, staging, submissions
+from leaderboard.services.submission_forms import agreement_name, lacking_agreement
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, config, now, read, reading, writing
+from leaderboard.web.context import actor, clock, config, database, now, read, reading, writing
 from leaderboard.web.formatting import size
 from leaderboard.web.forms import Form, Given, NumberField, form_page
 from leaderboard.web.run_checks import check_stored
@@ -111,18 +111,30 @@ class SubmitForm(Form):
         form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
-    def check(self, upload: Received | None, refused: str | None) -> bool:
-        """Whether the form can be sent to the service; if not, each field says what it lacks."""
+    def check(self, page: Submitting, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> bool:
+        """Whether the form can be sent to the service; if not, each field says what it lacks, all of them at once."""
         good = bool(self.validate())
-        fields: dict[str, list[str]] = {}
-        if refused is not None:
-            fields["run"] = [refused]
+        wrong = Gathered()
+        if isinstance(posted.refusal, InvalidFields) and not self.system.errors:
+            wrong.fields |= posted.refusal.fields
+        if posted.refused is not None:
+            wrong.fields["run"] = [posted.refused]
         elif upload is None:
-            fields["run"] = ["choose the file of the run"]
+            wrong.fields["run"] = ["choose the file of the run"]
         if self.text("system").startswith(NEW) and not self.text("system_name").strip():
-            fields["system_name"] = ["give the new system a name"]
-        self.refuse(fields)
-        return good and not fields
+            wrong.fields["system_name"] = ["give the new system a name"]
+        if beside.problem:
+            wrong.fields["beside"] = [beside.problem]
+        with wrong:
+            submissions.checked_words(None, self.text("label"), self.text("notes"), "")
+        with wrong:
+            checked_answers(page.fields, self.answers(page))
+        accepted = self.accepted(page)
+        for one in page.agreements:
+            if one.id not in accepted:
+                wrong.fields[agreement_name(one.key)] = [lacking_agreement(one.title, one.version)]
+        self.refuse(wrong.fields)
+        return good and not wrong.fields
 
     def answers(self, page: Submitting) -> dict[str, str]:
         """What was answered to the organisers' fields, by key."""
@@ -174,9 +186,9 @@ def send(campaign: str, evaluation: str) -> ResponseReturnValue:
     place = Place(page.evaluation.id)
     with ExitStack() as without_file:
         without_file.callback(place.give_up)
-        posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES})
+        posted = uploads.receive("run", place.hold_counted, {"beside": HEADER_BYTES})
         if posted.upload is not None:
-            without_file.pop_all()  # what counts the file ends its place; should that fail, the place counts for it
+            without_file.pop_all()  # what becomes of the file ends its place; should that fail, the place counts for it
     return _take_in(page, posted, place)
 
 
@@ -205,6 +217,13 @@ class Place:
                 expires_at=clock() + dt.timedelta(seconds=longest + COUNTING_SECONDS),
             )
 
+    def hold_counted(self, fields: MultiDict[str, str]) -> None:
+        """As `hold`, of a file that is kept though the form may have mistakes: they are so many an hour at most."""
+        user_id = actor().user_id
+        if user_id is not None:
+            attempts.count_form_file(database(), user_id, clock())
+        self.hold(fields)
+
     def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
         """The team that the fields name."""
         return _team(session, fields.get("system", ""))
@@ -218,16 +237,13 @@ class Place:
 
 def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> ResponseReturnValue:
     form = SubmitForm.on(page, posted.fields)
-    if posted.refusal is not None:
+    if posted.refusal is not None and not isinstance(posted.refusal, InvalidFields):
         return _page(page, form, posted.refusal)
     upload = posted.upload or uploads.kept(form.text("kept"))
     form.kept.data = uploads.keep(upload)
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
-    good = form.check(upload, posted.refused) and not beside.problem
-    if beside.problem:
-        form.refuse({"beside": [beside.problem]})
-    if upload is None or not good:
-        count_unused(page.evaluation.id, posted, place)
+    if not form.check(page, posted, upload, beside) or upload is None:
+        place.give_up()
         return _page(page, form, upload=upload)
     try:
         with reading() as session:
@@ -235,7 +251,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
             expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
         found = check_stored(expected, page.evaluation.id, upload, given.threshold, [team])
         if found.problem_count:
-            count_unused(page.evaluation.id, posted, place)
+            count_rejected(page.evaluation.id, posted.received_at, place)
             return _rejected(page, form, found)
         moments: dict[str, Any] = {"begun_at": now(), "received_at": posted.received_at, "place": place.id}
         with suppress(_Doubtful), writing() as session:
@@ -248,7 +264,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
             evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
             staged = staging.stage(session, actor(), evaluation, own, upload, given, now=clock(), **moments)
     except LeaderboardError as error:
-        count_unused(page.evaluation.id, posted, place)
+        place.give_up()
         return _page(page, form, error, upload=upload)
     return redirect(_waiting_address(page, staged.id))
 
@@ -338,14 +354,14 @@ def _refusal(page: Submitting) -> LeaderboardError | None:
     return None
 
 
-def count_unused(evaluation_id: int, posted: uploads.Posted, place: Place) -> None:
-    """A file that was stored and submitted by no form counts: else such forms would fill the store."""
+def count_rejected(evaluation_id: int, received_at: dt.datetime, place: Place) -> None:
+    """Counts a file that was judged wrong before the queue among the person's rejected ones, and ends its place."""
     user_id = actor().user_id
-    if posted.upload is None or user_id is None:
+    if user_id is None:
         return
     with writing() as session:
         evaluation = session.get_one(Evaluation, evaluation_id)
-        quotas.count_unused_file(session, evaluation, user_id, posted.received_at, place.id)
+        quotas.count_unused_file(session, evaluation, user_id, received_at, place.id)
 
 
 def _given(session: Session, page: Submitting, form: SubmitForm, beside: Metadata) -> tuple[int, staging.Given]:

@@ -38,6 +38,7 @@ FIELD_BYTES = 2**20  # all text fields together
 PARTS = 50
 PATIENCE = 4  # times the cap
 KEPT_SECONDS = 12 * 3600  # the store sweeps files that no submission names after a day
+NOT_TAKEN = "the file was not taken in, because of what is wrong above: choose it again"
 BROKEN = "the upload was cut off before its end; send it again"
 
 
@@ -113,7 +114,7 @@ def receive(
     admit: Callable[[MultiDict[str, str]], None],
     small: Mapping[str, int] | None = None,
     check: Callable[[MultiDict[str, str]], None] | None = None,
-    inspect: Callable[[MultiDict[str, str], Received, Path], None] | None = None,
+    inspect: Callable[["Posted", Received, Path], None] | None = None,
 ) -> Posted:
     """Reads this request's form. The view must be exempt from the general token check, which would read it first.
 
@@ -121,7 +122,7 @@ def receive(
            taken in; the server then discards what is still being sent
     small  other fields with files, and how many bytes of each are read, into memory; one more says that there are more
     check  what the fields must be, before any file is taken: the site's own form's, unless told otherwise
-    inspect  is given all fields, what the file is and where it lies, before it is kept: where it raises, it is not
+    inspect  is given the form, what the file is and where it lies, before it is kept: where it raises, it is not
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
     answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
@@ -130,7 +131,7 @@ def receive(
     with ExitStack() as until_read:
         posted, path = _read(_form_events(), file_field, admit, check or _require_own_form, until_read, small or {})
         if inspect is not None and posted.upload is not None and path is not None:
-            inspect(posted.fields, posted.upload, path)
+            inspect(posted, posted.upload, path)
         return posted
 
 
@@ -179,6 +180,7 @@ def _read(
     refused: str | None = None
     beside: dict[str, bytes] = {}
     checked = False
+    refusal: LeaderboardError | None = None
     for event in events:
         if isinstance(event, Field):
             fields.add(event.name or "", _text(events))
@@ -186,10 +188,10 @@ def _read(
             if not checked:
                 check(fields)
                 checked = True
-                try:
-                    admit(fields)
-                except LeaderboardError as refusal:
-                    return Posted(fields, None, None, clock(), refusal), None
+                refusal = _refusal(admit, fields)
+            if refusal is not None and (event.filename or not isinstance(refusal, InvalidFields)):
+                refused = NOT_TAKEN if event.filename and event.name == file_field else None
+                return Posted(fields, None, refused, clock(), refusal), None
             file = PartReader(events)
             if event.filename and event.name == file_field and upload is None:
                 try:
@@ -200,7 +202,15 @@ def _read(
                 beside[event.name] = io.BufferedReader(file).read(small[event.name] + 1)
             file.drain()
     check(fields)  # those behind the file too
-    return Posted(fields, upload, refused, clock(), beside=beside), path
+    return Posted(fields, upload, refused, clock(), refusal, beside), path
+
+
+def _refusal(admit: Callable[[MultiDict[str, str]], None], fields: MultiDict[str, str]) -> LeaderboardError | None:
+    try:
+        admit(fields)
+    except LeaderboardError as refusal:
+        return refusal
+    return None
 
 
 class PartReader(io.RawIOBase):

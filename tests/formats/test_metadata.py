@@ -42,6 +42,12 @@ def test_lines_of_a_key_and_a_value_are_read_from_a_run() -> None:
     assert read_run(io.BytesIO((head + ROW).encode())).said.entries == {"team": "Alder", "training data": "none"}
 
 
+def test_lines_around_a_block_are_read_too_and_the_block_has_the_say() -> None:
+    block = "# ir_metadata.start\n# platform:\n#   cpu: x\n# team: Birch\n# ir_metadata.end\n"
+    said = read_run(io.BytesIO(("# gpu: none\n" + block + "# team: Alder\n# prompt: no\n" + ROW).encode())).said
+    assert said.entries == {"platform.cpu": "x", "team": "Birch", "gpu": "none", "prompt": "no"}
+
+
 def test_comments_behind_the_first_row_are_not_looked_at() -> None:
     assert read_run(io.BytesIO((ROW + "# team: Alder\n").encode())).said.entries == {}
 

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 from leaderboard.access import CONSOLE
 from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission
 from leaderboard.rules.form_fields import FieldKind, FormField
+from leaderboard.rules.quotas import REJECTED_A_DAY
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import evaluations, submission_forms
 from tests.web.conftest import RUN, Reader, World
@@ -208,7 +209,7 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
         "answer-model": ["this is asked of every run here: Model (one of: sparse, dense)"],
         "agreement-terms": ["accept this to submit a run: Terms of use (version 1)"],
     }
-    assert second == {"agreement-rules": ["there is no such agreement; asked are: terms"]}
+    assert second == {**first, "agreement-rules": ["there is no such agreement; asked are: terms"]}
     assert third["answer-model"] == ["choose one of: sparse, dense"]
     asked = ada.ask(f"{SUBMISSIONS.removesuffix('submissions')}submitting")
     assert [(one["key"], one["choices"]) for one in asked["fields"]] == [("model", ["sparse", "dense"])]
@@ -221,6 +222,39 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     [terms] = taken.json["agreements"]
     assert (terms["key"], terms["version"], terms["accepted_at"][:2]) == ("terms", 1, "20")
     assert taken.json["answers"] == [{"label": "Model", "text": "dense", "shown_to": "organisers"}]
+
+
+def test_mistakes_in_the_form_of_every_kind_are_named_at_once_with_the_file_and_cost_nothing(
+    app: Flask, ada: Program, world: World
+) -> None:
+    with world.database.write() as session:
+        asking = session.get_one(Evaluation, world.evaluation.id)
+        submission_forms.set_field(session, CONSOLE, asking, FormField(key="model", label="Model", required=True))
+    for _ in range(REJECTED_A_DAY + 1):
+        fields = {**FIELDS, "designation": "best", "threshold": "half", "label": "x" * 99}
+        data = {**fields, "beside": (io.BytesIO(b"a: ["), "a.yaml"), "run": (io.BytesIO(b"x"), "a.run")}
+        answer = ada.send(SUBMISSIONS, "POST", data=data, content_type="multipart/form-data")
+        assert answer.status_code == 400
+    assert answer.json is not None
+    assert set(answer.json["fields"]) == {"designation", "threshold", "label", "answer-model", "beside", "run"}
+    assert (count(world), rows(world, Arrival), used(world), files_in(app)) == (0, 0, 0, [])
+    assert send(ada, **FIELDS, **{"answer-model": "dense"}).status_code == 201
+    twin = send(ada, **FIELDS).json
+    assert twin is not None
+    assert set(twin["fields"]) == {"answer-model", "yes"}
+
+
+@pytest.mark.parametrize("other", [{"threshold": "0.5"}, {"run": f"{RUN}q3 Q0 d9 2 0.1 a\n"}])
+def test_a_key_that_was_used_for_another_file_or_other_fields_is_refused(
+    app: Flask, ada: Program, world: World, other: dict[str, str]
+) -> None:
+    assert send(ada, key="k1", **FIELDS).status_code == 201
+    kept = files_in(app)
+    refused = send(ada, other.get("run", RUN), key="k1", **{**FIELDS, "threshold": other.get("threshold", "")})
+    assert (refused.status_code, count(world), files_in(app)) == (409, 1, kept)
+    assert refused.json is not None
+    assert "This key was used for submission 1" in refused.json["detail"]
+    assert "Take another key" in refused.json["detail"]
 
 
 def test_a_key_of_another_evaluation_is_refused(ada: Program, world: World) -> None:

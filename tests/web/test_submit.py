@@ -12,10 +12,13 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from leaderboard.access import actor_of
+from leaderboard.access import CONSOLE, actor_of
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team
+from leaderboard.rules.form_fields import FormField
+from leaderboard.rules.quotas import REJECTED_A_DAY
 from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import State
+from leaderboard.services import attempts, submission_forms
 from leaderboard.services.events import present
 from leaderboard.services.submissions import hold_place
 from leaderboard.store import Caps
@@ -39,6 +42,14 @@ def score_all(world: World) -> None:
 def files_in(app: Flask) -> list[Path]:
     """Every file of the run store, half-written ones too."""
     return [path for path in Path(app.extensions["config"].store_url).rglob("*") if path.is_file()]
+
+
+def ask(world: World) -> None:
+    """The evaluation asks a field and an agreement of every run."""
+    with world.database.write() as session:
+        asking = session.get_one(Evaluation, world.evaluation.id)
+        submission_forms.set_field(session, CONSOLE, asking, FormField(key="model", label="Model", required=True))
+        submission_forms.state_agreement(session, CONSOLE, asking, "terms", "Terms of use", "Do no harm.")
 
 
 def test_a_visitor_logs_in_first(visitor: Reader) -> None:
@@ -153,6 +164,32 @@ def test_every_error_comes_back_by_its_field_and_the_rest_is_kept(world: World, 
     assert 'value="high"' in answer.text
     assert re.search(r'value="primary"[^>]*checked|checked[^>]*value="primary"', answer.text)
     assert submissions(world) == []
+
+
+def test_a_form_without_a_system_says_all_else_that_is_wrong_too(world: World, participant: Reader) -> None:
+    world.measure("AP", "SetF")
+    ask(world)
+    for run in (None, RUN):
+        answer = participant.send(FORM, run, threshold="abc", designation="primary", notes="x" * 5000)
+        assert answer.status_code == 400
+        for field in ("system", "threshold", "run", "notes", "answer-model", "agreement-terms"):
+            assert f'id="{field}-error"' in answer.text, field
+        assert ("choose it again" in answer.text) == (run is not None)
+        assert answer.text.count('href="#system"') == 1
+
+
+def test_files_with_a_form_that_has_mistakes_are_no_rejected_ones_and_only_so_many_an_hour(
+    world: World, participant: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(world)
+    monkeypatch.setattr(attempts, "FORM_FILES", REJECTED_A_DAY + 2)
+    sent = {"system": str(world.system.id), "designation": "primary", "agreement-terms": "1"}
+    for _ in range(REJECTED_A_DAY + 1):
+        assert participant.send(FORM, RUN, **sent).status_code == 400
+    assert participant.send(FORM, RUN, **sent, **{"answer-model": "dense"}).location == "/submissions/1"
+    later = participant.send(FORM, RUN, **sent)
+    assert later.status_code == 429
+    assert "You have sent very many files; try again in 60 min" in later.text
 
 
 def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: Reader, other: Reader) -> None:

@@ -1,7 +1,7 @@
 """Submitting a run, following it, and what its team may still do with it."""
 
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -12,15 +12,16 @@ from flask import request
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
-from leaderboard.errors import Conflict, InvalidFields, NotFound, TooLarge
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.formats import HEADER_BYTES, Metadata, side_metadata
-from leaderboard.lookup import find_system, find_team
+from leaderboard.lookup import find_system, find_team, form_fields
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
 from leaderboard.reads import submissions as reads
 from leaderboard.reads.checking import expected_of
 from leaderboard.reads.submissions import SubmissionStatus
 from leaderboard.reads.submitting import submitting
+from leaderboard.rules.form_fields import checked_answers
 from leaderboard.rules.run_checks import require_sound
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.standings import Designation
@@ -33,7 +34,7 @@ from leaderboard.web.api.endpoints import answered, get, post
 from leaderboard.web.context import actor, clock, now, read, reading, writing
 from leaderboard.web.intake import require_text
 from leaderboard.web.run_checks import check_received
-from leaderboard.web.submit import Place, count_unused
+from leaderboard.web.submit import Place
 
 __all__ = ["threshold_of"]
 
@@ -85,7 +86,8 @@ class Words:
 @post("/campaigns/<campaign>/evaluations/<evaluation>/submissions", Scope.SUBMIT, form=Run, status=HTTPStatus.CREATED)
 def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     """Submits a run. Name the team, and one of its systems (system) or one to make (new_system); the file, `run`, comes
-    last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run.
+    last. With a header `Idempotency-Key` a second try answers with the first one's submission and takes no second run;
+    another file, team, system, θ or other answers under the same key are refused (409).
     A file that would be rejected is refused with its problems (`fields.run`), and a run that is most likely a slip with
     warnings (`fields.yes`), unless `yes` is yes: nothing of it is kept.
     """
@@ -93,10 +95,11 @@ def submit_run(campaign: str, evaluation: str) -> SubmissionStatus:
     key = _key()
     earlier = _sent(key, page.evaluation.id)
     if earlier is not None:
+        _require_same(earlier.id)
         return answered(earlier)
     place = _Place(page.evaluation.id)
     try:
-        posted, upload = _received(page.evaluation.id, place)
+        posted, upload = _received(page.evaluation.id, place, key)
         run = _taken(page.evaluation.id, posted, upload, place, key)
     except (Conflict, InvalidFields):
         if (earlier := _sent(key, page.evaluation.id)) is not None:  # two tries came at the same moment
@@ -188,11 +191,11 @@ def _system(session: Session, team: Team, fields: MultiDict[str, str]) -> System
         raise InvalidFields({"system": [error.message]}) from None
 
 
-def _received(evaluation_id: int, place: Place) -> tuple[uploads.Posted, Received]:
+def _received(evaluation_id: int, place: Place, key: str | None) -> tuple[uploads.Posted, Received]:
     """This request's form and its file, which is in the store. Raises for what is not taken in, and keeps no file."""
     with ExitStack() as without_file:
         without_file.callback(place.give_up)
-        sound = partial(_require_sound, evaluation_id)
+        sound = partial(_require_sound, evaluation_id, place, key)
         posted = uploads.receive("run", place.hold, {"beside": HEADER_BYTES}, require_text, sound)
         if posted.upload is not None:
             without_file.pop_all()  # what counts the file ends its place
@@ -205,22 +208,74 @@ def _received(evaluation_id: int, place: Place) -> tuple[uploads.Posted, Receive
     return posted, posted.upload
 
 
-def _require_sound(evaluation_id: int, fields: MultiDict[str, str], upload: Received, path: Path) -> None:
-    """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
+def _require_sound(
+    evaluation_id: int, place: Place, key: str | None, posted: uploads.Posted, upload: Received, path: Path
+) -> None:
+    """Raises InvalidFields with all that is wrong with the form and the file, and Doubtful where only a yes is lacking.
+
+    So nothing of either is kept, and mistakes in the form cost nothing.
+    """
+    fields, wrong = posted.fields, Gathered()
+    with suppress(_Tried), wrong, writing() as session:
+        _submit(session, evaluation_id, posted, upload, place, key, only_try=True)
+        raise _Tried
+    threshold = None
+    if "threshold" not in wrong.fields:
+        threshold = threshold_of(fields)
     with reading() as session:
         expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now())
         team = _team(session, fields).id
-    found = check_received(expected, evaluation_id, upload, path, threshold_of(fields), [team])
-    require_sound(found, yes=fields.get("yes") in YES)
+    found = check_received(expected, evaluation_id, upload, path, threshold, [team])
+    try:
+        require_sound(found, yes=fields.get("yes") in YES)
+    except InvalidFields as error:
+        if not wrong.fields:
+            raise
+        wrong.fields |= error.fields
+    wrong.raise_any()
+
+
+class _Tried(Exception):
+    """A run could be submitted: what was written is rolled back, since its file is still to be looked at."""
+
+
+def _require_same(earlier: int) -> None:
+    """Raises Conflict where this request's form is not the one that made the submission, as far as nobody may change it
+    later: its file, team, system, θ and answers.
+    """
+
+    def compare(posted: uploads.Posted, upload: Received, _: Path) -> None:
+        with reading() as session:
+            run = session.get_one(Submission, earlier)
+            fields = posted.fields
+            team = _team(session, fields)
+            system = _system(session, team, fields)
+            asked = form_fields(run.evaluation)
+            answers = checked_answers(asked, _answers(fields), complete=False)
+            given = (upload.sha256, team.id, threshold_of(fields), answers)
+            is_same = given == (run.sha256, run.team_id, run.threshold, run.answers)
+            if not is_same or (isinstance(system, System) and system.id != run.system_id):
+                raise Conflict(
+                    f"This key was used for submission {earlier}, which has another file, team, system, θ or other "
+                    "answers. Take another key for another run."
+                )
+        raise _Tried
+
+    with suppress(_Tried):
+        uploads.receive("run", lambda _: None, {"beside": HEADER_BYTES}, require_text, compare)
+
+
+def _answers(fields: MultiDict[str, str]) -> dict[str, str]:
+    return {name.removeprefix(ANSWER): fields[name] for name in fields if name.startswith(ANSWER)}
 
 
 def _taken(evaluation_id: int, posted: uploads.Posted, upload: Received, place: Place, key: str | None) -> int:
-    """The id of the submission that is made of them. What is refused here counts as a file that is not used."""
+    """The id of the submission that is made of them, unless something has changed since they were looked at."""
     try:
         with writing() as session:
             return _submit(session, evaluation_id, posted, upload, place, key).id
     except Exception:
-        count_unused(evaluation_id, posted, place)
+        place.give_up()
         raise
 
 
@@ -231,35 +286,50 @@ def _submit(
     upload: Received,
     place: Place,
     key: str | None,
+    *,
+    only_try: bool = False,
 ) -> Submission:
-    fields = posted.fields
+    fields, wrong = posted.fields, Gathered()
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     if beside.problem:
-        raise InvalidFields({"beside": [beside.problem]})
+        wrong.fields["beside"] = [beside.problem]
     team = _team(session, fields)
     evaluation = session.get_one(Evaluation, evaluation_id)
     agreements = [name for name in fields if name.startswith(AGREEMENT) and fields[name] in YES]
-    return submissions.submit(
-        session,
-        actor(),
-        evaluation,
-        team,
-        system=_system(session, team, fields),
-        upload=upload,
-        designation=_designation(fields),
-        stand=fields.get("stand") in YES,
-        threshold=threshold_of(fields),
-        label=fields.get("label", ""),
-        notes=fields.get("notes", ""),
-        version=fields.get("version", ""),
-        answers={name.removeprefix(ANSWER): fields[name] for name in fields if name.startswith(ANSWER)},
-        accepted=agreements_of(session, evaluation, [name.removeprefix(AGREEMENT) for name in agreements]),
-        said=beside.entries,
-        begun_at=now(),
-        received_at=posted.received_at,
-        place=place.id,
-        key=key,
-    )
+    designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()
+    with wrong:
+        designation = _designation(fields)
+    with wrong:
+        threshold = threshold_of(fields)
+    with wrong:
+        accepted = agreements_of(session, evaluation, [name.removeprefix(AGREEMENT) for name in agreements])
+    try:
+        run = submissions.submit(
+            session,
+            actor(),
+            evaluation,
+            team,
+            system=_system(session, team, fields),
+            upload=upload,
+            designation=designation,
+            stand=fields.get("stand") in YES,
+            threshold=threshold,
+            label=fields.get("label", ""),
+            notes=fields.get("notes", ""),
+            version=fields.get("version", ""),
+            answers=_answers(fields),
+            accepted=accepted,
+            said=beside.entries,
+            begun_at=now(),
+            received_at=posted.received_at,
+            place=place.id,
+            key=key,
+            only_try=only_try,
+        )
+    except InvalidFields as error:
+        raise InvalidFields({**error.fields, **wrong.fields}) from None
+    wrong.raise_any()
+    return run
 
 
 def _designation(fields: MultiDict[str, str]) -> Designation:

@@ -78,7 +78,11 @@ class RulesForm(Form):
         description="Such as doc-[0-9]{1,6}: letters and digits, classes, . for any sign, * + ? {2,5}, ( | ).",
         render_kw=OFF,
     )
-    tag_pattern = StringField("What run tags look like", description="A pattern, too.", render_kw=OFF)
+    tag_pattern = StringField(
+        "What run tags look like",
+        description="A pattern, too. A run of a format without tags (CSV, decisions) passes.",
+        render_kw=OFF,
+    )
 
 
 class DocumentsForm(Form):
