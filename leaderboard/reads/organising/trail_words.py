@@ -211,7 +211,7 @@ def _changes_of_form(event: Event) -> list[Change]:
     thing = " ".join(str(part) for part in (OF_FORMS[event.action], event.facts.get("key", "")) if part)
     return [
         Change(f"{thing}: {part.replace('_', ' ')}", *(_part(value)[:LONGEST_FACT] for value in values))
-        for part, values in event.facts.get("changes", {}).items()
+        for part, values in sorted(event.facts.get("changes", {}).items())
     ]
 
 
