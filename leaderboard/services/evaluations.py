@@ -23,7 +23,7 @@ from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import text_problem
 
-__all__ = ["FIRST_DAY", "LAST_DAY", "change_evaluation", "create_evaluation"]
+__all__ = ["FIRST_DAY", "LAST_DAY", "NO_LEVEL", "change_evaluation", "create_evaluation"]
 
 DEFAULTS: dict[str, Any] = {
     "period_key": None,
@@ -51,6 +51,7 @@ DEFAULTS: dict[str, Any] = {
 }
 CHANGEABLE = ("title", "period", *DEFAULTS)
 YEAR = re.compile(r"(?<!\d)(?:19|20)[0-9][0-9](?!\d)")
+NO_LEVEL = "give the lowest grade that counts as relevant, 1 or more"
 LONGEST_TITLE = 120  # characters
 LONGEST_DESCRIPTION = 4000
 # What both databases can hold, and more than anybody means.
@@ -157,7 +158,7 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
     if needing:
         fields["documents"] = [f"{needing[0]} needs {NEEDED['documents']}"]
     if given["relevance_level"] < 1:
-        fields["relevance_level"] = ["give the lowest grade that counts as relevant, 1 or more"]
+        fields["relevance_level"] = [NO_LEVEL]
     if not 0 <= given["grace_seconds"] <= LONGEST_GRACE:
         fields["grace_seconds"] = [f"give a number of seconds from 0 to {LONGEST_GRACE:,}"]
     for name, most in GREATEST.items():

@@ -21,7 +21,7 @@ from leaderboard.access import (
     require_organiser,
     submission_refusal,
 )
-from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
 from leaderboard.lookup import form_fields, merged_system, merged_team, on_boards
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.form_fields import checked_answers
@@ -415,7 +415,7 @@ def settle_primary(session: Session, actor: Actor, team_id: int, evaluation_id: 
 def retry(session: Session, actor: Actor, submission: Submission) -> None:
     """Puts a run whose scoring failed, or whose file was rejected, back into the queue.
 
-    It has as many attempts as a new one then. Raises NotFound where there is no such scoring.
+    It has as many attempts as a new one then. Raises Conflict where there is no such scoring.
     """
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     require_organiser(actor, evaluation.campaign_id)
@@ -430,7 +430,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         .with_for_update(of=Scoring)
     ).all()
     if not parked:
-        raise NotFound("No scoring of this run has failed, and its file was not rejected.")
+        raise Conflict("No scoring of this run has failed, and its file was not rejected.")
     for scoring in parked:
         # Its old turn was long ago: whoever comes now would begin there and pass those who have waited since.
         scoring.turn = next_turns(session, [submission.team_id], scoring.priority)[submission.team_id]

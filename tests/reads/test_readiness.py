@@ -44,6 +44,10 @@ def test_a_new_draft_lacks_queries_judgments_and_readers_and_says_where_each_is_
     }
     with field.database.read() as session:
         assert left_to_do(session, CONSOLE, "news", NOW) == {"2027": 4}  # 2026 has closed
+    with field.database.write() as session:
+        session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2027")).one().draft = False
+    [dates] = points(field, "2027")["Dates"]
+    assert (dates.urgency, "No run ever came" in dates.words) == (Urgency.TO_DO, True)
 
 
 def test_measures_name_what_they_lack(field: Field) -> None:

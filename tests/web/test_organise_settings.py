@@ -112,6 +112,9 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
     assert refused.status_code == 400
     assert 'value="Kept"' in refused.text
     assert 'id="documents-error"' in refused.text
+    refused = organiser.post("/organise/harbour/evaluations/new", **{**wrong, "relevance_level": "0"})
+    assert 'id="documents-error"' in refused.text
+    assert 'id="relevance_level-error"' in refused.text
     wrong = {**EVALUATION, "time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30", "documents": "10"}
     refused = organiser.post("/organise/harbour/evaluations/new", **wrong)
     assert "never show 02:30" in refused.text
@@ -187,7 +190,8 @@ def test_only_admins_and_whom_they_let_make_campaigns(participant: Reader, organ
     participant.get("/organise/campaigns/new")
     assert organiser.post("/organise/founders", name="ada", revoke="yes").status_code == 302
     participant.get("/organise/campaigns/new", status=404)
-    assert organiser.post("/organise/founders", name="nobody").status_code == 404
+    refused = organiser.post("/organise/founders", name="nobody")
+    assert (refused.status_code, 'id="name-error"' in refused.text) == (400, True)
 
 
 def test_organisers_add_and_remove_one_another_and_the_last_one_stays(organiser: Reader, participant: Reader) -> None:

@@ -139,6 +139,8 @@ def test_the_trail_says_who_did_what_and_what_changed(
     assert "ada changed label or notes of run 1 of Searcher by Alpha, Harbour 2025" in page
     assert re.search(r"label: of \d+ → another label", page)
     assert "kind: automatic → manual" in page
+    assert re.search(r"imported judgments into evaluation Harbour 2025 .*?sha256: [0-9a-f]{64}", page)
+    assert re.search(r"queries: 0 → \d+ ", page)
     assert page.index("orla changed system Searcher of Alpha") < page.index("ada changed label")  # the newest first
     ada, orla = world.users["ada"].id, world.users["orla"].id
     for asked, found in (

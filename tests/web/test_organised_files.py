@@ -103,6 +103,7 @@ def test_queries_are_excluded_with_a_reason_hidden_and_taken_back(organiser: Rea
     refused = organiser.post(f"{QUERIES}/change", query="q1", action="exclude", because=" ")
     assert refused.status_code == 400
     assert 'id="because-error"' in refused.text
+    assert "<title>Error: " in refused.text
     assert re.search(r'value="q1"[^>]* checked', refused.text)
     assert organiser.post(f"{QUERIES}/change", action="exclude", because="x").status_code == 400
     assert organiser.post(f"{QUERIES}/change", query="q1", action="burn").status_code == 400
@@ -141,6 +142,10 @@ def test_judgments_of_queries_that_are_not_there_can_not_be_agreed_to(organiser:
     answer = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 x\n", field="file", holds="judgments")
     assert answer.status_code == 400
     assert "<title>Error: " in answer.text
+    both = organiser.send(f"{JUDGMENTS}/preview", "q1 0 d1 x\nq77 0 d1 1\n", field="file", holds="judgments")
+    assert both.status_code == 400
+    assert "q77" in both.text  # among the problems, where lines are bad too
+    assert "grade" in both.text
     assert revisions(world) == [(1, "assessors", 6)]
 
 

@@ -23,6 +23,7 @@ __all__ = [
     "OrganisedRevision",
     "judgment_changes",
     "organised_judgments",
+    "query_ids",
 ]
 
 
@@ -120,6 +121,11 @@ class OrganisedJudgments:
     sources: tuple[str, ...]
     revisions: tuple[OrganisedRevision, ...]
     published: bool
+
+
+def query_ids(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """The ids of all of its queries: a line of judgments for any other is a mistake."""
+    return frozenset(session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id)))
 
 
 def judgment_changes(

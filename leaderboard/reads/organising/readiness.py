@@ -193,10 +193,12 @@ def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Point:
             return Point("Dates", Urgency.LOOK, words, Mend.SETTINGS)
         return Point("Dates", Urgency.DONE, "It never closes.", Mend.SETTINGS)
     if phase in (Phase.CLOSED, Phase.GRACE):
-        urgency = Urgency.TO_DO if evaluation.draft else Urgency.DONE
         late = ", and takes late runs" if evaluation.late_allowed else ", and takes no runs any more"
         words = f"It closed on {moment_in_words(evaluation.closes_at)}{late}."
-        return Point("Dates", urgency, words, Mend.SETTINGS)
+        own = sa.select(sa.exists().where(Submission.evaluation_id == evaluation.id))
+        if evaluation.draft or session.scalar(own):
+            return Point("Dates", Urgency.TO_DO if evaluation.draft else Urgency.DONE, words, Mend.SETTINGS)
+        return Point("Dates", Urgency.TO_DO, f"{words} No run ever came: give it dates to come.", Mend.SETTINGS)
     closes = f"closes on {moment_in_words(evaluation.closes_at)}"
     if evaluation.draft and phase is Phase.OPEN:
         words = f"It is a draft. Once it is none, it is open at once; it {closes}."

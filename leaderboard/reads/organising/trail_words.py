@@ -143,7 +143,8 @@ def told(event: Event, people: Mapping[int, str], names: Names) -> TrailRow:
         changes = [change for change in changes if change.what not in TOLD_BY_PART] + _changes_of_form(event)
     facts = []
     for name, value in event.facts.items():
-        if name in UNTOLD_FACTS or value in ("", None):
+        told_anyway = (event.action, name) == ("import judgments", "sha256")  # it says which judgments these are
+        if (name in UNTOLD_FACTS and not told_anyway) or value in ("", None):
             continue
         if event.action in {"describe", "rename"} and isinstance(value, list) and len(value) == 2:
             if event.action == "describe":
@@ -193,7 +194,7 @@ def _changes(event: Event, thing: str, names: Names) -> list[Change]:
         return []
     kind = thing.rpartition(" ")[0]
     if "rows" in after:
-        return [Change(kind, "", "")]
+        return [_counts(kind, before, after)]
     prefix = "" if kind == SUBJECTS.get(event.subject) or kind == event.subject else f"{kind}: "
     return [
         Change(
@@ -221,6 +222,13 @@ def _part(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else str(value)
+
+
+def _counts(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Change:
+    """How many rows a thing of many had and has, of which the trail holds digests: and how many of them are others."""
+    rows, gone, come = len(after["rows"]), len(before.get("gone", ())), len(before.get("come", ()))
+    others = f", {come:,} new or changed" if gone and come else ""
+    return Change(kind, f"{rows - come + gone:,}", f"{rows:,}{others}")
 
 
 def _cell(column: str, value: Any, names: Names) -> str:

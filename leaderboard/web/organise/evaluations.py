@@ -6,7 +6,8 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, RadioField, StringField, TextAreaField
+from wtforms import BooleanField, Field, RadioField, StringField, TextAreaField
+from wtforms.validators import ValidationError
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
@@ -132,6 +133,11 @@ class EvaluationForm(Form):
         description="Each team sees its own. On that moment the board shows them by itself.",
     )
     with_queries = BooleanField("Copy the queries too: texts, tags, and which are hidden")
+
+    def validate_relevance_level(self, field: Field) -> None:
+        """Said here too, so that it stands beside what else is no number in the form."""
+        if field.data is not None and field.data < 1:
+            raise ValidationError(evaluations.NO_LEVEL)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "EvaluationForm":

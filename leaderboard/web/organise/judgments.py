@@ -1,13 +1,14 @@
 """An evaluation's judgments: files with their preview, revisions, and which source of judgments is the official one."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, SelectField, StringField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
-from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments
+from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments, query_ids
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
@@ -141,8 +142,20 @@ def _previewed(form: JudgmentFileForm, files: Mapping[str, Received], *, stale: 
 
 
 def _held(files: Mapping[str, Received]) -> JudgmentFiles:
-    """Raises FileRejected with every problem of the first file that has any, InvalidFields without judgments."""
-    found = {kind: read_stored(upload, JUDGMENT_FILES[kind]) for kind, upload in files.items()}
+    """Raises FileRejected with every problem of the first file that has any, InvalidFields without judgments.
+
+    Queries that the evaluation lacks are told once where they are all that is wrong, else each among the problems.
+    """
+    found = {}
+    for kind, upload in files.items():
+        try:
+            found[kind] = read_stored(upload, JUDGMENT_FILES[kind])
+        except FileRejected:
+            with reading() as session:
+                known = query_ids(session, evaluation_here(session))
+            if known:
+                read_stored(upload, partial(JUDGMENT_FILES[kind], queries=known))
+            raise
     return JudgmentFiles.of(found, "file")
 
 

@@ -133,6 +133,9 @@ def founders() -> ResponseReturnValue:
         with writing() as session:
             user = accounts.find_user(session, form.text("name"))
             accounts.set_founder(session, actor(), user, may_found=not revoke)
+    except NotFound:
+        form.refuse({"name": [NOBODY]})
+        return form_page("organise/founders.html", form, founders=page)
     except LeaderboardError as error:
         return form_page("organise/founders.html", form, error, founders=page)
     flash(f"{user.name} may {'no longer make' if revoke else 'make'} campaigns.")

@@ -1,6 +1,6 @@
 """An evaluation's queries: a file with its preview, and what becomes of single ones: excluded, hidden, taken back."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, flash, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, FileField, HiddenField, StringField
 
@@ -117,6 +117,7 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
         page = read(organised_queries, campaign, evaluation, page=page_number())
         form.refuse(error.fields)
         upload = QueryFileForm(formdata=None)
+        g.refused = True  # so that the page's title says it, as that of every refused form
         return render_template(LIST, page=page, form=upload, change=form, ticked=set(ids), refused=form), 400
     flash(said)
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
