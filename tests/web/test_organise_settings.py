@@ -81,11 +81,11 @@ def test_a_form_that_is_saved_as_it_came_changes_nothing(organiser: Reader, worl
     world.change(closes_at=closes_at, time_zone="Europe/Berlin", anonymous_until=closes_at.replace(second=0))
     before = stored()
     for path in ("/organise/harbour/settings", "/organise/harbour/2025/settings"):
-        assert organiser.post(path, **_filled(organiser.get(path))).location == path
+        assert organiser.post(path, **filled(organiser.get(path))).location == path
     assert stored() == before
 
 
-def _filled(page: str) -> dict[str, str]:
+def filled(page: str) -> dict[str, str]:
     """What a browser would send of the page's form."""
     form = page.partition('<form class="form"')[2].partition("</form>")[0]
     fields = {}
@@ -125,7 +125,7 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
 
 def test_a_changed_period_is_sorted_by_its_own_year(organiser: Reader, world: World) -> None:
     path = "/organise/harbour/2025/settings"
-    assert organiser.post(path, **{**_filled(organiser.get(path)), "period": "2031"}).location == path
+    assert organiser.post(path, **{**filled(organiser.get(path)), "period": "2031"}).location == path
     with world.database.read() as session:
         assert session.get_one(Evaluation, world.evaluation.id).period_key == 2031
 
@@ -168,9 +168,9 @@ def test_what_the_first_score_locked_is_shown_as_locked_and_why(organiser: Reade
     assert "Locked since" in form
     assert "β = 20" in form
     assert 'name="beta"' not in form
-    assert organiser.post("/organise/harbour/settings", **{**_filled(form), "title": "New"}).status_code == 302
+    assert organiser.post("/organise/harbour/settings", **{**filled(form), "title": "New"}).status_code == 302
     assert (
-        organiser.post("/organise/harbour/settings", **{**_filled(form), "title": "New", "beta": "40"}).status_code
+        organiser.post("/organise/harbour/settings", **{**filled(form), "title": "New", "beta": "40"}).status_code
         == 302
     )
     with world.database.read() as session:
@@ -241,14 +241,14 @@ def test_next_years_evaluation_is_a_clone_with_its_dates_a_year_later(organiser:
     form = organiser.get("/organise/harbour/2025/clone")
     assert 'value="2026-09-30T18:00"' in form
     assert 'value="Harbour 2026"' in form
-    made = organiser.post("/organise/harbour/2025/clone", **{**_filled(form), "with_queries": "y"})
+    made = organiser.post("/organise/harbour/2025/clone", **{**filled(form), "with_queries": "y"})
     assert made.location == "/organise/harbour/2026"
     with world.database.read() as session:
         evaluation = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
         assert (evaluation.details, evaluation.draft) == (Opening.NEVER, True)
         count = sa.select(sa.func.count()).where(Query.evaluation_id == evaluation.id)
         assert session.scalar(count) == 3
-    assert organiser.post("/organise/harbour/2025/clone", **_filled(form)).status_code == 400  # its address is taken
+    assert organiser.post("/organise/harbour/2025/clone", **filled(form)).status_code == 400  # its address is taken
     assert organiser.post("/organise/harbour/2026/remove").location == "/organise/harbour"
     organiser.get("/organise/harbour/2026", status=404)
     assert organiser.post("/organise/harbour/2025/remove").location == "/organise/harbour/2025/settings"

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from leaderboard.models import Submission
 from leaderboard.rules.states import State
 from tests.web.conftest import RUN, Reader, World
+from tests.web.test_organise_settings import filled
 from tests.web.test_submissions import turn
 
 LIST = "/organise/harbour/2025/submissions"
@@ -104,3 +105,14 @@ def test_a_rejected_file_is_handed_back_and_nothing_else_is(
     assert "No scoring of this run has failed" in organiser.get(runs[0])
     with world.database.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
+
+
+def test_a_setting_that_scores_runs_again_says_so(world: World, organiser: Reader, runs: list[str]) -> None:
+    turn(world, State.SCORED)
+    assert len(runs) == 2
+    path = "/organise/harbour/2025/settings"
+    for changes, again in (({"relevance_level": "2"}, True), ({"description": "Another word."}, False)):
+        assert organiser.post(path, **{**filled(organiser.get(path)), **changes}).location == path
+        page = organiser.get(path)
+        assert "The settings are changed." in page
+        assert ("2 runs of 1 evaluation are scored again. Boards show the figures of before" in page) == again

@@ -9,6 +9,7 @@ from wtforms import RadioField, StringField, TextAreaField
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, UnknownMeasure
 from leaderboard.metrics import Family, families, parse
+from leaderboard.reads.organising.rescoring import scored_again
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.reads.organising.settings import CampaignSettings, campaign_settings
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
@@ -20,6 +21,7 @@ from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, NumberField, form_page, options
 from leaderboard.web.organise import organised
+from leaderboard.web.organise.rescoring import say_changed
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
@@ -168,13 +170,14 @@ def settings(campaign: str) -> ResponseReturnValue:
     form = CampaignForm.of(page)
     if _is_asking(form) or not form.validate_on_submit():
         return _page(form, page=page)
+    before = read(scored_again, campaign)
     try:
         with writing() as session:
             changes = form.settings()
             campaigns.change_campaign(session, actor(), organised_campaign(session, actor(), campaign), **changes)
     except LeaderboardError as error:
         return _page(form, error, page)
-    flash("The settings are changed.")
+    say_changed(campaign, before)
     return redirect(url_for("organise_campaigns.settings", campaign=campaign))
 
 

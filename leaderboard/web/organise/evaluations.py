@@ -10,6 +10,7 @@ from wtforms import BooleanField, Field, RadioField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
+from leaderboard.reads.organising.rescoring import scored_again
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.reads.organising.settings import EvaluationSettings, evaluation_settings
 from leaderboard.rules import time_zones
@@ -22,6 +23,7 @@ from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, Given, MomentField, WholeField, form_page, options
 from leaderboard.web.organise import organised
+from leaderboard.web.organise.rescoring import say_changed
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
@@ -201,13 +203,14 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     del form.slug
     if _is_asking() or not form.validate_on_submit():
         return _page(form, page=page)
+    before = read(scored_again, campaign)
     try:
         with writing() as session:
             found = organised_evaluation(session, actor(), campaign, evaluation)
             evaluations.change_evaluation(session, actor(), found, **form.settings())
     except LeaderboardError as error:
         return _page(form, error, page)
-    flash("The settings are changed.")
+    say_changed(campaign, before)
     return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
 
 
