@@ -36,6 +36,9 @@ def first_files(text: bytes, most: int) -> tuple[bytes, bool]:
     """An archive of the first `most` files that are whole in the beginning of one, and whether it has no others.
 
     Nothing is changed of what is no archive, and of one whose headers can't be read: who reads it says why.
+
+    >>> first_files(b"q1 Q0 d1 1 0.5 tag", 1)
+    (b'q1 Q0 d1 1 0.5 tag', True)
     """
     if not is_archive(text[:ARCHIVE_START]):
         return text, True
