@@ -119,7 +119,7 @@ def test_runs_that_do_not_stand_cost_a_page_nothing(app: Flask, large: Database)
 
 
 MOST_STATEMENTS = 10  # of a first view, besides what it takes to know who is signed in
-OF_WHO_ASKS = 5  # the session, the account, its teams, what it organises, what it was let into
+OF_WHO_ASKS = 6  # session, account, teams, campaigns organised, let in; and what was agreed to, of an own run
 EACH_KIND = ("", "/progress", "/2020", "/2020/queries", "/2020/queries/q2", "run", "front")
 
 
