@@ -738,7 +738,7 @@ SECRETS: dict[str, Secret] = {
     "label of a run": Secret("sekretlabel", EVERYONE, NAMED),
     "notes of a run": Secret("sekretnotes", INSIDE),
     "name of a run's file": Secret("sekretfile", INSIDE),
-    "receipt of a run": Secret("5e" * 32, INSIDE),
+    "receipt of a run": Secret("5e" * 32, EVERYONE, NAMED),
     "who submitted a run": Secret("Sekretada", INSIDE, dict.fromkeys(KNOWN, INSIDE)),
     "why a file was rejected": Secret("sekretproblem", INSIDE),
     "why a run was withdrawn": Secret("sekretreason", INSIDE),
