@@ -85,7 +85,9 @@ def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
         setting = ("--measures", " ".join(MEASURES), "--beta", BETA, "--documents", DOCUMENTS)
         reading = here.run("score", *files, "--judgments", qrels, *setting)
         place = f"{CAMPAIGN}/{SENT}"
-        sending = here.run("submit", place, *files, "--team", "team-alder", "--new-system", "Heron", "--wait", 0)
+        sending = here.run(
+            "submit", place, *files, "--team", "team-alder", "--new-system", "Heron", "--yes", "--wait", 0
+        )
         here.submit_each(ALONE, files)
         worker = here.run("worker", "--once")
         here.submit_each(TOGETHER, files)
