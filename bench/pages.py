@@ -35,6 +35,7 @@ from leaderboard.services import sessions
 from leaderboard.services.events import present
 from leaderboard.web import create_app
 from tests.support.postgres import postgres_server
+from tests.support.statements import counted
 
 __all__ = ["pages"]
 
@@ -120,7 +121,7 @@ def _first_view(app: Flask, client: FlaskClient, path: str) -> tuple[float, int,
     """(seconds of processor, the least of some; statements; bytes gzipped)."""
     client.get(path)  # what is made once in a process
     taken = []
-    with _statements(app) as ran:
+    with counted(app) as ran:
         for _ in range(ROUNDS):
             ran.clear()
             start = time.process_time()
@@ -129,20 +130,6 @@ def _first_view(app: Flask, client: FlaskClient, path: str) -> tuple[float, int,
         if answer.status_code != 200:
             raise RuntimeError(f"{path} answered {answer.status}")
         return min(taken), len(ran), len(gzip.compress(answer.data, 6))
-
-
-@contextmanager
-def _statements(app: Flask) -> Iterator[list[str]]:
-    engine = app.extensions["database"].engine
-    ran: list[str] = []
-
-    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        if statement.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
-            ran.append(statement)
-
-    sa.event.listen(engine, "before_cursor_execute", note)
-    yield ran
-    sa.event.remove(engine, "before_cursor_execute", note)
 
 
 def _weight(client: FlaskClient) -> int:

@@ -2,10 +2,8 @@
 
 import gzip
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -17,6 +15,7 @@ from leaderboard.services import campaigns, evaluations, people, queries, teams
 from leaderboard.services.events import present
 from leaderboard.web.kept import Page, Shelf
 from tests.support.field import DAY
+from tests.support.statements import counted
 from tests.web.conftest import PASSWORD_HASH, RUN, Reader, World
 
 PATHS = (
@@ -32,21 +31,6 @@ PATHS = (
     "/measures/",
     "/measures/AP",
 )
-
-
-@contextmanager
-def counted(app: Flask) -> Iterator[list[str]]:
-    """The statements that the site runs in the block, without BEGIN and the like."""
-    engine = app.extensions["database"].engine
-    ran: list[str] = []
-
-    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        if statement.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
-            ran.append(statement)
-
-    sa.event.listen(engine, "before_cursor_execute", note)
-    yield ran
-    sa.event.remove(engine, "before_cursor_execute", note)
 
 
 def test_a_page_is_packed_for_whoever_takes_it_and_the_same_to_all(visitor: Reader) -> None:

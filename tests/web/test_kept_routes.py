@@ -14,8 +14,8 @@ from leaderboard.services.events import present
 from leaderboard.store import RankedList
 from leaderboard.web.kept import VIEWS
 from tests.support.field import Field
+from tests.support.statements import counted
 from tests.support.world import new_account
-from tests.web.test_kept import counted
 
 FORM = "it is a form of its reader's"
 OWN = "it is its reader's alone"

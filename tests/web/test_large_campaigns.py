@@ -5,9 +5,6 @@ import datetime as dt
 import gzip
 import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -21,6 +18,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import RunChoice
 from leaderboard.services import people, teams
 from tests.support.standing import standing_by_the_rule, standing_kept
+from tests.support.statements import counted
 from tests.support.world import new_account, signed_in
 
 SYSTEMS = 212  # of which three are baselines
@@ -32,21 +30,6 @@ BOARD = "/campaigns/large/2020"
 def large(database: Database) -> Database:
     make_campaign(database, SHAPE)
     return database
-
-
-@contextmanager
-def counted(app: Flask) -> Iterator[list[str]]:
-    """The statements that the site runs in the block."""
-    engine = app.extensions["database"].engine
-    ran: list[str] = []
-
-    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
-        if statement.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
-            ran.append(statement)
-
-    sa.event.listen(engine, "before_cursor_execute", note)
-    yield ran
-    sa.event.remove(engine, "before_cursor_execute", note)
 
 
 def runs_on(page: str) -> list[int]:

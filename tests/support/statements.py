@@ -1,0 +1,25 @@
+"""Which statements a site runs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Flask
+
+__all__ = ["counted"]
+
+
+@contextmanager
+def counted(app: Flask) -> Iterator[list[str]]:
+    """The statements that the site runs in the block, without BEGIN and the like."""
+    engine = app.extensions["database"].engine
+    ran: list[str] = []
+
+    def note(_: Any, __: Any, statement: str, *___: Any) -> None:
+        if statement.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
+            ran.append(statement)
+
+    sa.event.listen(engine, "before_cursor_execute", note)
+    yield ran
+    sa.event.remove(engine, "before_cursor_execute", note)
