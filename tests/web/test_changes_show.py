@@ -15,8 +15,9 @@ from flask import Flask
 from leaderboard.models import INSTALLATION
 from leaderboard.services.events import present
 from tests.support.shared import REPOSITORY
-from tests.web.changes import CHANGES, NONE, OF_ALL, OF_CAMPAIGN, Play
+from tests.web.changes import CHANGES, NONE, OF_ALL, OF_CAMPAIGN
 from tests.web.conftest import Reader, World
+from tests.web.play import Play
 
 # Module or function -> why no kept page shows what it writes.
 NOWHERE = {
