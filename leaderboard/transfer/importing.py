@@ -117,11 +117,11 @@ class Import:
             making.everything(runs, whole=whole)
             if not keep:
                 session.rollback()
-        made = making.made
-        self.report.made, self.report.there, self.report.notes = made.made, made.there, made.notes
-        self._evaluations, self._systems = made.evaluations, made.systems
-        self.runs = [run for run in runs if run.number in made.systems]
-        for run, error in made.refused:
+        told = making.told
+        self.report.made, self.report.there, self.report.notes = told.made, told.there, told.notes
+        self._evaluations, self._systems = making.evaluations, making.systems
+        self.runs = [run for run in runs if run.number in making.systems]
+        for run, error in making.refused:
             self.refuse(run, error)
 
     def _planned(self, problems: list[str]) -> list[PlannedRun]:

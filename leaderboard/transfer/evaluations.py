@@ -1,0 +1,185 @@
+"""Evaluations of a manifest: made where they are missing, with their queries, forms, rules and judgments."""
+
+import io
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.formats import (
+    Judgments,
+    Limits,
+    QueryRow,
+    SubtopicJudgments,
+    read_judgments,
+    read_queries,
+    read_subtopic_judgments,
+)
+from leaderboard.formats.file_rules import document_list
+from leaderboard.formats.harmless import shown
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query
+from leaderboard.numbers import counted
+from leaderboard.rules.settings import Split
+from leaderboard.services.evaluations import create_evaluation
+from leaderboard.services.judgments import import_judgments, revision_sha256
+from leaderboard.services.queries import exclude_queries, import_queries, set_split
+from leaderboard.services.scoring_sets import make_official
+from leaderboard.transfer.forms import bring_form_in
+from leaderboard.transfer.manifest import EvaluationEntry, JudgmentsEntry
+from leaderboard.transfer.telling import Telling
+from leaderboard.transfer.tree import Tree
+
+__all__ = ["Evaluations"]
+
+T = TypeVar("T")
+
+
+class Evaluations:
+    """The evaluations of one walk through a manifest, in a session.
+
+    ids  of those that there are now, by slug
+    """
+
+    def __init__(
+        self, session: Session, actor: Callable[[Session], Actor], tree: Tree, limits: Limits, told: Telling
+    ) -> None:
+        self.ids: dict[str, int] = {}
+        self._session = session
+        self._actor = actor
+        self._tree = tree
+        self._limits = limits
+        self._told = told
+
+    def make(self, campaign: Campaign, entry: EvaluationEntry, place: str) -> None:
+        """With its queries and judgments."""
+        session, actor = self._session, self._actor(self._session)
+        own = Evaluation.campaign_id == campaign.id, Evaluation.slug == entry.slug
+        evaluation = session.scalar(sa.select(Evaluation).where(*own))
+        if evaluation is None:
+            evaluation = self._new_evaluation(campaign, entry, place)
+        else:
+            self._told.there.append(f"the evaluation {evaluation.title}")
+        self.ids[entry.slug] = evaluation.id
+        with self._told.telling(place):
+            listed = self._tree.file(entry.document_list) if entry.document_list else None
+            documents = None if listed is None else document_list(listed, name=entry.document_list)
+            bring_form_in(
+                session, actor, evaluation, fields=entry.fields, agreements=entry.agreements, rules=entry.rules,
+                documents=documents,
+            )  # fmt: skip
+        revisions = list(self._judgments(entry, place))
+        with self._told.telling(f"{place}: queries"):
+            self._add_queries(actor, evaluation, entry, [judged for _, judged, _, _ in revisions])
+        there = {query.external_id for query in _queries(session, evaluation)}
+        for name, ids in (("hidden", entry.hidden), ("excluded", entry.excluded)):
+            if lost := [shown(one) for one in ids if one not in there]:
+                self._told.problems.append(f"{place}: {name}: there is no query {', '.join(lost[:5])}")
+        with self._told.telling(place):
+            self._set_queries_apart(actor, evaluation, entry, there)
+        for one, judged, known, subtopics in revisions if there else ():  # else the queries' problem is told already
+            with self._told.telling(f"{place}: {shown(one.file)}"):
+                self._add_judgments(actor, evaluation, one, judged, known, subtopics)
+        source = entry.settings.get("official_source")
+        if source is not None and source != evaluation.official_source:
+            with self._told.telling(f"{place}: official_source"):
+                make_official(session, actor, evaluation, source)
+
+    def _new_evaluation(self, campaign: Campaign, entry: EvaluationEntry, place: str) -> Evaluation:
+        """Without a word on its closing it is a draft: published, it would take runs for good."""
+        settings = {name: value for name, value in entry.settings.items() if name != "official_source"}
+        if "closes_at" not in settings:
+            settings["draft"] = True
+        given = {"slug": entry.slug, "title": entry.title, "period": entry.period, **settings}
+
+        def make(**settings: Any) -> Evaluation:
+            actor, texts = self._actor(self._session), [settings.pop(name) for name in ("slug", "title", "period")]
+            return create_evaluation(self._session, actor, campaign, *texts, **settings)
+
+        instead = {
+            "slug": f"x-{secrets.token_hex(8)}", "title": "Without a title", "period": "2000", "period_key": 2000,
+            "documents": 10**15,
+        }  # fmt: skip
+        made = self._told.row(place, make, given, instead)
+        self._told.made.append(f"the evaluation {made.title}")
+        if "closes_at" not in entry.settings:
+            self._told.notes.append(
+                f"{made.title}: nothing says when it closed (closes_at), so it is a draft, which only organisers see "
+                "and which takes no runs"
+            )
+        return made
+
+    def _judgments(
+        self, entry: EvaluationEntry, place: str
+    ) -> Iterator[tuple[JudgmentsEntry, Judgments, Judgments | None, SubtopicJudgments | None]]:
+        """What the files of judgments hold, those that can be read."""
+
+        def read(path: str, reader: Callable[..., T]) -> T | None:
+            return reader(self._tree.file(path), name=path, limits=self._limits) if path else None
+
+        for one in entry.judgments:
+            found = None
+            with self._told.telling(f"{place}: judgments"):
+                judged = read_judgments(self._tree.file(one.file), name=one.file, limits=self._limits)
+                found = one, judged, read(one.known, read_judgments), read(one.subtopics, read_subtopic_judgments)
+            if found is not None:
+                yield found
+
+    def _add_queries(
+        self, actor: Actor, evaluation: Evaluation, entry: EvaluationEntry, judged: list[Judgments]
+    ) -> None:
+        """Those of the file, or of the list, or those that are judged, as numbers where all ids are some."""
+        if entry.queries:
+            rows = read_queries(self._tree.file(entry.queries), name=entry.queries, limits=self._limits)
+        elif entry.query_ids:
+            lines = "".join(json.dumps({"id": one}) + "\n" for one in entry.query_ids)
+            rows = read_queries(io.BytesIO(lines.encode()), name="query_ids", limits=self._limits)
+        else:
+            ids = list(dict.fromkeys(query for one in judged for query in one.queries))
+            if all(one.isascii() and one.isdigit() for one in ids):
+                ids.sort(key=int)
+            rows = tuple(QueryRow(one, "", ()) for one in ids)
+        there = {query.external_id for query in _queries(self._session, evaluation)}
+        new = [row for row in rows if row.id not in there]
+        if new:
+            import_queries(self._session, actor, evaluation, new)
+            self._told.made.append(f"{counted(len(new), 'query', 'queries')} of {evaluation.title}")
+
+    def _set_queries_apart(self, actor: Actor, evaluation: Evaluation, entry: EvaluationEntry, there: set[str]) -> None:
+        """Hides and excludes those that the manifest names."""
+        queries = {query.external_id: query for query in _queries(self._session, evaluation)}
+        hidden = [one for one in entry.hidden if one in there and queries[one].split is not Split.HIDDEN]
+        if hidden:
+            set_split(self._session, actor, evaluation, hidden, Split.HIDDEN)
+        for one, because in entry.excluded.items():
+            if one in there and queries[one].excluded_at is None:
+                exclude_queries(self._session, actor, evaluation, [one], because)
+
+    def _add_judgments(
+        self,
+        actor: Actor,
+        evaluation: Evaluation,
+        entry: JudgmentsEntry,
+        judged: Judgments,
+        known: Judgments | None,
+        subtopics: SubtopicJudgments | None,
+    ) -> None:
+        source = entry.source or evaluation.official_source
+        there = self._session.scalar(
+            sa.select(JudgmentRevision.number).where(
+                JudgmentRevision.evaluation_id == evaluation.id,
+                JudgmentRevision.source == source,
+                JudgmentRevision.sha256 == revision_sha256(judged, known, subtopics),
+            )
+        )
+        if there is None:
+            made = import_judgments(self._session, actor, evaluation, judged, entry.note, known, subtopics, source)
+            words = f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}"
+            self._told.made.append(words)
+
+
+def _queries(session: Session, evaluation: Evaluation) -> list[Query]:
+    return list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
