@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -37,7 +37,8 @@ STOP_SECONDS = 20.0  # for a process to end by itself, before it is killed
 RESTARTS = 3  # in a row, before the worker is given up
 WELL_SECONDS = 60.0  # once a worker has run this long, its earlier restarts no longer count
 LAST_LINES = 15
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # Ctrl-C, `kill`, the closing of the terminal
+# Ctrl-C, `kill`, the closing of the terminal; and the alarm with which _stop tries again
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
 class _Process:
@@ -130,14 +131,25 @@ def demo(port: int, folder: Path) -> None:
     listener = listen("127.0.0.1", port)
     for number in STOP_SIGNALS:
         signal.signal(number, _stop)
-    with suppress(KeyboardInterrupt), _locked(folder.resolve()):
-        _run(folder.resolve(), listener)
+    try:
+        with _locked(folder.resolve()):
+            _run(folder.resolve(), listener)
+    except KeyboardInterrupt:
+        _go_on_stopping()
     click.echo("stopped")
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
     """Interrupts the demonstration wherever it is; an open transaction is rolled back."""
+    # Python drops what is raised within a callback of its garbage collector: then the next try stops us.
+    signal.setitimer(signal.ITIMER_REAL, LOOK_SECONDS)
     raise KeyboardInterrupt
+
+
+def _go_on_stopping() -> None:
+    """From here on nothing interrupts the stopping."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
@@ -218,8 +230,7 @@ def _site_and_worker(config: Config, folder: Path, listener: socket.socket) -> I
 
         yield look_after
     finally:
-        for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)  # stopping goes on to its end
+        _go_on_stopping()
         for process in started:
             process.terminate()
         for process in started:
