@@ -70,7 +70,7 @@ def list_submissions(
             row.kind.value,
             f"{row.title}{' (primary)' if row.is_primary else ''}{' (late)' if row.late else ''}",
             row.state,
-            f"{row.received_at:%Y-%m-%d %H:%M}",
+            f"{row.received_at:%Y-%m-%d %H:%M}{' (assumed)' if row.received_assumed else ''}",
         )
         for row in found.rows
     ]

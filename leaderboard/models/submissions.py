@@ -81,6 +81,7 @@ class Submission(Base):
     begun_at     the start of the request
     received_at  its last byte; closing and its grace are held against the two, quotas against this one. Of an imported
                  run when the campaign received it, years ago
+    received_assumed  whether nothing said when, so that the import took the run's own date or that of closing
     run_at       when the run was made, where somebody said so
     imported_at  when it was brought in from the past; NULL where its team sent it here
     answers      to the evaluation's form fields, by key
@@ -112,6 +113,7 @@ class Submission(Base):
     text_size: Mapped[int] = mapped_column(sa.BigInteger)
     begun_at: Mapped[dt.datetime]
     received_at: Mapped[dt.datetime]
+    received_assumed: Mapped[bool] = mapped_column(default=False)
     run_at: Mapped[dt.datetime | None]
     imported_at: Mapped[dt.datetime | None]
     imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))  # NULL: the command line
@@ -145,6 +147,11 @@ class Submission(Base):
     def date(self) -> dt.datetime:
         """The run's date, as pages show it: when it was made, where that is known, else when it was received."""
         return self.run_at or self.received_at
+
+    @property
+    def date_assumed(self) -> bool:
+        """Whether that date is one that an import assumed."""
+        return self.run_at is None and self.received_assumed
 
     @property
     def name(self) -> str:

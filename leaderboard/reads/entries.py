@@ -61,6 +61,7 @@ NO_FIGURE = Figure(None)
 LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
     Submission.team_id,
     Submission.run_at,
+    Submission.received_assumed,
     Submission.label,
     Submission.designation,
     Scoring.missing,
@@ -97,11 +98,13 @@ class Entry(ScoredRun):
     """One scored run with its figures.
 
     run_at   when it was made, where that is known
+    received_assumed  whether the import that brought it in assumed when it was received
     own      whether it is of a team of the reader's
     missing  how many queries that the reader may know of it has no list for
     """
 
     run_at: dt.datetime | None
+    received_assumed: bool
     system: SystemLabel
     label: str
     designation: Designation
@@ -118,6 +121,11 @@ class Entry(ScoredRun):
     def date(self) -> dt.datetime:
         """When it was made, where that is known, else when it was received."""
         return self.run_at or self.received_at
+
+    @property
+    def date_assumed(self) -> bool:
+        """Whether that date is one that an import assumed."""
+        return self.run_at is None and self.received_assumed
 
     def figure(self, measure: str) -> Figure:
         return self.figures.get(measure, NO_FIGURE)
@@ -166,7 +174,7 @@ def load_entries(
     entries = []
     for row in rows:
         evaluation_id, _, scoring_id, system_id, *_ = row
-        team_id, run_at, label, designation, missing, name, kind, slug, team, team_slug = row[-len(LABELLED) :]
+        team_id, run_at, assumed, label, designation, missing, name, kind, slug, team, team_slug = row[-len(LABELLED) :]
         evaluation, own = by_id[evaluation_id], actor.is_in(team_id)
         current = sets.get(evaluation_id)
         sight = sights.get((evaluation_id, own))
@@ -183,7 +191,7 @@ def load_entries(
             shown = SystemLabel(system_id, name, kind, slug, team, team_slug)
         else:
             shown = anonymous(system_id, kind, secrets[evaluation_id, system_id])
-        more = (run_at, shown, label if named else "", designation, own, len(lacking), means)
+        more = (run_at, assumed, shown, label if named else "", designation, own, len(lacking), means)
         entries.append(Entry(*[*row[: -len(LABELLED)], *more]))
     return entries
 

@@ -31,6 +31,7 @@ class SubmissionStatus:
     ahead      how many queued scorings a worker takes before it
     may_act    whether the reader may withdraw it: its team and the organisers
     receipt, md5  SHA-256 and MD5 of the bytes as received; empty for readers outside the team
+    received_assumed  whether nothing said when it was received, and the import took another date for it
     run_at     when it was made, where that is known; imported_at, importer: when and by whom it was brought in
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
     failure    in words, of the last attempt
@@ -72,6 +73,7 @@ class SubmissionStatus:
     submitter: str
     begun_at: dt.datetime
     received_at: dt.datetime
+    received_assumed: bool
     run_at: dt.datetime | None
     imported_at: dt.datetime | None
     importer: str
@@ -136,6 +138,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         submitter=run.submitter.name if inside and run.submitter else "",
         begun_at=run.begun_at,
         received_at=run.received_at,
+        received_assumed=run.received_assumed,
         run_at=run.run_at,
         imported_at=run.imported_at,
         importer=run.importer.name if inside and run.importer else "",

@@ -56,6 +56,7 @@ class TeamSystem:
 class OwnRun:
     """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn.
 
+    date_assumed  whether an import assumed the date, since nothing says it
     is_primary, column, mean  False, None and None for a run that is not scored
     """
 
@@ -68,6 +69,7 @@ class OwnRun:
     state: str
     late: bool
     date: dt.datetime
+    date_assumed: bool
     is_primary: bool
     column: Column | None
     mean: float | None
@@ -242,6 +244,7 @@ def own_runs(
                 state=shown_state(state, run.withdrawn_at, run.ruling),
                 late=run.late,
                 date=run.date,
+                date_assumed=run.date_assumed,
                 is_primary=entry is not None and entry.is_primary,
                 column=column,
                 mean=entry.figure(column.name).mean if entry and column else None,

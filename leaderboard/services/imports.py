@@ -36,6 +36,7 @@ RUN_SETTINGS: dict[str, Any] = {
     "version": "",
     "run_at": None,
     "received_at": None,
+    "received_assumed": False,
     "scored_at": None,
     "chosen_at": None,
     "late": False,
@@ -57,8 +58,8 @@ def import_run(
     is counted.
 
     settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
-              date, else when the evaluation closed, else now. A run with `scored_at` was scored elsewhere: it keeps
-              that date, and the rules of its time
+              date, else when the evaluation closed, else now, and marked as assumed. A run with `scored_at` was scored
+              elsewhere: it keeps that date, and the rules of its time
 
     The team's members get a mail, one a day. Raises NotAllowed for whoever does not organise the campaign or may not
     bring runs of this team in, and InvalidFields with everything that is wrong.
@@ -72,6 +73,7 @@ def import_run(
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
     values = checked_settings(settings)
     now = present()
+    values["received_assumed"] = values["received_assumed"] or values["received_at"] is None
     received_at = values.pop("received_at") or values["run_at"] or evaluation.closes_at or now
     quotas.enter(session, evaluation, system.team_id, now)
     submission = Submission(

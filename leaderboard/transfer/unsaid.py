@@ -52,7 +52,7 @@ def _note_dates(evaluation: Evaluation, runs: list[Mapping[str, Any]], told: Tel
             f"{evaluation.title}: {counted(undated, 'run')} without a date count as received on the day on "
             "which they are brought in"
         )
-    elif unsaid := sum("received_at" not in one for one in runs):
+    elif unsaid := sum("received_at" not in one or bool(one.get("received_assumed")) for one in runs):
         told.notes.append(
             f"{evaluation.title}: of {counted(unsaid, 'run')} nothing says when they were received (received): it "
             "is assumed that they were on their own date, or when the evaluation closed"

@@ -35,6 +35,7 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
     "late": lambda row: row.entry.late,
     "run_at": lambda row: row.entry.run_at,
     "received_at": lambda row: row.entry.received_at,
+    "received_assumed": lambda row: row.entry.received_assumed,
     "queries_missing": lambda row: row.entry.missing,
 }
 

@@ -638,6 +638,7 @@ def upgrade() -> None:
         sa.Column("text_size", sa.BigInteger(), nullable=False),
         moment("begun_at"),
         moment("received_at"),
+        sa.Column("received_assumed", sa.Boolean(), nullable=False),
         moment("run_at", nullable=True),
         moment("imported_at", nullable=True),
         sa.Column("imported_by_id", sa.Integer(), nullable=True),

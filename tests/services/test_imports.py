@@ -57,18 +57,21 @@ def test_a_run_of_the_past_keeps_its_own_dates_and_says_when_and_by_whom_it_was_
 
 
 @pytest.mark.parametrize(
-    ("dates", "received"),
+    ("dates", "received", "assumed"),
     [
-        ({"received_at": MADE + dt.timedelta(days=9)}, MADE + dt.timedelta(days=9)),
-        ({"run_at": MADE}, MADE),
-        ({}, CLOSED),
+        ({"received_at": MADE + dt.timedelta(days=9)}, MADE + dt.timedelta(days=9), False),
+        ({"received_at": MADE, "received_assumed": True}, MADE, True),
+        ({"run_at": MADE}, MADE, True),
+        ({}, CLOSED, True),
     ],
 )
-def test_a_run_was_received_when_it_is_said_else_on_its_own_date_else_when_the_evaluation_closed(
-    world: World, dates: dict[str, dt.datetime], received: dt.datetime
+def test_a_run_was_received_when_it_is_said_else_it_is_assumed_on_its_own_date_or_when_the_evaluation_closed(
+    world: World, dates: dict[str, Any], received: dt.datetime, assumed: bool
 ) -> None:
     world.change_evaluation(opens_at=OPENED, closes_at=CLOSED)
-    assert stored(world, bring_in(world, **dates)).received_at == received
+    kept = stored(world, bring_in(world, **dates))
+    assert (kept.received_at, kept.received_assumed) == (received, assumed)
+    assert kept.date_assumed is (assumed and "run_at" not in dates)
 
 
 def test_only_organisers_bring_runs_of_the_past_in(world: World) -> None:

@@ -75,6 +75,7 @@ def _fill(world: World) -> None:
     world.submit(run_text(3), label="off")
     world.drain()
     with world.organising() as (session, _, evaluation):
+        session.get_one(Submission, gone).received_assumed = True  # as an import leaves it
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, gone), "a typing error")
         submissions.take_off(session, CONSOLE, session.get_one(Submission, off), Ruling.DISQUALIFIED, "not its own")
         submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=2)
@@ -115,6 +116,7 @@ def test_what_is_exported_and_imported_is_the_same_again(
     text = manifest.read_text()
     assert text.count("[[evaluation.run]]") == 6
     assert "closes_at = " in text
+    assert text.count("received_assumed = true\n") == 1
 
     # A manifest that calls a run rejected which is none, or whose broken run is not called so, is not what comes out.
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", third := new_database_url())

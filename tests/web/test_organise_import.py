@@ -104,6 +104,12 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert "<dt>Made</dt><dd>" in page.replace("\n", "")
     assert "by orla" in page
     assert one.md5 in page
+    room, board = "/organise/harbour/2019/submissions", "/campaigns/harbour/2019"
+    assert "date assumed by the import" in page  # its own date, for want of one of receipt
+    assert "date assumed by the import" in organiser.get(f"{room}/{one.id}")
+    assert "assumed by the import" in organiser.get(room)
+    assert "received_assumed" in organiser.get(f"{room}.csv").splitlines()[0]
+    assert organiser.client.get(f"{board}.json").json["rows"][0]["received_assumed"] is True
 
 
 @ONE_ENGINE

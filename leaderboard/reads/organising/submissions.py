@@ -47,7 +47,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRow:
-    """seconds: how long scoring it took; ruled_because: why organisers took it off the boards."""
+    """seconds: how long scoring it took; ruled_because: why organisers took it off the boards.
+
+    received_assumed: whether the import that brought it in assumed when it was received
+    """
 
     id: int
     title: str
@@ -65,6 +68,7 @@ class SubmissionRow:
     late: bool
     submitter: str
     received_at: dt.datetime
+    received_assumed: bool
     finished_at: dt.datetime | None
     seconds: float | None
     size: int
@@ -258,6 +262,7 @@ def _row(
         late=run.late,
         submitter=submitter or "",
         received_at=run.received_at,
+        received_assumed=run.received_assumed,
         finished_at=scoring.finished_at if scoring else None,
         seconds=scoring.seconds if scoring else None,
         size=run.size,

@@ -42,6 +42,7 @@ COLUMNS: dict[str, Callable[[SubmissionRow], Cell]] = {
     "late": lambda row: row.late,
     "submitter": lambda row: row.submitter,
     "received_at": lambda row: row.received_at,
+    "received_assumed": lambda row: row.received_assumed,
     "finished_at": lambda row: row.finished_at,
     "seconds": lambda row: row.seconds,
     "bytes": lambda row: row.size,
