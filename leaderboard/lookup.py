@@ -90,7 +90,6 @@ IS_CURRENT = ScoringSet.state == SetState.CURRENT
 # How Standing is joined to its scoring and its set, by which a database finds its rows at once.
 IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id == ScoringSet.id)
 
-STAYS = ((Submission, "submissions"), (JudgmentRevision, "revisions of judgments"))  # on record, for good
 SHOWN = 10  # names that a message lists
 CURRENT_SETS = "current sets"  # evaluation id -> its current set or None, as far as a session of reads knows it
 
@@ -146,11 +145,9 @@ def _no_evaluation(session: Session, actor: Actor, campaign_slug: str, slug: str
 def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | None:
     """Why a campaign, or an evaluation, can't be removed, in words; None when it can."""
     own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
-    for table, kept in STAYS:
-        of_it = table.evaluation_id.in_(sa.select(Evaluation.id).where(own))
-        count = session.scalar(sa.select(sa.func.count()).select_from(table).where(of_it))
-        if count:
-            return f"{which.title} has {kept} ({count:,}), which stay on record; it can't be removed."
+    runs = sa.select(sa.func.count()).select_from(Submission).join(Submission.evaluation).where(own)
+    if count := session.scalar(runs):
+        return f"{which.title} has submissions ({count:,}), which stay on record; it can't be removed."
     return None
 
 

@@ -14,6 +14,7 @@ from leaderboard.lookup import find_campaign, find_team, removal_refusal
 from leaderboard.metrics import parse_all
 from leaderboard.models import Campaign
 from leaderboard.reads import listings
+from leaderboard.reads.organising.settings import what_goes
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
@@ -123,21 +124,18 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
 @click.argument("slug")
 @click.option("--yes", is_flag=True, help="Don't ask first.")
 def remove(slug: str, yes: bool) -> None:
-    """Remove a campaign that was made by mistake, with its evaluations and queries; asks first.
+    """Remove a campaign that was made by mistake, with its evaluations, queries and judgments; asks first.
 
-    A campaign that has judgments, or to which anything was submitted, is refused: these stay on record.
+    A campaign to which anything was submitted is refused: that stays on record.
 
     \b
     leaderboard campaign remove harbor
     """
     with reading() as session:
         found = find_campaign(session, CONSOLE, slug)
-        evaluations = listings.list_evaluations(session, found)
-        refused = removal_refusal(session, found)
+        refused, goes = removal_refusal(session, found), what_goes(session, found)
     if refused is None:  # else it is refused, whatever the answer
-        queries = sum(count for _, count, _ in evaluations)
-        held = f"Evaluations: {len(evaluations)}, with queries: {queries:,}."
-        require_yes(yes, f"Remove {found.title} ({slug}) for good? {held}")
+        require_yes(yes, f"Remove {found.title} ({slug}) for good, with {goes}?")
     with writing() as session:
         removing.remove_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug))
     click.echo(f"removed the campaign {slug}")

@@ -23,6 +23,7 @@ from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation, removal_refusal
 from leaderboard.reads import listings
 from leaderboard.reads.organising.readiness import Urgency, readiness
+from leaderboard.reads.organising.settings import what_goes
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.quotas import DAILY_QUOTA
 from leaderboard.rules.settings import Judging
@@ -184,18 +185,18 @@ def clone(context: click.Context, /, evaluation: Place, slug: str, with_queries:
 @PLACE
 @click.option("--yes", is_flag=True, help="Don't ask first.")
 def remove(evaluation: Place, yes: bool) -> None:
-    """Remove an evaluation that was made by mistake, with its queries; asks first.
+    """Remove an evaluation that was made by mistake, with its queries and judgments; asks first.
 
-    One that has judgments, or to which anything was submitted, is refused: these stay on record.
+    One to which anything was submitted is refused: that stays on record.
 
     \b
     leaderboard evaluation remove harbour/2026-txt
     """
     with reading() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        refused = removal_refusal(session, found)
+        refused, goes = removal_refusal(session, found), what_goes(session, found)
     if refused is None:  # else it is refused, whatever the answer
-        require_yes(yes, f"Remove {found.title} ({evaluation}) for good?")
+        require_yes(yes, f"Remove {found.title} ({evaluation}) for good, with {goes}?")
     with writing() as session:
         removing.remove_evaluation(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation))
     click.echo(f"removed the evaluation {evaluation}")

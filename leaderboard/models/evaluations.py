@@ -100,7 +100,8 @@ class JudgmentRevision(Base):
 
     Its judgments go in while `finished_at` is NULL; setting it is the import's last step, and from then on triggers
     refuse every judgment more. Import is one transaction, so no other one sees an unfinished revision, and nothing uses
-    one that somebody's SQL has left behind.
+    one that somebody's SQL has left behind. It goes only with an evaluation to which nothing was submitted, and its
+    judgments with it.
     """
 
     __tablename__ = "judgment_revision"
@@ -125,7 +126,9 @@ class Judgment(Base):
     __tablename__ = "judgment"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
+    revision_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True
+    )
     query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
     document: Mapped[str] = mapped_column(primary_key=True)
     grade: Mapped[int]
@@ -137,7 +140,9 @@ class KnownDocument(Base):
     __tablename__ = "known_document"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
+    revision_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True
+    )
     query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
     document: Mapped[str] = mapped_column(primary_key=True)
 
@@ -148,7 +153,9 @@ class SubtopicJudgment(Base):
     __tablename__ = "subtopic_judgment"
     __table_args__ = ({"sqlite_with_rowid": False},)
 
-    revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"), primary_key=True)
+    revision_id: Mapped[int] = mapped_column(
+        sa.ForeignKey("judgment_revision.id", ondelete="CASCADE"), primary_key=True
+    )
     query_id: Mapped[int] = mapped_column(sa.ForeignKey("query.id"), primary_key=True)
     subtopic: Mapped[str] = mapped_column(primary_key=True)
     document: Mapped[str] = mapped_column(primary_key=True)

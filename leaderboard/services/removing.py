@@ -13,28 +13,40 @@ from leaderboard.models import (
     Acceptance,
     Agreement,
     Arrival,
+    Board,
     Campaign,
     CampaignOrganiser,
     CampaignTeam,
     Evaluation,
+    JudgmentRevision,
     Participation,
     PersonalUse,
     Query,
+    ScoringSet,
 )
 from leaderboard.services.events import record
 from leaderboard.services.locking import locked
 
 __all__ = ["remove_campaign", "remove_evaluation"]
 
-# What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE.
-OF_EVALUATION: tuple[type[Base], ...] = (Arrival, PersonalUse, Participation, Agreement, Query)
+# What goes with an evaluation, by the column evaluation_id, besides tables whose key says ON DELETE CASCADE, in this
+# order: each may be pointed at by those before it.
+OF_EVALUATION: tuple[type[Base], ...] = (
+    Arrival,
+    PersonalUse,
+    Participation,
+    Agreement,
+    ScoringSet,
+    JudgmentRevision,
+    Query,
+)
 
 
 def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) -> None:
-    """Removes an evaluation that was made by mistake, with its queries. The event of the removal stays.
+    """Removes an evaluation that was made by mistake, with its queries and judgments. The event of the removal stays.
 
-    Raises Conflict once it has judgments, which never go, or anything was submitted to it, withdrawn and rejected runs
-    too: those stay on record.
+    Raises Conflict once anything was submitted to it, withdrawn and rejected runs too: those stay on record, and so do
+    the judgments that they are scored by.
     """
     require_organiser(actor, evaluation.campaign_id)
     evaluation = locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds nothing
@@ -46,7 +58,7 @@ def remove_evaluation(session: Session, actor: Actor, evaluation: Evaluation) ->
 
 
 def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
-    """Removes a campaign that was made by mistake, with its evaluations and their queries; raises as above."""
+    """Removes a campaign that was made by mistake, with its evaluations; raises as above."""
     require_organiser(actor, campaign.id)
     campaign = locked(session, Campaign, campaign.id)
     own = sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
@@ -66,8 +78,15 @@ def remove_campaign(session: Session, actor: Actor, campaign: Campaign) -> None:
 
 def _remove(session: Session, actor: Actor, evaluations: Sequence[Evaluation]) -> None:
     for evaluation in evaluations:
-        record(session, actor, "remove", evaluation, campaign=evaluation.campaign_id, slug=evaluation.slug)
+        one_set = sa.select(ScoringSet).where(ScoringSet.evaluation_id == evaluation.id).limit(1)
+        about = session.scalars(one_set).all()  # the event tells of all sets of the evaluation
+        facts = {"campaign": evaluation.campaign_id, "slug": evaluation.slug}
+        record(session, actor, "remove", evaluation, about=about, **facts)
     ids = [evaluation.id for evaluation in evaluations]
+    sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id.in_(ids))
+    session.execute(
+        sa.delete(Board).where(Board.scoring_set_id.in_(sets)), execution_options={"synchronize_session": False}
+    )
     agreements = sa.select(Agreement.id).where(Agreement.evaluation_id.in_(ids))
     session.execute(
         sa.delete(Acceptance).where(Acceptance.agreement_id.in_(agreements)),

@@ -689,7 +689,10 @@ def upgrade() -> None:
         sa.Column("grade", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["query_id"], ["query.id"], name=op.f("fk_judgment_query_id_query")),
         sa.ForeignKeyConstraint(
-            ["revision_id"], ["judgment_revision.id"], name=op.f("fk_judgment_revision_id_judgment_revision")
+            ["revision_id"],
+            ["judgment_revision.id"],
+            name=op.f("fk_judgment_revision_id_judgment_revision"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("revision_id", "query_id", "document", name=op.f("pk_judgment")),
         sqlite_with_rowid=False,
@@ -704,6 +707,7 @@ def upgrade() -> None:
             ["revision_id"],
             ["judgment_revision.id"],
             name=op.f("fk_known_document_revision_id_judgment_revision"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("revision_id", "query_id", "document", name=op.f("pk_known_document")),
         sqlite_with_rowid=False,
@@ -911,6 +915,7 @@ def upgrade() -> None:
             ["revision_id"],
             ["judgment_revision.id"],
             name=op.f("fk_subtopic_judgment_revision_id_judgment_revision"),
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("revision_id", "query_id", "subtopic", "document", name=op.f("pk_subtopic_judgment")),
         sqlite_with_rowid=False,

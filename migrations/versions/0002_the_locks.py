@@ -71,6 +71,11 @@ FOLLOWS = "NEW.id = c.events + 1 AND NEW.previous_hash = c.head"
 MOVE = "UPDATE chain SET events = NEW.id, head = NEW.hash"
 LAST = "SELECT 1 FROM event e WHERE e.id = NEW.events AND e.hash = NEW.head"
 
+# Judgments and their scoring sets stay once somebody submitted something that may be scored by them. What nobody used
+# yet goes with an evaluation that was made by mistake; judgments go whole only, after their revision.
+HAS_RUNS = "EXISTS (SELECT 1 FROM submission s WHERE s.evaluation_id = OLD.evaluation_id)"
+HAS_REVISION = "EXISTS (SELECT 1 FROM judgment_revision r WHERE r.id = OLD.revision_id)"
+
 # Name of a trigger -> the rest of its definition.
 SQLITE = {
     "campaign_prior_lock_update": (
@@ -101,7 +106,7 @@ SQLITE = {
         f" WHERE e.id <> OLD.id AND {TAKES_EVALUATION}) {refuse(STAYS)}"
     ),
     "scoring_set_never_changes": f"BEFORE UPDATE ON scoring_set WHEN {changed(OF_SET)} {refuse(FROZEN)}",
-    "scoring_set_never_goes": f"BEFORE DELETE ON scoring_set {refuse(FROZEN)}",
+    "scoring_set_never_goes": f"BEFORE DELETE ON scoring_set WHEN {HAS_RUNS} {refuse(FROZEN)}",
     "scoring_set_is_not_replaced": (
         "BEFORE INSERT ON scoring_set WHEN EXISTS (SELECT 1 FROM scoring_set s WHERE s.id = NEW.id"
         " OR (s.evaluation_id = NEW.evaluation_id AND s.revision_id = NEW.revision_id"
@@ -115,14 +120,14 @@ SQLITE = {
         "BEFORE UPDATE ON judgment_revision WHEN OLD.finished_at IS NOT NULL OR NEW.finished_at IS NULL"
         f" OR {changed(OF_REVISION)} {refuse(REVISION)}"
     ),
-    "judgment_revision_never_goes": f"BEFORE DELETE ON judgment_revision {refuse(REVISION)}",
+    "judgment_revision_never_goes": f"BEFORE DELETE ON judgment_revision WHEN {HAS_RUNS} {refuse(REVISION)}",
     "judgment_revision_is_not_replaced": (
         "BEFORE INSERT ON judgment_revision WHEN NEW.finished_at IS NOT NULL OR EXISTS"
         " (SELECT 1 FROM judgment_revision r WHERE r.id = NEW.id"
         f" OR (r.evaluation_id = NEW.evaluation_id AND r.number = NEW.number)) {refuse(REVISION)}"
     ),
     **{f"{table}_never_changes": f"BEFORE UPDATE ON {table} {refuse(REVISION)}" for table in JUDGED},
-    **{f"{table}_never_goes": f"BEFORE DELETE ON {table} {refuse(REVISION)}" for table in JUDGED},
+    **{f"{table}_never_goes": f"BEFORE DELETE ON {table} WHEN {HAS_REVISION} {refuse(REVISION)}" for table in JUDGED},
     **{
         # These tables have no rowid: a row is replaced by its key only, and so within its revision.
         f"{table}_of_unfinished_revision": (
@@ -153,7 +158,15 @@ def refusal(message: str) -> str:
 
 # Name of a function -> its body.
 FUNCTIONS = {
-    "never_changes": f"BEGIN {refusal(REVISION)} END",
+    "judgments_go_with_their_revision": f"""
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF NOT {HAS_REVISION} THEN
+            RETURN OLD;
+        END IF;
+    END IF;
+    {refusal(REVISION)}
+END""",
     "trail_is_added_to": f"BEGIN {refusal(TRAIL)} END",
     "event_follows_the_last": f"""
 BEGIN
@@ -176,8 +189,15 @@ BEGIN
     END IF;
     {refusal(TRAIL)}
 END""",
+    # The evaluation's row is locked before it is looked for runs: one may just be submitted.
     "scoring_set_never_changes": f"""
 BEGIN
+    IF TG_OP = 'DELETE' THEN
+        PERFORM 1 FROM evaluation e WHERE e.id = OLD.evaluation_id FOR UPDATE;
+        IF NOT {HAS_RUNS} THEN
+            RETURN OLD;
+        END IF;
+    END IF;
     IF TG_OP = 'UPDATE' AND NOT {differs(OF_SET)} THEN
         RETURN NEW;
     END IF;
@@ -225,6 +245,12 @@ BEGIN
             RETURN NEW;
         END IF;
     END IF;
+    IF TG_OP = 'DELETE' THEN
+        PERFORM 1 FROM evaluation e WHERE e.id = OLD.evaluation_id FOR UPDATE;
+        IF NOT {HAS_RUNS} THEN
+            RETURN OLD;
+        END IF;
+    END IF;
     {refusal(REVISION)}
 END""",
     "judged_in_unfinished_revision": f"""
@@ -263,11 +289,15 @@ POSTGRESQL = {
         "BEFORE TRUNCATE ON judgment_revision FOR EACH STATEMENT EXECUTE FUNCTION judgment_revision_never_changes()"
     ),
     **{
-        f"{table}_never_changes": f"BEFORE DELETE OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION never_changes()"
+        f"{table}_never_changes": (
+            f"BEFORE DELETE OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION judgments_go_with_their_revision()"
+        )
         for table in JUDGED
     },
     **{
-        f"{table}_never_goes": f"BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION never_changes()"
+        f"{table}_never_goes": (
+            f"BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION judgments_go_with_their_revision()"
+        )
         for table in JUDGED
     },
     **{

@@ -135,18 +135,18 @@ def test_a_campaign_is_removed_only_after_a_yes(
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
     asked = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="n\n")
     assert asked.exit_code == 1
-    assert "Remove Harbour (harbour) for good? Evaluations: 1, with queries: 2" in asked.stderr
+    assert "Remove Harbour (harbour) for good, with 1 evaluation, 2 queries and 0 judgments?" in asked.stderr
     assert "harbour" in ok("campaign", "list")
     agreed = click.testing.CliRunner().invoke(leaderboard, ["campaign", "remove", "harbour"], input="y\n")
     assert (agreed.exit_code, agreed.stdout) == (0, "removed the campaign harbour\n")
     assert refused("campaign", "show", "harbour").startswith("there is no campaign 'harbour'")
 
 
-def test_a_campaign_with_judgments_is_kept_without_a_question(ok: Says, refused: Says, evaluation: str) -> None:
-    complaint = "Harbour has revisions of judgments (1), which stay on record; it can't be removed.\n"
-    assert refused("campaign", "remove", "harbour") == complaint
-    assert refused("campaign", "remove", "harbour", "--yes") == complaint
-    assert "harbour/2026" in ok("evaluation", "list")
+def test_what_nothing_was_submitted_to_is_removed_with_its_judgments(ok: Says, refused: Says, evaluation: str) -> None:
+    assert ok("evaluation", "remove", evaluation, "--yes") == f"removed the evaluation {evaluation}\n"
+    assert ok("campaign", "remove", "harbour", "--yes") == "removed the campaign harbour\n"
+    assert refused("campaign", "show", "harbour").startswith("there is no campaign 'harbour'")
+    ok("verify")
 
 
 def test_a_campaign_with_a_submission_is_kept_without_a_question(

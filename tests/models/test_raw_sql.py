@@ -12,11 +12,12 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Base, Database, UtcDateTime
+from leaderboard.formats import QueryRow
 from leaderboard.models import Evaluation, JudgmentRevision, ScoringSet
 from leaderboard.rules.phases import LONGEST_GRACE, closed_from
-from leaderboard.services import campaigns, evaluations, judgments
+from leaderboard.services import campaigns, evaluations, judgments, queries
 from tests.support.refused import every_row, refused
-from tests.support.world import QRELS, World, judged
+from tests.support.world import QRELS, RUN, World, judged
 
 BROKEN = (sqlite3.DatabaseError, psycopg.Error)
 MESSAGE = {
@@ -65,10 +66,11 @@ class Raw:
 
 @pytest.fixture
 def raw(world: World) -> Iterator[Raw]:
-    """On the small campaign, with known documents, judgments of a subtopic, and two scoring sets; it is locked.
+    """On the small campaign, with a run, known documents, judgments of a subtopic, and two scoring sets; it is locked.
 
     Beside it lies another campaign, `other`, with an evaluation: open.
     """
+    world.submit(RUN)
     with world.organising() as (session, campaign, evaluation):
         judgments.import_judgments(session, CONSOLE, evaluation, judged(QRELS), known=judged("q1 0 d9 1\n"))
         campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
@@ -196,6 +198,20 @@ def test_a_revision_that_was_left_unfinished_is_used_by_nothing(raw: Raw, world:
     newest = world.all(sa.select(JudgmentRevision).order_by(JudgmentRevision.number.desc()))[0]
     assert (newest.number, newest.finished_at is not None) == (10, True)
     assert world.all(sa.select(ScoringSet.revision_id).order_by(ScoringSet.id.desc()))[0] == newest.id
+
+
+def test_judgments_that_nothing_was_submitted_against_go_whole_only(raw: Raw, world: World) -> None:
+    with world.database.write() as session:
+        other = session.get_one(Evaluation, 2)
+        queries.import_queries(session, CONSOLE, other, [QueryRow("q1", "", ())])
+        judgments.import_judgments(session, CONSOLE, other, judged("q1 0 d1 1\nq1 0 d2 0\n"))
+    with refused(world.database, BROKEN, "judgment", match="a judgment revision never changes"):
+        raw.run("DELETE FROM judgment WHERE revision_id IN (SELECT id FROM judgment_revision WHERE evaluation_id = 2)")
+    assert raw.run("DELETE FROM scoring_set WHERE evaluation_id = 2") == 1
+    gone = "FROM judgment_revision WHERE evaluation_id = 2"
+    judged_alone = "DELETE FROM judgment WHERE revision_id NOT IN (SELECT id FROM judgment_revision)"
+    assert raw.run(f"DELETE {gone}") == 1
+    assert raw.run(judged_alone) in (2, 0)  # by themselves where foreign keys are on
 
 
 COLUMNS = ", ".join(f'"{column.name}"' for column in Evaluation.__table__.columns)
@@ -355,6 +371,10 @@ def test_a_table_of_the_same_name_opens_no_lock(raw: Raw, world: World, engine_n
     for table, statements in (
         ("evaluation", [*SHADOWS[engine_name], f"UPDATE {real}.evaluation SET campaign_id = 2 WHERE id = 1"]),
         ("campaign", [*SHADOWS[engine_name], f"UPDATE {real}.campaign SET beta = 80 WHERE id = 1"]),
+        (
+            "judgment",
+            ["CREATE TEMPORARY TABLE submission (evaluation_id integer)", f"DELETE FROM {real}.judgment_revision"],
+        ),
         ("judgment", [statement.format(real, temporary) for statement in UNFINISHED]),
     ):
         with refused(world.database, BROKEN, table, match=r"stays in|locked|never changes"):

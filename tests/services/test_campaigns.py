@@ -13,6 +13,8 @@ from leaderboard.models import (
     CampaignOrganiser,
     Evaluation,
     Event,
+    Judgment,
+    JudgmentRevision,
     Query,
     ScoringSet,
     Submission,
@@ -129,12 +131,12 @@ def test_an_admin_of_the_site_organises_what_they_make(database: Database, quick
 def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
     database: Database, tmp_path: Path, quick_hashes: None
 ) -> None:
-    world = build_world(database, tmp_path, qrels=None)
+    world = build_world(database, tmp_path)
     with world.organising() as (session, campaign, _):
         other = campaigns.create_campaign(session, CONSOLE, "o", "Other", measures=["AP"], primary_measure="AP").id
         campaigns.add_organiser(session, CONSOLE, campaign, session.get_one(User, world.ada.user_id))
         campaigns.change_campaign(session, CONSOLE, campaign, beta=40)
-    tables = (Evaluation, Query, CampaignOrganiser)
+    tables = (Evaluation, Query, JudgmentRevision, Judgment, ScoringSet, CampaignOrganiser)
     assert all(world.all(sa.select(table)) for table in tables)
     with world.organising() as (session, campaign, _):
         removing.remove_campaign(session, CONSOLE, campaign)
@@ -147,14 +149,6 @@ def test_a_campaign_made_by_mistake_is_removed_with_all_that_hangs_on_it(
     assert (event.subject, event.subject_id, event.facts) == (
         "campaign", world.campaign, {"slug": "small", "title": "A small campaign"},
     )  # fmt: skip
-
-
-def test_a_campaign_that_has_judgments_is_not_removed(world: World) -> None:
-    with (
-        refused(world.database, Conflict, "judgment", match=r"has revisions of judgments \(1\), which stay on record"),
-        world.organising() as (session, campaign, _),
-    ):
-        removing.remove_campaign(session, CONSOLE, campaign)
 
 
 def test_a_campaign_that_has_submissions_is_not_removed(world: World) -> None:

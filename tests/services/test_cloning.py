@@ -1,6 +1,7 @@
 """Next year's evaluation from this year's, and removing what was made by mistake."""
 
 import datetime as dt
+import io
 
 import pytest
 import sqlalchemy as sa
@@ -8,13 +9,16 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
 from leaderboard.errors import Conflict, InvalidFields
-from leaderboard.models import Campaign, Evaluation, Event, JudgmentRevision, Query, Submission
+from leaderboard.formats import read_subtopic_judgments
+from leaderboard.models import Campaign, Evaluation, Event, JudgmentRevision, Query, ScoringSet, Submission
+from leaderboard.reads.organising.settings import what_goes
 from leaderboard.rules.phases import Opening
-from leaderboard.services import cloning, evaluations, removing
+from leaderboard.services import cloning, evaluations, judgments, removing, submission_forms
 from leaderboard.services.events import present
 from leaderboard.services.verification import verify
 from tests.support.field import Field
-from tests.support.refused import refused
+from tests.support.refused import every_row, refused
+from tests.support.world import judged
 
 
 def _evaluation(field: Field, slug: str) -> Evaluation:
@@ -104,17 +108,35 @@ def test_the_slug_that_is_proposed_for_a_clone_is_free(
             cloning.clone_evaluation(session, CONSOLE, found, expected, "A clone", "2027", period_key=2027)
 
 
-def test_an_evaluation_without_results_is_removed_and_one_with_judgments_is_not(field: Field) -> None:
+def test_an_evaluation_without_runs_is_removed_with_its_judgments_and_one_with_runs_is_not(field: Field) -> None:
+    field.run("Alder", {"AP": [0.5] * 4, "P@5": [0.2] * 4})
+    before = every_row(field.database)
+    with field.database.read() as session:
+        made_up = verify(session).differences  # the figures of that run
     made = _clone(field, with_queries=True)
     with field.database.write() as session:
+        found = session.get_one(Evaluation, made.id)
+        known, topics = judged("q1 0 d9 1\n"), read_subtopic_judgments(io.BytesIO(b"q1 1 d1 1\n"))
+        judgments.import_judgments(session, CONSOLE, found, judged("q1 0 d1 1\nq2 0 d2 0\n"), "", known, topics)
+        judgments.import_judgments(session, CONSOLE, found, judged("q1 0 d1 1\n"), source="llm")
+        submission_forms.state_agreement(session, CONSOLE, found, "use", "Use of the data", "For all.")
         # As the first result of last year's does. A copy that was made by mistake can still go.
         session.execute(sa.update(Campaign).values(locked_at=present()))
+    with field.database.read() as session:
+        assert what_goes(session, session.get_one(Evaluation, made.id)) == "4 queries and 3 judgments"
+        for table in (ScoringSet, JudgmentRevision):
+            assert len(session.scalars(sa.select(table.id).where(table.evaluation_id == made.id)).all()) == 2
     with field.database.write() as session:
         removing.remove_evaluation(session, CONSOLE, session.get_one(Evaluation, made.id))
+    moved = {"event", "chain", "generation", "campaign"}
+    assert {name: rows for name, rows in every_row(field.database).items() if name not in moved} == {
+        name: rows for name, rows in before.items() if name not in moved
+    }
     with field.database.read() as session:
-        assert session.get(Evaluation, made.id) is None
-        assert session.scalars(sa.select(Event.action).order_by(Event.id.desc())).first() == "remove"
-        assert verify(session).differences == []
+        last = session.scalars(sa.select(Event).order_by(Event.id.desc())).first()
+        assert last is not None
+        assert (last.action, last.subject, last.subject_id) == ("remove", "evaluation", made.id)
+        assert verify(session).differences == made_up
     with refused(field.database, Conflict, "evaluation", match="stay on record"), field.database.write() as session:
         found = session.scalars(sa.select(Evaluation).where(Evaluation.slug == "2026")).one()
         removing.remove_evaluation(session, CONSOLE, found)

@@ -11,7 +11,17 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.errors import NotFound
 from leaderboard.lookup import removal_refusal
-from leaderboard.models import Campaign, CampaignOrganiser, CampaignTeam, Query, Team, User
+from leaderboard.models import (
+    Campaign,
+    CampaignOrganiser,
+    CampaignTeam,
+    Evaluation,
+    JudgmentRevision,
+    Query,
+    Team,
+    User,
+)
+from leaderboard.numbers import counted
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.rules.visibility import Visibility
 
@@ -26,26 +36,29 @@ __all__ = [
     "evaluation_settings",
     "founders",
     "people",
+    "what_goes",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignSettings:
-    """values: by column. stays: why it can't be removed, in words; empty when it can."""
+    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then."""
 
     values: Mapping[str, Any]
     locked_at: dt.datetime | None
     archived_at: dt.datetime | None
     stays: str
+    goes: str
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings:
-    """values: by column. stays: why it can't be removed, in words; empty when it can."""
+    """values: by column. stays: why it can't be removed, in words; empty when it can. goes: what goes with it then."""
 
     values: Mapping[str, Any]
     queries: int
     stays: str
+    goes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,7 @@ def campaign_settings(session: Session, actor: Actor, slug: str, _: dt.datetime)
         campaign.locked_at,
         campaign.archived_at,
         removal_refusal(session, campaign) or "",
+        what_goes(session, campaign),
     )
 
 
@@ -100,7 +114,19 @@ def evaluation_settings(
         {column.name: getattr(evaluation, column.name) for column in evaluation.__table__.columns},
         queries or 0,
         removal_refusal(session, evaluation) or "",
+        what_goes(session, evaluation),
     )
+
+
+def what_goes(session: Session, which: Campaign | Evaluation) -> str:
+    """What goes with a campaign, or an evaluation, when it is removed: `50 queries and 69,318 judgments`."""
+    own = Evaluation.campaign_id == which.id if isinstance(which, Campaign) else Evaluation.id == which.id
+    queries = session.scalar(sa.select(sa.func.count(Query.id)).join(Evaluation).where(own)) or 0
+    judgments = session.scalar(sa.select(sa.func.sum(JudgmentRevision.judgments)).join(Evaluation).where(own)) or 0
+    words = f"{counted(queries, 'query', 'queries')} and {counted(judgments, 'judgment')}"
+    if isinstance(which, Evaluation):
+        return words
+    return f"{counted(session.scalar(sa.select(sa.func.count(Evaluation.id)).where(own)) or 0, 'evaluation')}, {words}"
 
 
 def people(session: Session, actor: Actor, slug: str, _: dt.datetime) -> People:

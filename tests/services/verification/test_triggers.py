@@ -18,9 +18,8 @@ GUARDS: dict[str, dict[str, Changes]] = {
         "ALTER TABLE judgment ENABLE REPLICA TRIGGER judgment_never_goes": [
             ("the database", "trigger judgment_never_goes"),
         ],
-        "CREATE OR REPLACE FUNCTION never_changes() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'": [
-            ("the database", "function never_changes()"),
-        ],
+        "CREATE OR REPLACE FUNCTION judgments_go_with_their_revision() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN RETURN NEW; END'": [("the database", "function judgments_go_with_their_revision()")],
         "ALTER FUNCTION campaign_prior_lock() RESET search_path": [("the database", "function campaign_prior_lock()")],
         "CREATE TABLE mine () INHERITS (judgment)": [("the database", "table mine")],
         "CREATE RULE mine AS ON INSERT TO score DO INSTEAD NOTHING": [("the database", "rule mine")],

@@ -133,7 +133,7 @@ def clone_evaluation(campaign: str, evaluation: str, body: Clone) -> settings.Ev
 
 @post(f"{EVALUATION}/remove", Scope.ORGANISE)
 def remove_evaluation(campaign: str, evaluation: str) -> rooms.CampaignRoom:
-    """Removes an evaluation that has no judgments and to which nothing was submitted, with its queries."""
+    """Removes an evaluation to which nothing was submitted, with its queries and judgments."""
     with writing() as session:
         removing.remove_evaluation(session, actor(), evaluation_here(session, campaign, evaluation))
     return read(rooms.campaign_room, campaign)
