@@ -1,9 +1,10 @@
 """Who sees what, and who may do what: the one place that answers, for pages, API, exports and commands alike."""
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -33,6 +34,8 @@ __all__ = [
     "VISITOR",
     "Actor",
     "Sight",
+    "actor_columns",
+    "actor_in",
     "actor_of",
     "actor_through",
     "as_of",
@@ -101,17 +104,40 @@ class Sight(Enum):
 
 
 def actor_of(session: Session, user_id: int | None) -> Actor:
-    """The actor behind a signed-in account; a visitor when there is none or it was closed."""
-    user = session.get(User, user_id) if user_id is not None else None
-    if user is None or not user.is_active:
+    """The actor behind a signed-in account, in one statement; a visitor when there is none or it was closed."""
+    if user_id is None:
         return VISITOR
-    teams = session.scalars(sa.select(Membership.team_id).where(Membership.user_id == user.id))
-    organises = session.scalars(sa.select(CampaignOrganiser.campaign_id).where(CampaignOrganiser.user_id == user.id))
-    own = sa.select(Membership.team_id).where(Membership.user_id == user.id)
-    let_into = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id.in_(own)))
-    return Actor(
-        user.id, user.name, user.is_admin, frozenset(teams), frozenset(organises), frozenset(let_into), user.may_found
+    statement = sa.select(*actor_columns()).where(User.id == user_id, User.is_active.is_(True))
+    row = session.execute(statement).one_or_none()
+    return VISITOR if row is None else actor_in(row)
+
+
+def actor_columns() -> tuple[sa.ColumnElement[Any], ...]:
+    """What `actor_in` makes an actor of, as columns of a statement on User: of an account that is not closed."""
+    own = Membership.user_id == User.id
+    organised = sa.select(_listed(CampaignOrganiser.campaign_id)).where(CampaignOrganiser.user_id == User.id)
+    let_into = sa.select(_listed(CampaignTeam.campaign_id)).join(Membership, Membership.team_id == CampaignTeam.team_id)
+    return (
+        User.id.expression,
+        User.name.expression,
+        User.is_admin.expression,
+        User.may_found.expression,
+        sa.select(_listed(Membership.team_id)).where(own).scalar_subquery(),
+        organised.scalar_subquery(),
+        let_into.where(own).scalar_subquery(),
     )
+
+
+def actor_in(row: Sequence[Any]) -> Actor:
+    """The actor that a row of `actor_columns` says."""
+    user_id, name, is_admin, may_found, *lists = row
+    teams, organises, let_into = (frozenset(map(int, one.split(","))) if one else frozenset() for one in lists)
+    return Actor(user_id, name, is_admin, teams, organises, let_into, may_found)
+
+
+def _listed(numbers: Any) -> sa.ColumnElement[str]:
+    """All of a statement's numbers in one text, so that they fit into a column of a row about something else."""
+    return sa.func.aggregate_strings(sa.cast(numbers, sa.Text), ",")
 
 
 def knows_campaign(actor: Actor, campaign: Campaign) -> bool:

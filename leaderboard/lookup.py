@@ -60,6 +60,7 @@ __all__ = [
     "find_system",
     "find_team",
     "form_fields",
+    "has_its_place",
     "known_system",
     "known_team",
     "lost_in",
@@ -404,6 +405,11 @@ def on_boards(submission: Any = Submission) -> sa.ColumnElement[bool]:
     return sa.and_(submission.withdrawn_at.is_(None), submission.ruling.is_(None))
 
 
+def has_its_place(scoring: Any = Scoring, submission: Any = Submission) -> sa.ColumnElement[bool]:
+    """Condition on scorings and their submissions: scored, and on boards or keeping its place."""
+    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission), submission.holds_place))
+
+
 def select_scored_runs(
     *more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT, standing: bool = False
 ) -> sa.Select[*tuple[Any, ...]]:
@@ -440,11 +446,7 @@ def select_scored_runs(
     )
     if standing:
         selected = selected.join(Standing, IS_STANDING)
-    return selected.outerjoin(Participation, of_team).where(
-        of_sets,
-        Scoring.state == State.SCORED,
-        sa.or_(on_boards(), Submission.holds_place),
-    )
+    return selected.outerjoin(Participation, of_team).where(of_sets, has_its_place())
 
 
 def scored_runs(

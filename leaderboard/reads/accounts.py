@@ -1,15 +1,17 @@
 """The page of the reader's own account: their teams, the teams' latest runs, and open invitations."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, maker_may_invite
+from leaderboard.access import Actor, actor_columns, actor_in, maker_may_invite
 from leaderboard.errors import NotAllowed
 from leaderboard.lookup import only_organiser_of, only_owner_of
-from leaderboard.models import BrowserSession, CampaignOrganiser, Identity, Invitation, Membership, Team, User
+from leaderboard.models import BrowserSession, Identity, Invitation, Membership, Team, User
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
@@ -26,6 +28,7 @@ __all__ = [
     "open_invitations",
     "open_session",
     "open_sessions",
+    "session_in",
     "sessions_open",
 ]
 
@@ -67,17 +70,17 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A browser in which an account is logged in; `name` is the account's.
-
-    organises  whether the account organises a campaign, or all of them as an admin
-    """
+    """A browser in which an account is logged in. actor: the account, as who asks."""
 
     id: int
-    user_id: int
-    name: str
     created_at: dt.datetime
     last_seen_at: dt.datetime
-    organises: bool
+    actor: Actor
+
+    @property
+    def organises(self) -> bool:
+        """Whether the organiser's rooms hold something for the account."""
+        return self.actor.all_powerful or self.actor.may_found or bool(self.actor.organises)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def needed_by(session: Session, actor: Actor) -> tuple[str, ...]:
 def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
     """The session of this token, in one statement; None when it is over or its account is closed."""
     row = session.execute(sessions_open(now).where(BrowserSession.token_hash == token_hash(token))).one_or_none()
-    return None if row is None else OpenSession(*row)
+    return None if row is None else session_in(row)
 
 
 def open_sessions(session: Session, user_id: int, now: dt.datetime) -> tuple[OpenSession, ...]:
@@ -127,7 +130,7 @@ def open_sessions(session: Session, user_id: int, now: dt.datetime) -> tuple[Ope
         .where(BrowserSession.user_id == user_id)
         .order_by(BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
     )
-    return tuple(OpenSession(*row) for row in rows)
+    return tuple(session_in(row) for row in rows)
 
 
 def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.datetime) -> tuple[OpenInvitation, ...]:
@@ -152,18 +155,19 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
     return tuple(OpenInvitation(*row) for row in rows)
 
 
-def sessions_open(
-    now: dt.datetime | sa.BindParameter[dt.datetime],
-) -> sa.Select[int, int, str, dt.datetime, dt.datetime, bool]:
-    """The statement that gives what OpenSession holds, of all sessions that are not over."""
-    organises = sa.or_(User.is_admin, User.may_found, sa.exists().where(CampaignOrganiser.user_id == User.id))
+def sessions_open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[*tuple[Any, ...]]:
+    """The statement on all sessions that are not over; `session_in` reads its rows."""
     return (
-        sa.select(
-            BrowserSession.id, User.id, User.name, BrowserSession.created_at, BrowserSession.last_seen_at, organises
-        )
+        sa.select(BrowserSession.id, BrowserSession.created_at, BrowserSession.last_seen_at, *actor_columns())
         .join(BrowserSession.user)
         .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
     )
+
+
+def session_in(row: Sequence[Any]) -> OpenSession:
+    """The session that a row of `sessions_open` says."""
+    number, created_at, last_seen_at, *account = row
+    return OpenSession(number, created_at, last_seen_at, actor_in(account))
 
 
 def identities_of(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -108,7 +109,7 @@ def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgre
 
 def said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
     """What a run says of itself: in the file beside it, else in its own header."""
-    return {**(scoring.facts.get("said", {}) if scoring else {}), **run.said}
+    return _said(scoring.facts if scoring else {}, run.said)
 
 
 def board_answers(
@@ -123,24 +124,18 @@ def board_answers(
     if not fields:
         return BoardAnswers()
     named = [entry for entry in entries if not entry.system.is_anonymous]
-    own = Submission.id.in_([entry.submission_id for entry in named])
-    given = {run.id: run.answers for run in session.execute(sa.select(Submission.id, Submission.answers).where(own))}
-    said = _said(session, named) if any(field.header for field in fields) else {}
-    of_run = {
-        entry.submission_id: answers_of(fields, given.get(entry.submission_id, {}), said.get(entry.submission_id, {}))
-        for entry in named
-    }
+    rows = session.execute(
+        sa.select(Submission.id, Submission.answers, Submission.said, Scoring.facts)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .where(Scoring.id.in_([entry.scoring_id for entry in named]))
+    )
+    of_run = {run: answers_of(fields, given, _said(facts, said)) for run, given, said, facts in rows}
     filters = [AnswerFilter(field, _values(field, of_run.values())) for field in fields if field.filter]
     return BoardAnswers(tuple(field for field in fields if field.column), tuple(filters), of_run, chosen)
 
 
-def _said(session: Session, entries: Collection[Entry]) -> dict[int, dict[str, str]]:
-    rows = session.execute(
-        sa.select(Submission, Scoring)
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .where(Scoring.id.in_([entry.scoring_id for entry in entries]))
-    )
-    return {run.id: said_of(run, scoring) for run, scoring in rows}
+def _said(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, str]:
+    return {**facts.get("said", {}), **beside}
 
 
 def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:

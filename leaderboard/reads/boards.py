@@ -17,7 +17,7 @@ from leaderboard.metrics import parse, query_order
 from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import Entry, Figure, fewest_and_most, load_entries, with_figures
+from leaderboard.reads.entries import Entry, Figure, load_entries, with_figures
 from leaderboard.reads.headings import (
     EvaluationHeading,
     JudgedQuery,
@@ -117,7 +117,8 @@ class BoardPage:
     text     if not empty, rows are listed whose system, team or run has it in its name
     rows     all of them; `listed` are those that pass the reader's filters, `shown` those of this page
     baselines  always shown
-    queries_in_means  measure -> the fewest and the most queries that a mean is over; only measures that have means
+    queries_in_means  measure -> the fewest and the most queries that a mean is over; only measures that have means.
+             Under the measure that ranks of all rows, under others of those shown and the baselines
     answers  to the organisers' form fields: which are columns, and what the reader filters by
     statistics  of exactly the runs shown; None until the worker has computed them, and for a tag
     organised  whether this reader organises the campaign
@@ -277,7 +278,7 @@ def board(
         texts_open = may_see(actor, evaluation, Sight.TEXTS, now)
         positions = _positions_by_tag(judged, scoring_set, subset) if judged and texts_open else {}
         names = [one.name for one in columns]
-        needed = names if old or tag else [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
+        needed = [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
         entries_seen = (
             load_entries(session, actor, [evaluation], moment, needed, scoring_set=scoring_set)
             if old
@@ -288,7 +289,7 @@ def board(
             if tag not in positions:
                 there = ", ".join(positions) or "none"
                 raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {there}")
-            entries = _over_tag(session, scoring_set, entries, positions[tag], subset)
+            entries = _over_tag(session, scoring_set, entries, positions[tag], subset, needed)
         places = ranks(entries, ranked_by) if results_open else {}
         ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
         computed, *unfinished = _of_worker(session, evaluation, scoring_set, ranked_by.name, subset)
@@ -304,23 +305,20 @@ def board(
         competing = [entry for entry in ordered if not entry.is_baseline]
         listed = [entry for entry in competing if answers.has(entry.submission_id) and _has(entry, text or "")]
         shown_here, paging = _on_page(listed, page, run)
-        if needed is not names:
-            seen_in_full = [*shown_here, *(entry for entry in ordered if entry.is_baseline)]
+        in_full: Sequence[Entry] = [*shown_here, *(entry for entry in ordered if entry.is_baseline)]
+        if tag:
+            in_full = _over_tag(session, scoring_set, in_full, positions[tag], subset, names)
+        else:
             more = [name for name in names if name not in needed]
-            full = with_figures(session, actor, evaluation, scoring_set, moment, seen_in_full, more)
-            by_scoring = {entry.scoring_id: entry for entry in full}
-            ordered = [by_scoring.get(entry.scoring_id, entry) for entry in ordered]
-        in_full = set() if needed is names else {entry.scoring_id for entry in full}
+            in_full = with_figures(session, actor, evaluation, scoring_set, moment, in_full, more)
+        full = {entry.scoring_id: entry for entry in in_full}
         rows = [
             _row(
-                entry, columns if needed is names or entry.scoring_id in in_full else (), ranked_by, places, statistics
+                full.get(one.scoring_id, one), columns if one.scoring_id in full else (), ranked_by, places, statistics
             )
-            for entry in ordered
+            for one in ordered
         ]
-        if needed is names or held.rounding is not None or len(seen_in_full) == len(rows):
-            counts = _counts(rows, names)
-        else:
-            counts = fewest_and_most(session, ordered, subset, names)
+        counts = _counts(rows, names, ranked_by)
     by_run = {row.entry.submission_id: row for row in rows}
     return BoardPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -367,10 +365,11 @@ def _on_page(listed: Sequence[Entry], page: int | None, run: int | None) -> tupl
     return paged(listed, page if place is None else place // PAGE + 1, PAGE)
 
 
-def _counts(rows: Sequence[BoardRow], names: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Measure -> the fewest and the most queries that a mean is over, of rows that have all of their figures."""
+def _counts(rows: Sequence[BoardRow], names: Sequence[str], ranked_by: Column) -> dict[str, tuple[int, int]]:
+    """`BoardPage.queries_in_means`."""
     in_full = [row.figures for row in rows if row.figures]
     counts = {name: [own[place].count for own in in_full if own[place].count] for place, name in enumerate(names)}
+    counts[ranked_by.name] = [row.ranked_by.count for row in rows if row.ranked_by.count]
     return {name: (min(own), max(own)) for name, own in counts.items() if own}
 
 
@@ -518,17 +517,21 @@ def _positions_by_tag(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, su
 
 
 def _over_tag(
-    session: Session, scoring_set: ScoringSet, entries: Sequence[Entry], positions: Sequence[int], subset: Subset
+    session: Session,
+    scoring_set: ScoringSet,
+    entries: Sequence[Entry],
+    positions: Sequence[int],
+    subset: Subset,
+    measures: Sequence[str],
 ) -> list[Entry]:
-    """The same runs with figures over these positions only, computed from the per-query values."""
+    """The same runs with figures of these measures over these positions only, computed from the per-query values."""
     settings = scoring_set.settings
-    shown = settings.measures
-    names = [*shown, *settings.kept]
+    names = [*measures, *settings.kept]
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], names, subset)
     where = np.array(positions, dtype=np.int64)
     over = []
     for entry in entries:
         own = {name: vectors[entry.scoring_id, name] for name in names if (entry.scoring_id, name) in vectors}
-        figures = figures_over(own, where, shown, settings.no_relevant, settings.beta)
+        figures = figures_over(own, where, measures, settings.no_relevant, settings.beta)
         over.append(replace(entry, figures=figures))
     return over

@@ -1,25 +1,27 @@
 """Scored runs as boards and progress see them: who may see which, under which name, with which figures.
 
-Two SQL statements load all of them, however many runs, systems and evaluations there are.
+One SQL statement loads all of them with a few figures each, two with many, however many runs, systems and evaluations
+there are.
 """
 
 import datetime as dt
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
-from leaderboard.db import read_so_far
-from leaderboard.lookup import IS_CURRENT, IS_STANDING, current_sets, select_scored_runs
+from leaderboard.lookup import IS_STANDING, current_sets, has_its_place, select_scored_runs
 from leaderboard.metrics.measure import Family
 from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
+from leaderboard.rules.states import SetState
 from leaderboard.statistics import LEAST_QUERIES
 
 __all__ = [
@@ -27,7 +29,6 @@ __all__ = [
     "Entry",
     "Figure",
     "SystemLabel",
-    "fewest_and_most",
     "figures_of",
     "label_without_name",
     "load_entries",
@@ -58,6 +59,8 @@ class Figure:
 
 
 NO_FIGURE = Figure(None)
+BESIDE = 4  # figures that are read in the row of their run; of more a statement of their own is faster
+FIELDS = len(fields(ScoredRun))
 LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
     Submission.team_id,
     Submission.run_at,
@@ -156,25 +159,37 @@ def load_entries(
         return []
     by_id = {evaluation.id: evaluation for evaluation in evaluations}
     which = [] if runs is None else [Scoring.submission_id.in_(runs)]
-    rows = session.execute(
-        select_scored_runs(*LABELLED, of_sets=_of_set(scoring_set), standing=standing)
+    names = None if measures is None else list(dict.fromkeys(measures))
+    beside = {} if names is None or len(names) > BESIDE else {name: sa.orm.aliased(Score) for name in names}
+    nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
+    first = _first_hash(Submission.evaluation_id, Submission.system_id, scoring_set).scalar_subquery()
+    secret = sa.case((Submission.evaluation_id.in_(nameless), first)) if nameless else sa.null()
+    statement = (
+        select_scored_runs(*LABELLED, secret, of_sets=_of_set(scoring_set), standing=standing)
         .join(Team, Team.id == Submission.team_id)
         .where(ScoringSet.evaluation_id.in_(by_id), *which)
         .order_by(Submission.received_at, Submission.id)
-    ).all()
-    figures = _figures(session, actor, evaluations, now, measures, _of_set(scoring_set), standing, which)
+    )
+    for name, score in beside.items():
+        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, actor, evaluations, now)
+        statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_of_figure(score))
+    rows: Sequence[Any] = session.execute(statement).all()
+    labelled, after = slice(FIELDS, FIELDS + len(LABELLED)), FIELDS + len(LABELLED) + 1
+    if beside:
+        figures = {row[2]: _figures_beside(row[after:], beside) for row in rows}
+    else:
+        figures = _figures(session, actor, evaluations, now, names, _of_set(scoring_set), standing, which)
     subsets = {one.id: subset_seen(actor, one, now) for one in evaluations}
     partly = [
         one.id for one in evaluations if subsets[one.id] is Subset.SHOWN or not may_see(actor, one, Sight.DETAILS, now)
     ]
     sets = dict.fromkeys(partly, scoring_set) if scoring_set else current_sets(session, partly) if partly else {}
-    secrets = _first_runs(session, actor, evaluations, now, scoring_set)
-    families = {name: metrics.parse(name).family for own in figures.values() for name in own}
+    families = {name: metrics.parse(name).family for name in set().union(*figures.values())}
     sights: dict[tuple[int, bool], _Sights] = {}
     entries = []
     for row in rows:
         evaluation_id, _, scoring_id, system_id, *_ = row
-        team_id, run_at, assumed, label, designation, missing, name, kind, slug, team, team_slug = row[-len(LABELLED) :]
+        team_id, run_at, assumed, label, designation, missing, name, kind, slug, team, team_slug = row[labelled]
         evaluation, own = by_id[evaluation_id], actor.is_in(team_id)
         current = sets.get(evaluation_id)
         sight = sights.get((evaluation_id, own))
@@ -190,9 +205,9 @@ def load_entries(
         if named := sight.names or kind is SystemKind.BASELINE:
             shown = SystemLabel(system_id, name, kind, slug, team, team_slug)
         else:
-            shown = anonymous(system_id, kind, secrets[evaluation_id, system_id])
+            shown = anonymous(system_id, kind, row[after - 1])
         more = (run_at, assumed, shown, label if named else "", designation, own, len(lacking), means)
-        entries.append(Entry(*[*row[: -len(LABELLED)], *more]))
+        entries.append(Entry(*[*row[:FIELDS], *more]))
     return entries
 
 
@@ -206,10 +221,11 @@ def with_figures(
     measures: Iterable[str],
 ) -> list[Entry]:
     """The entries, of that set of the evaluation, with the figures of these measures beside those that they have."""
-    wanted = [] if not entries else [Scoring.id.in_([entry.scoring_id for entry in entries])]
+    names = list(measures)
+    wanted = Scoring.id.in_([entry.scoring_id for entry in entries])
     own_set = ScoringSet.id == scoring_set.id
-    figures = _figures(session, actor, [evaluation], now, measures, own_set, False, wanted) if entries else {}
-    families = {name: metrics.parse(name).family for name in measures}
+    figures = _figures(session, actor, [evaluation], now, names, own_set, False, [wanted]) if entries and names else {}
+    families = {name: metrics.parse(name).family for name in names}
     sights = {own: _Sights(actor, evaluation, scoring_set, now, own) for own in {entry.own for entry in entries}}
     found = []
     for entry in entries:
@@ -218,19 +234,6 @@ def with_figures(
             means = {name: _rounded(figure, families[name], rounding) for name, figure in means.items()}
         found.append(replace(entry, figures={**means, **entry.figures}))
     return found
-
-
-def fewest_and_most(
-    session: Session, entries: Sequence[Entry], subset: Subset, measures: Iterable[str]
-) -> dict[str, tuple[int, int]]:
-    """Measure -> the fewest and the most queries that a mean of these runs is over; only measures that have means."""
-    over = Score.scoring_id.in_([entry.scoring_id for entry in entries])
-    rows = session.execute(
-        sa.select(Score.measure, sa.func.min(Score.count), sa.func.max(Score.count))
-        .where(over, Score.measure.in_(list(measures)), Score.subset == subset, Score.count > 0)
-        .group_by(Score.measure)
-    )
-    return {measure: (fewest, most) for measure, fewest, most in rows}
 
 
 class _Sights:
@@ -248,34 +251,30 @@ class _Sights:
         self.rounding = scoring_set and rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
 
 
-def _first_runs(
-    session: Session,
-    actor: Actor,
-    evaluations: Sequence[Evaluation],
-    now: dt.datetime,
-    scoring_set: ScoringSet | None,
-) -> dict[tuple[int, int], str]:
-    """(evaluation, system) -> the hash of its first run's file, where a reader may not know all names."""
-    nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
-    if not nameless:
-        return {}
-    known: dict[int, dict[tuple[int, int], str]] = {} if scoring_set else read_so_far(session, "first runs")
-    if unread := [one for one in nameless if one not in known]:
-        known.update((one, {}) for one in unread)
-        statement = select_scored_runs(Submission.sha256, of_sets=_of_set(scoring_set))
-        ordered = statement.order_by(Submission.received_at, Submission.id).where(Submission.evaluation_id.in_(unread))
-        for row in session.execute(ordered):
-            known[row[0]].setdefault((row[0], row[3]), row[-1])
-    return {key: secret for one in nameless for key, secret in known[one].items()}
+def _first_hash(evaluation: Any, system: Any, scoring_set: ScoringSet | None) -> sa.Select[str]:
+    """The hash of the file of a system's first run in an evaluation: both are numbers, or columns of a statement that
+    this one is a part of. scoring_set: as `load_entries` takes it."""
+    run, scoring, its_set = sa.orm.aliased(Submission), sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
+    return (
+        sa.select(run.sha256)
+        .join(scoring, scoring.submission_id == run.id)
+        .join(its_set, its_set.id == scoring.scoring_set_id)
+        .where(run.evaluation_id == evaluation, run.system_id == system, has_its_place(scoring, run))
+        .where(_of_set(scoring_set, its_set, scoring))
+        .order_by(run.received_at, run.id)
+        .limit(1)
+    )
 
 
-def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
-    """A condition on ScoringSet and Scoring: of that set, as long as boards showed it; else of the current one."""
+def _of_set(
+    scoring_set: ScoringSet | None, sets: type[ScoringSet] = ScoringSet, scorings: type[Scoring] = Scoring
+) -> sa.ColumnElement[bool]:
+    """A condition on sets and scorings: of that set, as long as boards showed it; else of the current one."""
     if scoring_set is None:
-        return IS_CURRENT
-    own = ScoringSet.id == scoring_set.id
+        return sets.state == SetState.CURRENT
+    own = sets.id == scoring_set.id
     until = scoring_set.shown_until
-    return own if until is None else sa.and_(own, Scoring.finished_at <= until)
+    return own if until is None else sa.and_(own, scorings.finished_at <= until)
 
 
 def system_label(system: System, team: Team) -> SystemLabel:
@@ -287,8 +286,10 @@ def label_without_name(
     session: Session, actor: Actor, evaluation: Evaluation, system: System, team: Team, now: dt.datetime
 ) -> SystemLabel:
     """The system as boards show it to a reader who may not know its name; a baseline has its own."""
-    secret = _first_runs(session, actor, [evaluation], now, None).get((evaluation.id, system.id))
-    if system.kind is SystemKind.BASELINE or secret is None:
+    if system.kind is SystemKind.BASELINE or may_see(actor, evaluation, Sight.NAMES, now):
+        return system_label(system, team)
+    secret = session.scalar(_first_hash(evaluation.id, system.id, None))
+    if secret is None:
         return system_label(system, team)
     return anonymous(system.id, system.kind, secret)
 
@@ -313,20 +314,11 @@ def _figures(
     which: Sequence[sa.ColumnElement[bool]],
 ) -> dict[int, dict[str, Figure]]:
     """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
-    seen: dict[Subset, list[int]] = {}
-    for evaluation in evaluations:
-        seen.setdefault(subset_seen(actor, evaluation, now), []).append(evaluation.id)
     statement = (
-        sa.select(Score.scoring_id, Score.measure, Score.mean, Score.low, Score.high, Score.count)
+        sa.select(Score.scoring_id, Score.measure, *_of_figure(Score))
         .join(Scoring, Scoring.id == Score.scoring_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .where(
-            of_sets,
-            *which,
-            sa.or_(
-                *(sa.and_(ScoringSet.evaluation_id.in_(ids), Score.subset == subset) for subset, ids in seen.items())
-            ),
-        )
+        .where(of_sets, *which, _is_seen(Score, actor, evaluations, now))
     )
     if standing:
         statement = statement.join(Standing, IS_STANDING)
@@ -336,6 +328,28 @@ def _figures(
     for scoring_id, measure, mean, low, high, count in session.execute(statement):
         figures.setdefault(scoring_id, {})[measure] = _figure(mean, low, high, count)
     return figures
+
+
+def _is_seen(
+    score: type[Score], actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
+) -> sa.ColumnElement[bool]:
+    """A condition on scores and ScoringSet: over the subset of queries that `actor` sees means of."""
+    seen: dict[Subset, list[int]] = {}
+    for evaluation in evaluations:
+        seen.setdefault(subset_seen(actor, evaluation, now), []).append(evaluation.id)
+    return sa.or_(*(sa.and_(ScoringSet.evaluation_id.in_(ids), score.subset == subset) for subset, ids in seen.items()))
+
+
+def _of_figure(score: type[Score]) -> tuple[Any, ...]:
+    """What `_figure` takes, as columns."""
+    return score.mean, score.low, score.high, score.count
+
+
+def _figures_beside(row: Sequence[Any], measures: Collection[str]) -> dict[str, Figure]:
+    """Measure -> figure, of columns that stand one figure after the other; none of a measure without a score."""
+    width = len(row) // len(measures)
+    parts = (row[width * place : width * (place + 1)] for place in range(len(measures)))
+    return {name: _figure(*part) for name, part in zip(measures, parts, strict=True) if part[-1] is not None}
 
 
 def figures_of(scores: Iterable[Score], rounding: Rounding | None) -> dict[str, Figure]:

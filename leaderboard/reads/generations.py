@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.db import UtcDateTime
 from leaderboard.models import INSTALLATION, BrowserSession, Campaign, Evaluation, Generation
-from leaderboard.reads.accounts import OpenSession, sessions_open
+from leaderboard.reads.accounts import OpenSession, session_in, sessions_open
 from leaderboard.rules.phases import closed_from
 
 __all__ = ["Visit", "next_moment", "visit"]
@@ -58,7 +58,7 @@ def visit(session: Session | sa.Connection, campaign: str | None, reader: str | 
     if reader is None:
         return Visit(int(session.execute(OF_VISITORS[campaign is not None], given).scalar_one()), None)
     row = session.execute(OF_READERS[campaign is not None], {**given, "now": now, "token_hash": reader}).one()
-    return Visit(int(row[0]), None if row[1] is None else OpenSession(*row[1:]))
+    return Visit(int(row[0]), None if row[1] is None else session_in(row[1:]))
 
 
 def next_moment(session: Session, campaign: str | None, now: dt.datetime) -> dt.datetime | None:

@@ -36,7 +36,7 @@ def show() -> ResponseReturnValue:
         sessions = accounts.open_sessions(session, current_user.id, now())
         keys = tokens_of(session, current_user.id, now())
     return render_template(
-        "account/show.html", account=account, sessions=sessions, this=current_user.session_id, tokens=keys
+        "account/show.html", account=account, sessions=sessions, this=current_user.session.id, tokens=keys
     )
 
 

@@ -9,7 +9,7 @@ from flask import current_app, g, request
 from flask_login import current_user
 from sqlalchemy.orm import Session
 
-from leaderboard.access import VISITOR, Actor, actor_of
+from leaderboard.access import VISITOR, Actor
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.numbers import read_whole
@@ -65,10 +65,7 @@ def writing() -> AbstractContextManager[Session]:
 def actor() -> Actor:
     """Who is asking, looked up once a request."""
     if "actor" not in g:
-        g.actor = VISITOR
-        if current_user.is_authenticated:
-            with reading() as session:
-                g.actor = actor_of(session, current_user.id)
+        g.actor = current_user.actor if current_user.is_authenticated else VISITOR
     found: Actor = g.actor
     return found
 

@@ -30,7 +30,7 @@ class ProofForm(Form):
     def prove(self) -> None:
         """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins."""
         if not self.asks_password:
-            if now() - current_user.since > FRESH:
+            if now() - current_user.session.created_at > FRESH:
                 raise InvalidFields(
                     {"": ["log out and in again, then do this within ten minutes: there is no password to ask for"]}
                 )
@@ -39,7 +39,7 @@ class ProofForm(Form):
         if not given:
             raise InvalidFields({"current": ["give your current password"]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
-        here = KnownBrowser(current_user.id, f"with session {current_user.session_id}")
+        here = KnownBrowser(current_user.id, f"with session {current_user.session.id}")
         try:
             people.authenticate(database(), current_user.name, given, client_address(), now(), here)
         except BadInput:

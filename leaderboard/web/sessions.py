@@ -8,13 +8,15 @@ from functools import wraps
 from typing import ParamSpec
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, after_this_request, redirect, request, session, url_for
+from flask import Flask, Response, after_this_request, g, redirect, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, current_user, login_user, logout_user
 from itsdangerous import BadData, URLSafeTimedSerializer
 
+from leaderboard.access import Actor
 from leaderboard.models import User
-from leaderboard.reads.accounts import open_session
+from leaderboard.reads.accounts import OpenSession, open_session
+from leaderboard.rules.tokens import token_hash
 from leaderboard.services import sessions
 from leaderboard.services.attempts import KnownBrowser
 from leaderboard.web.context import config, now, reading, writing
@@ -31,22 +33,34 @@ manager = LoginManager()
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The account behind a session, as Flask-Login wants it.
+    """The account behind a session, as Flask-Login wants it."""
 
-    session_id, since  the session's row, and when it began with a log-in
-    organises          whether the organiser's rooms hold something for them
-    """
-
-    id: int
-    name: str
-    session_id: int
+    session: OpenSession
     token: str
-    organises: bool
-    since: dt.datetime
 
     is_authenticated = True
     is_active = True
     is_anonymous = False
+
+    @property
+    def actor(self) -> Actor:
+        """The account, as who asks."""
+        return self.session.actor
+
+    @property
+    def id(self) -> int | None:
+        """The account's row."""
+        return self.actor.user_id
+
+    @property
+    def name(self) -> str:
+        """The account's."""
+        return self.actor.name
+
+    @property
+    def organises(self) -> bool:
+        """Whether the organiser's rooms hold something for them."""
+        return self.session.organises
 
     def get_id(self) -> str:
         return self.token
@@ -62,15 +76,23 @@ def init_app(app: Flask) -> None:
 
 @manager.user_loader  # type: ignore[untyped-decorator]  # Flask-Login has no types
 def _load(token: str) -> SignedIn | None:
-    with reading() as database_session:
-        found = open_session(database_session, token, now())
+    found = _found(token)
     if found is None:
         return None
     if found.last_seen_at <= now() - sessions.SEEN_EVERY:
         with writing() as database_session:
             sessions.note_seen(database_session, found.id, now())
         session.modified = True  # so that the cookie lasts on with it
-    return SignedIn(found.user_id, found.name, found.id, token, found.organises, found.created_at)
+    return SignedIn(found, token)
+
+
+def _found(token: str) -> OpenSession | None:
+    """The session of this token; a page that may be kept has looked it up already."""
+    if "visit" in g and g.token_hash == token_hash(token):
+        visited: OpenSession | None = g.visit.reader
+        return visited
+    with reading() as database_session:
+        return open_session(database_session, token, now())
 
 
 def sign_in(user: User) -> None:
@@ -82,7 +104,7 @@ def sign_in(user: User) -> None:
     session.clear()
     session.permanent = True
     if found is not None:
-        login_user(SignedIn(user.id, user.name, found.id, started, found.organises, found.created_at))
+        login_user(SignedIn(found, started))
     _remember_browser(user.id)
 
 
@@ -90,7 +112,7 @@ def sign_out() -> None:
     """Ends this session, in every browser that has its cookie."""
     if current_user.is_authenticated:
         with writing() as database_session:
-            sessions.end(database_session, current_user.session_id, now())
+            sessions.end(database_session, current_user.session.id, now())
     logout_user()
     session.clear()
 
