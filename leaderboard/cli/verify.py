@@ -46,10 +46,10 @@ class _Noted(click.ParamType[tuple[int, str]]):
 def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     """Verify that what is on record was written by this program, and name what differs.
 
-    Compares triggers, the audit trail, what the trail says of names, dates and settings, judgments, and the digests of
-    all figures. The exit status is 1 where something differs. The outcome is kept: boards show organisers when the
-    record was last found in order. The last line is the head of the trail; note it down elsewhere, and give it back
-    another time, to find a trail that was written anew.
+    Compares triggers, the audit trail, what the trail says of names, dates and settings, judgments, the digests of all
+    figures, and which runs stand for their systems. The exit status is 1 where something differs. The outcome is kept:
+    boards show organisers when the record was last found in order. The last line is the head of the trail; note it down
+    elsewhere, and give it back another time, to find a trail that was written anew.
 
     \b
     leaderboard verify
@@ -104,6 +104,7 @@ def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
         counted(report.rows, "row"),
         counted(report.revisions, "revision of judgments", "revisions of judgments"),
         counted(report.runs, "scored run"),
+        counted(report.standing, "run that stands", "runs that stand"),
     ]
     if figures:
         looked.append(f"{counted(report.recomputed, 'run')} scored again")

@@ -15,8 +15,9 @@ from leaderboard.models import Participation, Scoring, ScoringSet, Standing, Sub
 from leaderboard.rules.standings import RunChoice, standing_runs
 from leaderboard.rules.states import State
 
-__all__ = ["note_standing", "settle_standing"]
+__all__ = ["Place", "kept_standing", "note_standing", "settle_standing", "standing_by_rule"]
 
+Place = tuple[int, int, bool]  # a scoring set, a system, and whether its late run is meant
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run"
 # Columns that decide which run stands.
 OF_RUN = (
@@ -56,19 +57,29 @@ def settle_standing(session: Session) -> None:
         _settle(session, evaluation, own)
 
 
+def standing_by_rule(
+    session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool]
+) -> dict[Place, int]:
+    """The scoring that stands at each place, by the rule, of all runs that are scored; see `lookup.scored_runs`."""
+    return {
+        (scoring_set, run.system_id, run.late): run.scoring_id
+        for scoring_set, runs in scored_runs(session, *which, of_sets=of_sets).items()
+        for run in standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
+    }
+
+
+def kept_standing(session: Session, *which: sa.ColumnElement[bool]) -> dict[Place, int]:
+    """The same as the rows say it. which: conditions on Standing."""
+    columns = Standing.scoring_set_id, Standing.system_id, Standing.late, Standing.scoring_id
+    return {(row[0], row[1], row[2]): row[3] for row in session.execute(sa.select(*columns).where(*which))}
+
+
 def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
     ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
-    found = scored_runs(session, Submission.id.in_(ids), of_sets=sa.true())
-    stands = {
-        (scoring_set, run.system_id, run.late): run.scoring_id
-        for scoring_set, runs in found.items()
-        for run in standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
-    }
+    stands = standing_by_rule(session, Submission.id.in_(ids), of_sets=sa.true())
     sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id == evaluation)
-    which = Standing.scoring_set_id.in_(sets), Standing.system_id.in_(systems)
-    columns = Standing.scoring_set_id, Standing.system_id, Standing.late, Standing.scoring_id
-    before = {(row[0], row[1], row[2]): row[3] for row in session.execute(sa.select(*columns).where(*which))}
+    before = kept_standing(session, Standing.scoring_set_id.in_(sets), Standing.system_id.in_(systems))
     changed = {key for key in before.keys() | stands.keys() if before.get(key) != stands.get(key)}
     for scoring_set, system, late in sorted(changed & before.keys()):
         key = Standing.scoring_set_id == scoring_set, Standing.system_id == system, Standing.late.is_(late)

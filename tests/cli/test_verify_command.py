@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Board, Event, Score, Scoring, ScoringSet, Submission
+from leaderboard.models import Board, Event, Score, Scoring, ScoringSet, Standing, Submission, System
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
-from tests.support.world import World
+from tests.support.world import World, run_text
 
 Says = Callable[..., str]
 
@@ -31,7 +31,7 @@ def _run_file(world: World) -> Path:
 def test_a_record_that_this_program_wrote_is_in_order(played: World, ok: Says) -> None:
     said = ok("verify", "--figures").splitlines()
     assert said[0].startswith("nothing differs: ")
-    assert said[0].endswith("1 revision of judgments, 1 scored run, 1 run scored again")
+    assert said[0].endswith("1 revision of judgments, 1 scored run, 1 run that stands, 1 run scored again")
     head = said[1].removeprefix("head of the trail: ")
     last = played.all(sa.select(Event).order_by(Event.id.desc()))[0]
     assert (last.action, last.facts["clean"], last.facts["recomputed"]) == ("verify", True, 1)
@@ -52,6 +52,25 @@ def test_what_differs_is_named_with_who_could_have_done_it_and_the_status_is_1(p
     assert verdict.startswith("1 thing differs: ")
     told = json.loads(command("verify", "--json").out)
     assert (told["clean"], len(told["differences"]), told["differences"][0]["stored"]) == (False, 1, "mean 0.75")
+
+
+def test_a_run_that_stands_against_the_rule_is_named_and_its_next_one_mends_it(played: World, command: Command) -> None:
+    other = played.submit(run_text(2))
+    played.drain()
+    with played.database.write() as session:
+        first = session.get_one(System, 1)
+        of_other = sa.select(Scoring.id).where(Scoring.submission_id == other).scalar_subquery()
+        session.execute(sa.update(Standing).where(Standing.system_id == first.id).values(scoring_id=of_other))
+    done = command("verify")
+    assert done.status == 1
+    assert done.out.splitlines()[:3] == [
+        "evaluation 1 (small/2026): which run of System number 0 stands in set 1",
+        f"  stored    run {other}",
+        "  expected  run 1",
+    ]
+    played.submit(run_text(3), system=first)
+    played.drain()
+    assert command("verify").out.startswith("nothing differs: ")
 
 
 def test_a_head_that_was_noted_down_and_is_not_there_is_named(played: World, command: Command) -> None:

@@ -9,9 +9,14 @@ from sqlalchemy.orm import Session
 from leaderboard.services.verification import Report, one_moment, verify
 from tests.support.world import World
 
-__all__ = ["Changes", "found_after", "named", "verified", "without_triggers"]
+__all__ = ["Changes", "found_after", "named", "stands", "verified", "without_triggers"]
 
 Changes = list[tuple[str, str]]  # where and what
+
+
+def stands(system: int, *sets: int, run: str = "run") -> Changes:
+    """How it is named that another run of the system stands in these sets of the small campaign than by the rule."""
+    return [("evaluation 1 (small/2026)", f"which {run} of System number {system} stands in set {one}") for one in sets]
 
 
 def verified(world: World, noted: tuple[int, str] | None = None) -> Report:

@@ -1,7 +1,8 @@
 """Verification: whether what is on record is what this program wrote, and what differs.
 
 It compares the triggers with their definitions, every event with the one before it, every guarded row with what the
-trail says of it, every revision with the hash of its judgments, and every scored run with the digest of its figures.
+trail says of it, every revision with the hash of its judgments, every scored run with the digest of its figures, and
+the rows that say which runs stand with the rule.
 What it finds was done past this program, or past its checks; docs/integrity.md says what it can't find.
 """
 
@@ -19,6 +20,7 @@ from leaderboard.services.verification.figures import check_ended, check_scored,
 from leaderboard.services.verification.hashes import check_revisions, check_sets
 from leaderboard.services.verification.report import Difference, Report, part, readable, run_in_words
 from leaderboard.services.verification.rows import check_rows
+from leaderboard.services.verification.standing import check_standing
 from leaderboard.services.verification.trail import check_trail
 from leaderboard.services.verification.triggers import check_triggers
 
@@ -60,6 +62,8 @@ def verify(session: Session, tell: Tell = lambda _: None, noted: tuple[int, str]
         check_revisions(session, report)
     with part(session, report, "the scoring sets"):
         check_sets(session, report)
+    with part(session, report, "which runs stand"):
+        check_standing(session, report)
     return report
 
 

@@ -61,6 +61,7 @@ class Report:
     rows: int = 0
     revisions: int = 0
     runs: int = 0
+    standing: int = 0  # rows that say which run stands
     recomputed: int = 0
     not_recomputed: int = 0  # scored by another version of the measures
 

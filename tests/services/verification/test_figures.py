@@ -4,7 +4,7 @@ import sqlalchemy as sa
 
 from leaderboard.models import Scoring
 from leaderboard.services.verification import verify
-from tests.support.verification import Changes, found_after
+from tests.support.verification import Changes, found_after, stands
 from tests.support.world import World
 
 RUN = "run 1 (System number 0 in small/2026)"
@@ -25,8 +25,8 @@ ENDS: dict[str, Changes] = {
     "UPDATE scoring SET beta = 80 WHERE id = 1": [(RUN, COMPUTED_WITH)],
     "UPDATE scoring SET missing = '[]' WHERE id = 1": [(RUN, COMPUTED_WITH)],
     "UPDATE scoring SET facts = '{}' WHERE id = 1": [(RUN, COMPUTED_WITH)],
-    "UPDATE scoring SET scoring_set_id = 7 WHERE id = 1": [(RUN, COMPUTED_WITH)],
-    "UPDATE scoring SET state = 'rejected' WHERE id = 1": [(RUN, "scoring 1")],
+    "UPDATE scoring SET scoring_set_id = 7 WHERE id = 1": [(RUN, COMPUTED_WITH), *stands(0, 1)],
+    "UPDATE scoring SET state = 'rejected' WHERE id = 1": [(RUN, "scoring 1"), *stands(0, 1)],
     "UPDATE scoring SET state = 'failed' WHERE id = 5": [(REJECTED, "scoring 5")],
     "UPDATE scoring SET state = 'queued' WHERE id = 5": [(REJECTED, "scoring 5")],
     "UPDATE submission SET problems = '[]' WHERE id = 3": [(REJECTED, "problems")],
@@ -49,9 +49,8 @@ def test_a_figure_or_an_end_that_sql_changed_is_named(played: World, engine_name
 
 
 def test_a_scoring_that_sql_took_away_or_made_up_is_named(played: World) -> None:
-    assert found_after(played, "DELETE FROM score WHERE scoring_id = 1", "DELETE FROM scoring WHERE id = 1") == [
-        (RUN, "scoring 1")
-    ]
+    of_scoring = [f"DELETE FROM {table} WHERE scoring_id = 1" for table in ("score", "standing")]
+    assert found_after(played, *of_scoring, "DELETE FROM scoring WHERE id = 1") == [(RUN, "scoring 1")]
     columns = ", ".join(f'"{column.name}"' for column in Scoring.__table__.columns)
     another = columns.replace('"id"', "99").replace('"scoring_set_id"', "7")
     copied = f"INSERT INTO scoring ({columns}) SELECT {another}"

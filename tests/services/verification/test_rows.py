@@ -13,7 +13,7 @@ from leaderboard.services import campaigns, evaluations, people, scoring_sets, s
 from leaderboard.services.guarded import GUARDED
 from leaderboard.services.judgments import judgments_sha256
 from leaderboard.services.verification import Report, verify
-from tests.support.verification import Changes, found_after, named, verified, without_triggers
+from tests.support.verification import Changes, found_after, named, stands, verified, without_triggers
 from tests.support.world import World
 
 RUN = "run 1 (System number 0 in small/2026)"
@@ -53,11 +53,13 @@ ROWS: dict[str, Changes] = {
     "UPDATE membership SET role = 'member'": [("members of Northern lights", "1")],
     "INSERT INTO campaign_organiser VALUES (1, 2)": [("organisers of small", "2")],
     'UPDATE "user" SET is_admin = true WHERE name = \'Eve\'': [("account 2 (Eve)", "is_admin")],
-    "UPDATE submission SET withdrawn_at = received_at WHERE id = 1": [(RUN, "withdrawn_at")],
+    "UPDATE submission SET withdrawn_at = received_at WHERE id = 1": [(RUN, "withdrawn_at"), *stands(0, 1, 2)],
     "UPDATE submission SET withdrawn_at = NULL WHERE id = 2": [
-        ("run 2 (System number 1 in small/2026)", "withdrawn_at"),
+        ("run 2 (System number 1 in small/2026)", "withdrawn_at"), *stands(1, 1, 2),
     ],
-    "UPDATE submission SET late = true WHERE id = 1": [(RUN, "late")],
+    "UPDATE submission SET late = true WHERE id = 1": [
+        (RUN, "late"), *stands(0, 1), *stands(0, 1, run="late run"), *stands(0, 2), *stands(0, 2, run="late run"),
+    ],
     "UPDATE submission SET label = 'mine' WHERE id = 1": [(RUN, "label")],
     "UPDATE submission SET sha256 = 'x' WHERE id = 1": [(RUN, "sha256"), (RUN, COMPUTED_WITH), (RUN, COMPUTED_WITH)],
     "UPDATE participation SET primary_submission_id = 2": [
