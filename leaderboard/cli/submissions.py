@@ -110,8 +110,8 @@ def submit(
 
     What an evaluation asks beside the run goes with --answer and --agree; `leaderboard form show` lists it, and so does
     the answer to a run without it. Each run is checked first, as `leaderboard check` does: one that would be rejected
-    is not submitted, and one that is most likely a slip (neither decisions nor θ where they count, mostly queries that
-    are not asked, the same text again) only with --yes.
+    is not submitted, and one that is most likely a slip (neither decisions nor θ where they count, a θ by which nothing
+    or everything is returned, the same text again) only with --yes.
 
     A worker scores it. The exit status is the highest of these over the runs:
 
@@ -346,7 +346,8 @@ def _checked(
     """What would become of the run, from as much of it as the site looks at."""
     now = dt.datetime.now(dt.UTC)
     looked = look_at(file, file.name, CHECKED_BYTES, text_bytes)
-    found, run = check_run(looked, expected_of(session, actor, evaluation, now), threshold=threshold)
+    expected = expected_of(session, actor, evaluation, now, to_submit=True)
+    found, run = check_run(looked, expected, threshold=threshold)
     return completed(session, actor, evaluation.id, found, run, looked.text_sha256, [team.id], now)
 
 

@@ -88,15 +88,23 @@ def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now:
     return Checking(evaluation_heading(evaluation, now), expected_of(session, actor, evaluation, now))
 
 
-def expected_of(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Expected:
-    """What the evaluation expects of a run, as far as `actor` may know."""
+def expected_of(
+    session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime, *, to_submit: bool = False
+) -> Expected:
+    """What the evaluation expects of a run, as far as `actor` may know.
+
+    to_submit  hold the run against all its queries, hidden ones too, as the worker will: only where a run is submitted,
+               and a refusal by a query that `actor` may not know of counts as a rejected file (`tells_of_hidden`)
+    """
     seen = _queries(session, actor, evaluation, now)
+    knows_all = subset_seen(actor, evaluation, now) is Subset.ALL
     shown = tuple(query.external_id for query in seen if query.split is Split.SHOWN and not query.excluded_at)
     return Expected(
         title=evaluation.title,
         queries=tuple(query.external_id for query in seen if not query.excluded_at),
         excluded=tuple(query.external_id for query in seen if query.excluded_at),
-        complete=bool(seen) and subset_seen(actor, evaluation, now) is Subset.ALL,
+        allowed=_all_ids(session, evaluation) if to_submit or knows_all else None,
+        verdict_only=to_submit and not knows_all,
         rules=READY_RULES.of(session, evaluation, shown),
         returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
     )
@@ -175,6 +183,12 @@ def _staged(session: Session, row: StagedRun) -> Staged:
 def _queries(session: Session, actor: Actor, evaluation: Evaluation, now: dt.datetime) -> Sequence[Query]:
     seen = of_subset(evaluation.id, subset_seen(actor, evaluation, now))
     return session.scalars(sa.select(Query).where(*seen).order_by(Query.position)).all()
+
+
+def _all_ids(session: Session, evaluation: Evaluation) -> frozenset[str] | None:
+    """The external ids of all queries; None as long as there are none, which says nothing of any run."""
+    ids = session.scalars(sa.select(Query.external_id).where(Query.evaluation_id == evaluation.id))
+    return frozenset(ids) or None
 
 
 def _seems_of(session: Session, actor: Actor, evaluation: Evaluation, run: Run, now: dt.datetime) -> str:

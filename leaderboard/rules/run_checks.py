@@ -16,6 +16,7 @@ import numpy as np
 from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.numbers import counted
+from leaderboard.scoring import returned
 
 __all__ = [
     "CHECKED_BYTES",
@@ -44,6 +45,7 @@ class Kind(StrEnum):
     """What a warning is about."""
 
     RETURNED = "returned"  # neither decisions nor θ, where a measure counts what was returned
+    THRESHOLD = "threshold"  # a θ by which nothing, or everything, counts as returned
     COLLECTION = "collection"  # documents of another collection
     TWIN = "twin"  # the team has submitted the same before
 
@@ -61,7 +63,10 @@ class Expected:
     title        what it is called; "" offline
     queries      external ids of those that the reader knows of; None where that is nothing
     excluded     those that count no more, which a run may have a list for all the same
-    complete     whether these are all queries that there are, so that a run with any other is rejected
+    allowed      ids of all queries that there are, where a run with any other is refused: at submission hidden ones
+                 are among them, so they are told to nobody; None where the reader does not know all of them
+    verdict_only  whether some of `allowed` may be closed to the reader, who is told of them what the worker's verdict
+                 would tell, at its price
     rules        for files; None: there are none
     returned_by  measures on its board that count what was returned
     """
@@ -69,7 +74,8 @@ class Expected:
     title: str = ""
     queries: Sequence[str] | None = None
     excluded: Sequence[str] = ()
-    complete: bool = False
+    allowed: frozenset[str] | None = None
+    verdict_only: bool = False
     rules: RunRules | None = None
     returned_by: Sequence[str] = ()
 
@@ -84,6 +90,8 @@ class Checked:
     depth      the fewest, the median and the most documents of a query that it lists
     decisions  whether it holds some
     threshold  θ as it would be submitted
+    returned   how many of the lines count as returned by it, or by the decisions
+    scores     the lowest and the highest
     known      how many queries the reader knows of; None where there is nothing to compare with
     lacking    those of them without a list: how many, and the first
     unknown    queries of the run that the reader does not know of: how many, and the first
@@ -104,6 +112,8 @@ class Checked:
     depth: tuple[int, int, int] = (0, 0, 0)
     decisions: bool = False
     threshold: float | None = None
+    returned: int = 0
+    scores: tuple[float, float] = (0.0, 0.0)
     known: int | None = None
     lacking: tuple[int, tuple[str, ...]] = (0, ())
     unknown: tuple[int, tuple[str, ...]] = (0, ())
@@ -122,7 +132,17 @@ class Checked:
     @property
     def is_sound(self) -> bool:
         """Whether nothing speaks against submitting it."""
-        return not self.problem_count and not self.warnings and not self.unknown[0]
+        return not self.problem_count and not self.warnings and not self.is_unsettled
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether it would be rejected for queries that the reader does not know of, unless these are hidden ones."""
+        return self.expected.allowed is None and self.unknown[0] > 0
+
+    @property
+    def tells_of_hidden(self) -> bool:
+        """Whether its being refused, or not, says which queries there are beside those that the reader knows of."""
+        return self.expected.verdict_only and self.unknown[0] > 0
 
     @property
     def is_elsewhere(self) -> bool:
@@ -140,6 +160,17 @@ class Checked:
                     Kind.RETURNED,
                     f"{self.expected.returned_by[0]} is shown here, and this run has neither decisions nor a threshold "
                     "θ: every document that it lists counts as returned.",
+                )
+            )
+        counts = bool(self.expected.returned_by) or not self.expected.title  # offline nobody knows what is shown
+        if self.is_read and counts and self._is_one_sided:
+            first = "" if self.whole else "first "
+            found.append(
+                Warned(
+                    Kind.THRESHOLD,
+                    f"With θ = {self.threshold:g} the run returns {'0' if not self.returned else 'all'} of its {first}"
+                    f"{counted(self.lines, 'document')}: its scores lie between {self.scores[0]:g} and "
+                    f"{self.scores[1]:g}.",
                 )
             )
         if self.foreign is not None and self.foreign[0]:
@@ -165,6 +196,29 @@ class Checked:
             )
         return tuple(found)
 
+    @property
+    def _is_one_sided(self) -> bool:
+        return self.threshold is not None and not self.decisions and self.returned in (0, self.lines)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What else is to be said of it, a sentence each."""
+        said = []
+        if self.decisions and self.threshold is not None:
+            said.append("θ plays no part: the file holds decisions.")
+        if self.lacking[0] and self.whole:
+            lacking = counted(self.lacking[0], "query", "queries")
+            said.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
+        if self.is_unsettled:
+            unknown = counted(self.unknown[0], "query is", "queries are")
+            fate = "It would be rejected, unless these are hidden queries, which only the organisers know."
+            if not self.expected.title:
+                fate = "A run with a query that its evaluation does not have is rejected."
+            said.append(f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}")
+        if self.said_problem:
+            said.append(f"The metadata at the start of the file could not be read to its end: {self.said_problem}.")
+        return tuple(said)
+
     def lines_in_words(self) -> list[str]:
         """The same as lines of text, for the command line."""
         lines = []
@@ -182,15 +236,11 @@ class Checked:
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
         if self.known is not None:
             lines.append(f"{self.known - self.lacking[0]:,} of {self.known:,} queries have a list")
-        for what, (number, first) in (("no list for", self.lacking), ("queries that are not asked:", self.unknown)):
-            if number:
-                lines.append(f"{what} {', '.join(first)}{', …' if number > len(first) else ''}")
+        lines += self.remarks
         if self.judged is not None:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")
         if self.said:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
-        if self.said_problem:
-            lines.append(f"its metadata could not be read to the end: {self.said_problem}")
         if self.is_sound:
             lines.append("nothing speaks against submitting it")
         return lines
@@ -273,7 +323,7 @@ def check_text(
     whole  whether the text is all of the file, else lines from its start
 
     A query that the reader does not know of is told as such, whether or not the evaluation has it: hidden ones are
-    known to nobody but organisers.
+    known to nobody but organisers. With `expected.allowed` one that there is not is a problem.
     """
     found = Checked(name, whole, threshold=threshold, expected=expected)
     try:
@@ -288,6 +338,8 @@ def check_text(
         tag=run.tag,
         depth=(int(depth.min()), int(np.median(depth)), int(depth.max())) if len(depth) else (0, 0, 0),
         decisions=run.decision is not None,
+        returned=int(np.count_nonzero(returned(run.score, run.decision, threshold))),
+        scores=(float(run.score.min()), float(run.score.max())) if len(run) else (0.0, 0.0),
         said=run.said.entries,
         said_problem=run.said.problem,
     )
@@ -299,10 +351,8 @@ def check_text(
             lacking=_some([query for query in expected.queries if query not in listed]),
             unknown=_some([query for query in run.queries if query not in asked]),
         )
-    rules, allowed = expected.rules, None
-    if expected.complete and expected.queries is not None:
-        allowed = {*expected.queries, *expected.excluded}
-    if rules is None and (allowed is None or not found.unknown[0]):
+    rules, allowed = expected.rules, expected.allowed
+    if rules is None and (allowed is None or allowed.issuperset(run.queries)):
         return found, run
     if rules is not None and rules.rules.know_documents:
         rows = rules.foreign(run.document, run.key)
@@ -319,3 +369,8 @@ def check_text(
 
 def _some(ids: Sequence[str]) -> tuple[int, tuple[str, ...]]:
     return len(ids), tuple(ids[:NAMED])
+
+
+def _first_of(some: tuple[int, tuple[str, ...]]) -> str:
+    number, first = some
+    return ", ".join(first) + (", …" if number > len(first) else "")

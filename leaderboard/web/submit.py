@@ -245,10 +245,12 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
     if not form.check(page, posted, upload, beside) or upload is None:
         place.give_up()
         return _page(page, form, upload=upload)
+    found: Checked | None = None
     try:
         with reading() as session:
             team, given = _given(session, page, form, beside)
-            expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
+            evaluation = session.get_one(Evaluation, page.evaluation.id)
+            expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
         found = check_stored(expected, page.evaluation.id, upload, given.threshold, [team])
         if found.problem_count:
             count_rejected(page.evaluation.id, posted.received_at, place)
@@ -264,6 +266,8 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
             evaluation, own = session.get_one(Evaluation, page.evaluation.id), session.get_one(Team, team)
             staged = staging.stage(session, actor(), evaluation, own, upload, given, now=clock(), **moments)
     except LeaderboardError as error:
+        if found is not None and found.tells_of_hidden:
+            count_rejected(page.evaluation.id, posted.received_at, place)
         place.give_up()
         return _page(page, form, error, upload=upload)
     return redirect(_waiting_address(page, staged.id))
@@ -301,7 +305,8 @@ def waiting(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
         staged = waiting_run(session, actor(), page.evaluation.id, waiting, clock())
         if staged.submission is not None:
             return redirect(url_for("submissions.show", submission=staged.submission))
-        expected = expected_of(session, actor(), session.get_one(Evaluation, page.evaluation.id), now())
+        evaluated = session.get_one(Evaluation, page.evaluation.id)
+        expected = expected_of(session, actor(), evaluated, now(), to_submit=True)
     found = check_stored(expected, page.evaluation.id, staged.upload, staged.threshold, [staged.team_id])
     return render_template("submit/waiting.html", page=page, staged=staged, found=found)
 

@@ -43,7 +43,7 @@ def test_a_sound_run_is_described_and_its_exit_status_is_0(
     assert cli.run(["check", str(run_file), "--queries", str(queries), "--document-pattern", "d[0-9]"]) == 0
     said = capsys.readouterr().out
     assert "a.run: 3 lines, 2 queries, 1 to 2 (median 1) documents a query, tag a-run" in said
-    assert "2 of 3 queries have a list\nno list for q3\n" in said
+    assert "2 of 3 queries have a list\nNo list for 1 query, scored as empty lists: q3.\n" in said
     assert "nothing speaks against submitting it" in said
 
 

@@ -42,7 +42,7 @@ def test_the_shape_of_a_run_is_told() -> None:
 def test_what_was_returned_is_asked_about_only_where_a_measure_counts_it() -> None:
     expected = Expected("Text", returned_by=("AQWV",))
     assert kinds(found(RUN, expected)) == [Kind.RETURNED]
-    assert kinds(found(RUN, expected, threshold=0.0)) == []
+    assert kinds(found(RUN, expected, threshold=2.5)) == []
     assert kinds(found(b"q1 d1 Y 1\n", expected)) == []
     assert kinds(found(b"no run at all\n", expected)) == []
 
@@ -113,9 +113,42 @@ def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only()
     some = found(RUN, Expected("Text", ("q1",)))
     assert (some.problem_count, some.is_sound) == (0, False)
     assert "nothing speaks against" not in " ".join(some.lines_in_words())
-    all_of_them = found(RUN, Expected("Text", ("q1",), complete=True))
+    all_of_them = found(RUN, Expected("Text", ("q1",), allowed=frozenset({"q1"})))
     assert [str(problem) for problem in all_of_them.problems] == ["line 3: query q2 is not in this evaluation"]
-    assert found(RUN, Expected("Text", ("q1",), ("q2",), complete=True)).is_sound
+    assert found(RUN, Expected("Text", ("q1",), ("q2",), allowed=frozenset({"q1", "q2"}))).is_sound
+
+
+def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_a_run_is_submitted() -> None:
+    to_submit = Expected("Text", ("q1", "q3"), allowed=frozenset({"q1", "q2", "q3"}), verdict_only=True)
+    hidden = found(RUN, to_submit)
+    assert (hidden.problem_count, hidden.unknown, hidden.is_sound) == (0, (1, ("q2",)), True)
+    assert hidden.tells_of_hidden
+    assert "organisers" not in " ".join(hidden.lines_in_words())
+    invented = found(RUN.replace(b"q2", b"x2"), to_submit)
+    assert [str(problem) for problem in invented.problems] == ["line 3: query x2 is not in this evaluation"]
+    assert found(RUN[:34], to_submit).tells_of_hidden is False
+    checked = [found(RUN.replace(b"q2", name), Expected("Text", ("q1", "q3"))) for name in (b"q2", b"x2")]
+    said = [" ".join(one.lines_in_words()).replace("x2", "q2") for one in checked]
+    assert said[0] == said[1]
+    assert (
+        "1 query is not among those listed here: q2. It would be rejected, unless these are hidden queries" in said[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [
+        (12.5, ["With θ = 12.5 the run returns 0 of its 3 documents: its scores lie between 2 and 3."]),
+        (2.0, ["With θ = 2 the run returns all of its 3 documents: its scores lie between 2 and 3."]),
+        (2.5, []),
+    ],
+)
+def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: list[str]) -> None:
+    for expected in (Expected("Text", returned_by=("AQWV",)), Expected()):
+        assert [one.text for one in found(RUN, expected, threshold=threshold).warnings] == said
+    assert found(RUN, Expected("Text"), threshold=threshold).warnings == ()  # nothing counts what is returned there
+    decided = b"q1 d1 Y 3\nq1 d2 N 2\n"
+    assert found(decided, Expected("Text", returned_by=("AQWV",)), threshold=threshold).warnings == ()
 
 
 def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:

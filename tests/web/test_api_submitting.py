@@ -1,5 +1,6 @@
 """Submitting through the API: the form's own way in, told by names instead of choices, and never taken twice."""
 
+import datetime as dt
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,8 @@ from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Subm
 from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.quotas import REJECTED_A_DAY
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import evaluations, submission_forms
+from leaderboard.services import evaluations, queries, submission_forms
+from leaderboard.services.events import present
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 
@@ -166,7 +168,7 @@ def test_a_run_that_is_most_likely_a_slip_is_taken_with_a_yes_only_and_nothing_o
     assert ada.send(f"{API}/sendings/k1").status_code == 404
     assert send(ada, key="k1", **FIELDS, yes="yes").status_code == 201
     assert send(ada, key="k1", **FIELDS).status_code == 200  # sent before, with or without a yes
-    twin = send(ada, key="k2", **FIELDS, threshold="0.5").json
+    twin = send(ada, key="k2", **FIELDS, threshold="0.75").json
     assert twin is not None
     assert "Your team has submitted a file with the same text before" in twin["fields"]["yes"][0]
     assert count(world) == 1
@@ -190,6 +192,31 @@ def test_a_file_that_would_be_rejected_is_refused_with_its_problems_and_not_kept
     assert answer.json is not None
     assert says in answer.json["fields"]["run"][0]
     assert (count(world), rows(world, Arrival), used(world), files_in(app)) == (0, 0, 0, [])
+
+
+def test_an_answer_that_tells_of_queries_beside_those_shown_counts_as_a_rejected_file(
+    ada: Program, world: World
+) -> None:
+    world.measure("AP", "SetF")
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        evaluation.closes_at = present() + dt.timedelta(days=1)
+        queries.import_queries(session, CONSOLE, evaluation, [queries.QueryRow("secret", "", ())], queries.Split.HIDDEN)
+    invented, hidden = (f"{RUN}{name} Q0 d1 1 0.1 a\n" for name in ("nobody", "secret"))
+    refused = send(ada, invented, **FIELDS, threshold="0.75").json
+    assert refused is not None
+    assert refused["fields"] == {"run": ["line 5: query nobody is not in this evaluation"]}
+    assert used(world) == 1
+    doubtful = send(ada, hidden, **FIELDS).json
+    assert doubtful is not None
+    assert set(doubtful["fields"]) == {"yes"}
+    assert used(world) == 2
+    wrong_form = send(ada, hidden, **FIELDS, designation="best").json
+    assert wrong_form is not None
+    assert set(wrong_form["fields"]) == {"designation", "yes"}
+    assert used(world) == 3
+    assert send(ada, hidden, **FIELDS, threshold="0.75").status_code == 201
+    assert (used(world), rows(world, Arrival)) == (4, 0)
 
 
 def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_once(ada: Program, world: World) -> None:

@@ -98,7 +98,7 @@ def test_a_run_without_decisions_and_threshold_asks_for_a_yes_where_a_measure_co
 
 
 def test_a_run_with_a_threshold_or_with_decisions_goes_in_at_once(measured: World, participant: Reader) -> None:
-    assert participant.send(FORM, RUN, **fields(measured, threshold="0.5")).location == "/submissions/1"
+    assert participant.send(FORM, RUN, **fields(measured, threshold="0.75")).location == "/submissions/1"
     assert participant.send(FORM, "q1 d1 Y 0.5\n", **fields(measured)).location == "/submissions/2"
 
 
@@ -162,11 +162,11 @@ def test_a_run_that_waits_holds_its_place_and_a_no_gives_it_back_and_counts_the_
 ) -> None:
     measured.change(daily_quota=1)
     address = participant.send(FORM, RUN, **fields(measured)).location
-    refused = participant.send(FORM, RUN, **fields(measured, threshold="1"))
+    refused = participant.send(FORM, RUN, **fields(measured, threshold="0.75"))
     assert refused.status_code == 429
     assert participant.post(f"{address}/discard").location == FORM
     assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)
-    assert participant.send(FORM, RUN, **fields(measured, threshold="1")).status_code == 302
+    assert participant.send(FORM, RUN, **fields(measured, threshold="0.75")).status_code == 302
     assert count(measured, Submission) == 1
 
 
@@ -269,6 +269,27 @@ def test_hidden_queries_are_not_told_from_queries_that_there_are_not(
     assert "1 query is not among those listed here: secret" in one
     assert one.count("secret") == other.count("secret")
     assert "not among" not in check(organiser, f"{RUN}secret Q0 d1 1 1 alpha\n")
+
+
+def test_a_run_with_a_query_that_there_is_not_is_refused_before_the_queue_and_one_with_a_hidden_query_goes_in(
+    world: World, participant: Reader
+) -> None:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        evaluation.closes_at = present() + dt.timedelta(days=1)
+        queries.import_queries(session, CONSOLE, evaluation, _rows("secret"), queries.Split.HIDDEN)
+    answer = participant.send(FORM, f"{RUN}nobody Q0 d1 1 1 alpha\n", **fields(world))
+    page = answer.text
+    assert (answer.status_code, count(world, Submission), count(world, Arrival)) == (400, 0, 0)
+    assert "query nobody is not in this evaluation" in page
+    assert "unless these are hidden queries" not in page
+    assert rejected_today(world) == 1
+    sent = participant.send(FORM, f"{RUN}secret Q0 d1 1 1 alpha\n", **fields(world))
+    assert sent.location == "/submissions/1"
+    # A form that is refused behind the check says by that which queries there are, too.
+    taken = fields(world, system=f"new-{world.teams['alpha'].id}", system_name="Searcher")
+    assert participant.send(FORM, f"{RUN}secret Q0 d2 1 1 alpha\n", **taken).status_code == 400
+    assert rejected_today(world) == 2
 
 
 def test_a_check_depends_on_judgments_only_where_single_queries_are_open(world: World, participant: Reader) -> None:

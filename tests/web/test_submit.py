@@ -73,14 +73,14 @@ def test_there_is_no_form_where_there_is_no_evaluation(participant: Reader) -> N
 def test_a_run_goes_in_with_everything_that_was_said_of_it(world: World, app: Flask, participant: Reader) -> None:
     world.measure("AP", "SetF")
     answer = participant.send(
-        FORM, RUN, system=str(world.system.id), designation="primary", threshold="0.5", label="first", notes="dense"
+        FORM, RUN, system=str(world.system.id), designation="primary", threshold="0.75", label="first", notes="dense"
     )
     [run] = submissions(world)
     assert answer.location == f"/submissions/{run.id}"
     assert (run.system_id, run.team_id, run.submitter_id) == (
         world.system.id, world.teams["alpha"].id, world.users["ada"].id,
     )  # fmt: skip
-    assert (run.designation, run.threshold, run.label, run.notes) == (Designation.PRIMARY, 0.5, "first", "dense")
+    assert (run.designation, run.threshold, run.label, run.notes) == (Designation.PRIMARY, 0.75, "first", "dense")
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
     assert (run.size, run.filename) == (len(RUN), "alpha.run")
     assert [path.name for path in files_in(app)] == [run.sha256]
@@ -203,7 +203,7 @@ def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: R
         FORM, None, system=f"new-{world.teams['beta'].id}", system_name="B", designation="primary", kept=found[1]
     )
     assert stolen.status_code == 400
-    sent = {"system": str(world.system.id), "designation": "primary", "threshold": "0.5"}
+    sent = {"system": str(world.system.id), "designation": "primary", "threshold": "0.75"}
     participant.send(FORM, None, kept=found[1], **sent)
     [run] = submissions(world)
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
@@ -458,5 +458,5 @@ def test_a_threshold_that_only_python_takes_for_a_number_is_refused(world: World
         assert (answer.status_code, "give a number such as 0.5" in answer.text) == (400, True), text
     assert submissions(world) == []
     participant.get("/submissions/٣", status=404)
-    assert participant.send(FORM, RUN, threshold="-1.5e-1", **sent).status_code == 302
-    assert [run.threshold for run in submissions(world)] == [-0.15]
+    assert participant.send(FORM, RUN, threshold="7.5e-1", **sent).status_code == 302
+    assert [run.threshold for run in submissions(world)] == [0.75]

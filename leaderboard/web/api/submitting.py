@@ -34,7 +34,7 @@ from leaderboard.web.api.endpoints import answered, get, post
 from leaderboard.web.context import actor, clock, now, read, reading, writing
 from leaderboard.web.intake import require_text
 from leaderboard.web.run_checks import check_received
-from leaderboard.web.submit import Place
+from leaderboard.web.submit import Place, count_rejected
 
 __all__ = ["threshold_of"]
 
@@ -213,7 +213,8 @@ def _require_sound(
 ) -> None:
     """Raises InvalidFields with all that is wrong with the form and the file, and Doubtful where only a yes is lacking.
 
-    So nothing of either is kept, and mistakes in the form cost nothing.
+    So nothing of either is kept, and mistakes in the form cost nothing. But an answer that tells of queries which the
+    sender may not know of costs what the worker's verdict would: the file counts among the person's rejected ones.
     """
     fields, wrong = posted.fields, Gathered()
     with suppress(_Tried), wrong, writing() as session:
@@ -223,16 +224,20 @@ def _require_sound(
     if "threshold" not in wrong.fields:
         threshold = threshold_of(fields)
     with reading() as session:
-        expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now())
+        expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now(), to_submit=True)
         team = _team(session, fields).id
     found = check_received(expected, evaluation_id, upload, path, threshold, [team])
-    try:
-        require_sound(found, yes=fields.get("yes") in YES)
-    except InvalidFields as error:
-        if not wrong.fields:
-            raise
-        wrong.fields |= error.fields
-    wrong.raise_any()
+    with ExitStack() as unless_sound:
+        if found.tells_of_hidden:
+            unless_sound.callback(count_rejected, evaluation_id, posted.received_at, place)
+        try:
+            require_sound(found, yes=fields.get("yes") in YES)
+        except InvalidFields as error:
+            if not wrong.fields:
+                raise
+            wrong.fields |= error.fields
+        wrong.raise_any()
+        unless_sound.pop_all()
 
 
 class _Tried(Exception):
