@@ -1,4 +1,4 @@
-"""A small client of the API, in the standard library only: it submits runs, waits for them and reads their figures.
+"""A small client of the API, in the standard library only: it checks and submits runs, and reads their figures.
 
     client = Client("https://leaderboard.example", token)
     sent = client.submit("harbour/2026-text", Path("run.gz"), team="team-alder", system="heron")
@@ -146,7 +146,6 @@ class Client:
         Raises Refused, by `fields` where it is about some: `run` has what is wrong with a file that would be rejected;
         Doubtful for what asks for a yes; NoServer after several tries.
         """
-        campaign, _, name = evaluation.partition("/")
         given = {"team": team, "system": system, "new_system": new_system, **fields}
         given |= {f"answer-{name}": value for name, value in (answers or {}).items()}
         given |= {f"agreement-{name}": "yes" for name in agree}
@@ -155,7 +154,7 @@ class Client:
         key = key or _key(evaluation, [path for _, path in files], given)  # the same with and without a yes
         if yes:
             given["yes"] = "yes"
-        path = f"/campaigns/{quote(campaign, safe='')}/evaluations/{quote(name, safe='')}/submissions"
+        path = f"{_address(evaluation)}/submissions"
 
         def send_once() -> Any:
             try:
@@ -174,10 +173,23 @@ class Client:
 
         return self._patiently(send_once)
 
+    def check(self, evaluation: str, run: Path, *, threshold: float | None = None, tell: Tell | None = None) -> Any:
+        """What would become of a run: `problems` it would be rejected for, `warnings` that ask for a yes, `remarks`,
+        `is_sound` and all of it `in_words`. Nothing is kept. evaluation, threshold, tell: as `submit` takes them.
+        """
+        fields = {} if threshold is None else {"threshold": repr(threshold)}
+        path = f"{_address(evaluation)}/check"
+
+        def send_once() -> Any:
+            form = _Form(fields, [("run", run)], tell)
+            head = {"Content-Type": form.type, "Content-Length": str(form.size)}
+            return self._ask(urllib.request.Request(f"{self._base}{path}", form.pieces(), head, method="POST"))  # noqa: S310  # the scheme is checked above
+
+        return self._patiently(send_once)
+
     def asked(self, evaluation: str) -> Any:
         """What an evaluation asks with a run (fields, agreements), and what your teams may still submit to it."""
-        campaign, _, name = evaluation.partition("/")
-        return self.get(f"/campaigns/{quote(campaign, safe='')}/evaluations/{quote(name, safe='')}/submitting")
+        return self.get(f"{_address(evaluation)}/submitting")
 
     def wait(self, submission: int, seconds: float) -> Any:
         """The submission once it is scored or rejected, or as it is after so many seconds."""
@@ -220,6 +232,11 @@ class Client:
             raise NoServer(f"{self._base} does not answer: {reason}") from None
         except ValueError:
             raise Refused(HTTPStatus.OK, f"{self._base} answers, but not as this API does.") from None
+
+
+def _address(evaluation: str) -> str:
+    campaign, _, name = evaluation.partition("/")
+    return f"/campaigns/{quote(campaign, safe='')}/evaluations/{quote(name, safe='')}"
 
 
 class _Form:

@@ -24,8 +24,10 @@ A class's docstring is its default message. `status` is the HTTP status. Command
 with exit status 2.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "TooSlow",
     "Unavailable",
     "UnknownMeasure",
+    "file_of",
 ]
 
 
@@ -57,6 +60,7 @@ class LeaderboardError(Exception):
 
     status: ClassVar[int] = 500
     retry_seconds: int | None = None  # after which the same may work, where waiting helps
+    fields: Mapping[str, list[str]] = MappingProxyType({})  # messages by the field that they are about
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (self.__doc__ or "").strip())
@@ -141,7 +145,7 @@ class FileRejected(BadInput):
     """This file can't be used.
 
     `problems` holds sums over many lines first, then single lines in their order. `count` is the number of mistakes in
-    all, unless given those that `problems` stand for; `name` is what the file is called.
+    all, unless given those that `problems` stand for; `name` is what the file is called; `lines` say all of it.
     """
 
     def __init__(self, problems: Sequence[Problem], count: int | None = None, name: str = "file") -> None:
@@ -150,13 +154,22 @@ class FileRejected(BadInput):
         self.count = told if count is None else count
         self.name = name
         more = self.count - told
-        lines = [f"{name}: {problem}" for problem in self.problems]
+        self.lines = [*map(str, self.problems)]
         if more > 0:
-            lines.append(f"{name}: and {more:,} more problems")
-        super().__init__("\n".join(lines))
+            self.lines.append(f"and {more:,} more problem{'s' if more > 1 else ''}")
+        super().__init__("\n".join(f"{name}: {line}" for line in self.lines))
 
     def __reduce__(self) -> tuple[type["FileRejected"], tuple[tuple[Problem, ...], int, str]]:
         return type(self), (self.problems, self.count, self.name)
+
+
+@contextmanager
+def file_of(field: str) -> Iterator[None]:
+    """Raises InvalidFields for `field` where a file is rejected within, for who names what they send."""
+    try:
+        yield
+    except FileRejected as rejected:
+        raise InvalidFields({field: rejected.lines}) from None
 
 
 class UnknownMeasure(BadInput):
@@ -201,6 +214,10 @@ class TooLarge(LeaderboardError):
     """This is larger than allowed."""
 
     status = 413
+
+    def __init__(self, message: str | None = None, field: str = "") -> None:
+        super().__init__(message)
+        self.fields = {field: [self.message]} if field else {}
 
 
 class _TooOften(LeaderboardError):

@@ -1,5 +1,7 @@
-"""`leaderboard submit --server` against a real site with a worker: many runs, second tries, broken connections."""
+"""`leaderboard submit --server` and `check --server` against a real site: second tries, broken connections."""
 
+import os
+import pty
 import re
 import shutil
 import socket
@@ -7,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,15 +44,18 @@ class Remote:
         token = self.folder / "token.txt"
         token.write_text(f"{self.token}\n")
         arguments = ("submit", place, *map(str, runs), "--team", "alpha", *more)
-        where = ("--server", self.site.url, "--token-file", str(token))
-        return subprocess.run(
-            [sys.executable, "-m", "leaderboard", *arguments, *where],
-            capture_output=True, text=True, timeout=120, cwd=self.folder,
-        )  # fmt: skip
+        return run_command(self.folder, *arguments, "--server", self.site.url, "--token-file", str(token))
 
     def count(self) -> int:
         with self.database.read() as session:
             return session.scalar(sa.select(sa.func.count()).select_from(Submission)) or 0
+
+
+def run_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`leaderboard ARGUMENTS` as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "leaderboard", *arguments], capture_output=True, text=True, timeout=120, cwd=folder
+    )
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +144,70 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     assert [(one.answers["model"], one.said) for one in runs] == [
         ("dense", {"method.retrieval": "bm25"}), ("dense", {}), ("sparse", {}),
     ]  # fmt: skip
+
+
+def test_a_run_is_checked_by_the_site_that_would_take_it(remote: Remote) -> None:
+    folder, token = remote.folder, remote.folder / "token.txt"
+    token.write_text(f"{remote.token}\n")
+    files = {
+        "sound.run": ("q3 Q0 d1 1 2.0 f\n", 0, "nothing speaks against submitting it"),
+        "strange.run": ("q1 Q0 d1 1 2.0 f\nx1 Q0 d1 1 2.0 f\n", 1, "1 query is not among those listed here: x1."),
+        "paper.pdf": ("%PDF-1.7\n", 1, "would be rejected: 1 problem\n  is a PDF document"),
+    }
+    for name, (content, status, words) in files.items():
+        (folder / name).write_text(content)
+        where = ("--evaluation", PLACE, "--server", remote.site.url, "--token-file", str(token))
+        done = run_command(folder, "check", str(folder / name), *where)
+        assert (done.returncode, done.stderr, words in done.stdout) == (status, "", True), done
+    client = Client(remote.site.url, remote.token)
+    assert [one["message"] for one in client.check(PLACE, folder / "paper.pdf")["problems"]] == [
+        "is a PDF document; give plain text or gzip"
+    ]
+    assert client.check(PLACE, folder / "sound.run", threshold=0.5)["threshold"] == 0.5
+    before = remote.count()
+    for place, said in (
+        ("papers/1999", "or what is there is not open to you"),
+        ("", "name it: --evaluation CAMPAIGN/EVALUATION"),
+    ):
+        where = ("--server", remote.site.url, "--token-file", str(token), *(("--evaluation", place) if place else ()))
+        done = run_command(folder, "check", str(folder / "sound.run"), *where)
+        assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done
+    assert remote.count() == before
+
+
+def test_lines_stand_above_the_bar_on_a_terminal_and_without_one_there_is_no_bar(remote: Remote) -> None:
+    run, paper = remote.folder / "bar.run", remote.folder / "bar.pdf"
+    run.write_text(RUN.replace("d1", "d9"))
+    paper.write_bytes(b"%PDF-1.7\n")
+    assert "%" not in remote.submit(paper, more=("--new-system", "Bar")).stderr
+    arguments = [sys.executable, "-m", "leaderboard", "submit", PLACE, str(paper), str(run), "--team", "alpha"]
+    arguments += ["--new-system", "Bar", "--server", remote.site.url, "--token-file", str(remote.folder / "token.txt")]
+    shown = on_a_terminal(arguments, remote.folder)
+    assert any("100%" in line for line in shown), shown
+    for words in (f"{paper}: is a PDF document", f"{run}: submission "):
+        assert any(line.startswith(words) for line in shown), shown
+    assert [line for line in shown if "%" in line and ".run" in line] == []
+
+
+def on_a_terminal(arguments: list[str], folder: Path) -> list[str]:
+    """The lines that a command leaves on a terminal: what is cleared or written over is not there."""
+    main, side = pty.openpty()
+    with subprocess.Popen(arguments, stdout=side, stderr=side, cwd=folder) as process:
+        os.close(side)
+        written = b""
+        with suppress(OSError):  # when the command has ended
+            while piece := os.read(main, 65536):
+                written += piece
+        assert process.wait(timeout=60) == 1
+    os.close(main)
+    lines = []
+    for line in written.decode().replace("\r\n", "\n").split("\n"):
+        screen = ""
+        for drawn in re.split(r"\r", line):
+            text = re.sub(r"\x1b\[\?25[lh]", "", drawn)
+            screen = text[3:] if text.startswith("\x1b[K") else text + screen[len(text) :]
+        lines.append(screen)
+    return lines
 
 
 def test_what_the_server_refuses_leaves_status_2_and_names_what_was_not_sent(remote: Remote) -> None:

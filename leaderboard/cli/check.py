@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from leaderboard.cli.options import ANY_NUMBER, FILE, Place, PlaceType
 
@@ -24,13 +25,19 @@ SOUND, NOT_SOUND = 0, 1  # exit status
 @click.option("--documents", type=FILE, help="The collection's document ids, one a line.")
 @click.option("--document-pattern", default="", help="What document ids look like, such as 'doc-[0-9]{1,6}'.")
 @click.option("--threshold", type=ANY_NUMBER, help="θ, as you would give it with the run.")
+@click.option("--server", envvar="LEADERBOARD_SERVER", metavar="URL", help="Ask this site, through its API.")
+@click.option("--token-file", type=FILE, help="The file with your API token there (else LEADERBOARD_TOKEN).")
+@click.pass_context
 def check(
+    context: click.Context,
     run: Path,
     evaluation: Place | None,
     query_file: Path | None,
     documents: Path | None,
     document_pattern: str,
     threshold: float | None,
+    server: str | None,
+    token_file: Path | None,
 ) -> int:
     """Say what would become of a run: problems, grouped; queries, depth and documents; what is most likely a slip.
 
@@ -38,15 +45,27 @@ def check(
     leaderboard check run.gz
     leaderboard check run.gz --queries queries.tsv --documents ids.txt.gz
     leaderboard check run.gz --evaluation harbour/2026-text
+    leaderboard check run.gz --evaluation harbour/2026-text --server https://leaderboard.example --token-file token.txt
 
-    Nothing is kept. The exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when
-    the site would ask whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked.
+    Nothing is kept. With --server nothing but the token is needed here, and the site says what its page would. The
+    exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when the site would ask
+    whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked.
     """
     from leaderboard.formats import FileRules, RunRules, document_list, read_queries
     from leaderboard.rules.run_checks import Expected, check_run
 
     if evaluation is not None and (query_file or documents or document_pattern):
         raise click.UsageError("an evaluation has queries and documents of its own; give it alone")
+    if evaluation is None and context.get_parameter_source("server") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("a site holds a run against an evaluation; name it: --evaluation CAMPAIGN/EVALUATION")
+    if token_file is not None and server is None:
+        raise click.UsageError("--token-file is for --server; on this installation itself no token is needed")
+    if evaluation is not None and server is not None:
+        from leaderboard.cli.remote import ask_server
+
+        said = ask_server(server, token_file, str(evaluation), run, threshold)
+        click.echo("\n".join(said["in_words"]))
+        return SOUND if said["is_sound"] else NOT_SOUND
     if evaluation is not None:
         found = _against(run, evaluation, threshold)
     else:
@@ -55,7 +74,7 @@ def check(
         asked = tuple(row.id for row in read_queries(query_file)) if query_file is not None else None
         expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
         found, _ = check_run(_all_of(run), expected, threshold=threshold, everything=True)
-    click.echo("\n".join(found.lines_in_words()))
+    click.echo("\n".join(found.in_words))
     return SOUND if found.is_sound else NOT_SOUND
 
 

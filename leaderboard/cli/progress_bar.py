@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-__all__ = ["Open", "counting_bar", "progress_bar"]
+__all__ = ["Bar", "Open", "counting_bar", "progress_bar"]
 
+CLEAR_LINE = "\r\x1b[K"
 LONG_BYTES = 64 << 20  # less is read before anybody sees a bar
 
 Source = Path | FileIO
@@ -46,11 +47,36 @@ def progress_bar(paths: Sequence[Path]) -> Iterator[Open]:
         yield lambda path: files.enter_context(_Watched(path, bar.update))
 
 
+class Bar:
+    """Shows how many of all things are done. Called with how many more are."""
+
+    def __init__(self, drawn: Any | None) -> None:
+        """drawn: click's bar; None where nobody is looking."""
+        self._drawn = drawn
+
+    def __call__(self, more: int) -> None:
+        if self._drawn is not None:
+            self._drawn.update(more)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is printed within stands above the bar, which is drawn again below it."""
+        if self._drawn is None:
+            yield
+            return
+        click.echo(CLEAR_LINE, file=sys.stderr, nl=False)
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            click.echo(self._drawn.format_progress_line(), file=sys.stderr, nl=False)
+
+
 @contextmanager
-def counting_bar(total: int, label: str) -> Iterator[Callable[[int], None]]:
-    """Gives a function that is told how many more of `total` things are done; a bar shows how many of all were."""
+def counting_bar(total: int, label: str) -> Iterator[Bar]:
+    """Gives a bar that is told how many more of `total` things are done."""
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield Bar(None)
         return
-    with click.progressbar(length=total, label=label, file=sys.stderr) as bar:
-        yield bar.update
+    with click.progressbar(length=total, label=label, file=sys.stderr) as drawn:
+        yield Bar(drawn)

@@ -1,4 +1,4 @@
-"""`leaderboard submit --server`: submits to a site through its API, as an account's token allows."""
+"""`leaderboard submit --server` and `check --server`: to a site through its API, as an account's token allows."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
 
-__all__ = ["TOKEN", "say_doubtful", "say_how_asked", "send_to_server"]
+__all__ = ["TOKEN", "ask_server", "say_doubtful", "say_how_asked", "send_to_server"]
 
 TOKEN = "LEADERBOARD_TOKEN"  # noqa: S105  # the name of a variable
 GOOD, NOT_SCORED, REFUSED = 0, 1, 2  # exit status
@@ -44,36 +44,51 @@ def send_to_server(
     client = Client(server, _token(token_file))
     sent: list[tuple[Path, int]] = []
     worst = GOOD
-    with counting_bar(sum(path.stat().st_size for path in runs), "Sending") as tell:
+    with counting_bar(sum(path.stat().st_size for path in runs), "Sending") as bar:
         for place, path in enumerate(runs):
             which = {"system": system} if system else {"new_system": new_system or ""}
             try:
                 taken = client.submit(
-                    evaluation, path, team=team, answers=answers, agree=agree, side_file=side_file, yes=yes, tell=tell,
+                    evaluation, path, team=team, answers=answers, agree=agree, side_file=side_file, yes=yes, tell=bar,
                     **which, **fields,
                 )  # fmt: skip
-            except Doubtful as error:
-                worst = REFUSED
-                say_doubtful(path, error.warnings)
-                continue
             except (Refused, NoServer) as error:
-                about = error.fields if isinstance(error, Refused) else {}
-                if about.keys() == {"run"}:
-                    worst = max(worst, NOT_SCORED)
-                    click.echo("\n".join(f"{path}: {problem}" for problem in about["run"]), err=True)
-                    continue
-                worst = REFUSED
-                click.echo(f"{path}: not taken: {error.message}", err=True)
-                if isinstance(error, NoServer) or error.http_status in OF_ALL or _asked_of_all(about):
-                    say_how_asked(about)
-                    if left := runs[place + 1 :]:
-                        click.echo(f"not sent either: {', '.join(map(str, left))}", err=True)
+                with bar.aside():
+                    status, ends = _say_refused(path, error, runs[place + 1 :])
+                worst = max(worst, status)
+                if ends:
                     break
                 continue
             system = system or taken["system"]["slug"]  # it is made; the next run is another one of it
             sent.append((path, taken["id"]))
-            click.echo(f"{path}: submission {taken['id']}, SHA-256 {taken['receipt']}")
+            with bar.aside():
+                click.echo(f"{path}: submission {taken['id']}, SHA-256 {taken['receipt']}")
     return max([worst, *_outcomes(client, sent, wait)])
+
+
+def _say_refused(path: Path, error: Refused | NoServer, left: Sequence[Path]) -> tuple[int, bool]:
+    """Says on stderr why a run is not taken; the exit status that this makes, and whether those left are not sent."""
+    if isinstance(error, Doubtful):
+        say_doubtful(path, error.warnings)
+        return REFUSED, False
+    about = error.fields
+    if about.keys() == {"run"}:
+        click.echo("\n".join(f"{path}: {problem}" for problem in about["run"]), err=True)
+        return NOT_SCORED, False
+    click.echo(f"{path}: not taken: {error.message}", err=True)
+    if not (isinstance(error, NoServer) or error.http_status in OF_ALL or _asked_of_all(about)):
+        return REFUSED, False
+    say_how_asked(about)
+    if left:
+        click.echo(f"not sent either: {', '.join(map(str, left))}", err=True)
+    return REFUSED, True
+
+
+def ask_server(server: str, token_file: Path | None, evaluation: str, run: Path, threshold: float | None) -> Any:
+    """What the site says would become of a run; nothing is kept there."""
+    client = Client(server, _token(token_file))
+    with counting_bar(run.stat().st_size, "Sending") as bar:
+        return client.check(evaluation, run, threshold=threshold, tell=bar)
 
 
 def say_doubtful(path: Path, warnings: Sequence[str]) -> None:

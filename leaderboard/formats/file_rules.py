@@ -79,7 +79,7 @@ class FileRules:
             (self.every_query, "Every query that you may see has a list."),
             (self.documents, f"Documents are those of the collection's list, which has {self.documents:,}."),
             (self.document_pattern, f"Every document id has the form {self.document_pattern}"),
-            (self.tag_pattern, f"The run tag has the form {self.tag_pattern}"),
+            (self.tag_pattern, f"The run tag, in a format that has tags, has the form {self.tag_pattern}"),
         )
         return tuple(words for rule, words in asked if rule)
 

@@ -33,10 +33,11 @@ READY = 3  # evaluations whose rules are kept ready; a list of documents may tak
 
 @dataclass(frozen=True, slots=True)
 class Checking:
-    """The page of a check."""
+    """The page of a check. rules_in_words: what the organisers ask of the file, a sentence each."""
 
     evaluation: EvaluationHeading
     expected: Expected
+    rules_in_words: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ READY_RULES = _Ready()
 def checking(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> Checking:
     """Raises NotFound."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    return Checking(evaluation_heading(evaluation, now), expected_of(session, actor, evaluation, now))
+    expected = expected_of(session, actor, evaluation, now)
+    return Checking(evaluation_heading(evaluation, now), expected, file_rules(evaluation).in_words)
 
 
 def expected_of(

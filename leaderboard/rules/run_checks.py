@@ -219,8 +219,9 @@ class Checked:
             said.append(f"The metadata at the start of the file could not be read to its end: {self.said_problem}.")
         return tuple(said)
 
-    def lines_in_words(self) -> list[str]:
-        """The same as lines of text, for the command line."""
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """All of it as lines of text, for the command line."""
         lines = []
         if self.problem_count:
             lines.append(f"{self.name} would be rejected: {counted(self.problem_count, 'problem')}")
@@ -243,7 +244,7 @@ class Checked:
             lines.append(f"it says of itself: {', '.join(f'{key}: {text}' for key, text in self.said.items())}")
         if self.is_sound:
             lines.append("nothing speaks against submitting it")
-        return lines
+        return tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,11 +301,9 @@ def check_run(
 def require_sound(found: Checked, *, yes: bool) -> None:
     """Raises InvalidFields (run) for a file that would be rejected, and Doubtful where a yes is lacking."""
     if found.problem_count:
-        told = sum(problem.lines for problem in found.problems)
-        more = found.problem_count - told
+        rejected = FileRejected(found.problems, found.problem_count, found.name)
         elsewhere = [warned.text for warned in found.warnings if warned.kind is Kind.COLLECTION]
-        more_problems = [f"and {counted(more, 'more problem')}"] if more > 0 else []
-        raise InvalidFields({"run": [*elsewhere, *map(str, found.problems), *more_problems]})
+        raise InvalidFields({"run": [*elsewhere, *rejected.lines]})
     if found.warnings and not yes:
         raise Doubtful([warned.text for warned in found.warnings])
 

@@ -191,10 +191,8 @@ class Import:
         if any(one.file == run.entry.file for one in self.report.refused):
             return
         match error:
-            case FileRejected(problems=problems, count=count):
-                told = sum(problem.lines for problem in problems)
-                more = (f"and {count - told:,} more problems",) if count > told else ()
-                self.report.refused.append(Refusal(run.entry.file, (*map(str, problems), *more)))
+            case FileRejected(lines=lines):
+                self.report.refused.append(Refusal(run.entry.file, tuple(lines)))
             case InvalidFields(fields=fields):
                 why = tuple(f"{name}: {message}" for name, messages in fields.items() for message in messages)
                 self.report.refused.append(Refusal(run.entry.file, why))

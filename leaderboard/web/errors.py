@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException
 
-from leaderboard.errors import InvalidFields, LeaderboardError, Unavailable
+from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.web.exports import FORMATS
 
 __all__ = ["init_app", "page", "retry_after"]
@@ -93,8 +93,7 @@ def _refusal(error: LeaderboardError) -> ResponseReturnValue:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("refused with status %d", error.status, exc_info=error)
-    fields = error.fields if isinstance(error, InvalidFields) else None
-    return page(error.status, error.message, error.retry_seconds, fields)
+    return page(error.status, error.message, error.retry_seconds, error.fields)
 
 
 def retry_after(seconds: int | None) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from flask import request
 
-from leaderboard.errors import BadInput, InvalidFields
+from leaderboard.errors import BadInput, InvalidFields, file_of
 from leaderboard.formats import (
     ByteSource,
     Judgments,
@@ -62,10 +62,13 @@ def limits() -> Limits:
     return Limits(expanded_bytes=most, all_id_bytes=most, lines=MOST_LINES, queries=MOST_QUERIES)
 
 
-def read_body(read_file: Callable[..., Content]) -> Content:
-    """This request's body as a file. Raises BadInput where it says that it is something else, and FileRejected."""
+def read_body(read_file: Callable[..., Content], field: str) -> Content:
+    """This request's body as a file. Raises BadInput where it says that it is something else, and InvalidFields for
+    `field`, what a form calls it.
+    """
     if request.mimetype in NO_FILES or request.mimetype.endswith("json"):
         raise BadInput(f"Send the file itself, with Content-Type: application/octet-stream and not {request.mimetype}.")
     request.max_content_length = config().upload_bytes
     source: ByteSource = request.stream
-    return read_file(source, name="the body", limits=limits())
+    with file_of(field):
+        return read_file(source, name="the body", limits=limits())

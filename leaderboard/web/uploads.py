@@ -21,7 +21,7 @@ from werkzeug.http import parse_options_header
 from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, MultipartDecoder, NeedData
 from wtforms import ValidationError
 
-from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge
+from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
 from leaderboard.rules.run_checks import Looked, look_at
 from leaderboard.store import Received, plain_filename
 from leaderboard.web.context import actor, clock, config, store
@@ -97,7 +97,8 @@ def read_files(
         name = getattr(event, "name", None) or ""
         if isinstance(event, File) and event.filename and name in readers and name not in found:
             file = PartReader(events)
-            found[name] = readers[name](file, name=plain_filename(event.filename), limits=limits())
+            with file_of(name):
+                found[name] = readers[name](file, name=plain_filename(event.filename), limits=limits())
             file.drain()
         elif isinstance(event, Field) and name in known and name not in fields:
             fields.add(name, _text(events))

@@ -112,7 +112,7 @@ def test_a_file_that_is_no_run_would_be_rejected(content: bytes, says: str) -> N
 def test_a_query_that_is_not_asked_is_a_problem_for_who_knows_all_queries_only() -> None:
     some = found(RUN, Expected("Text", ("q1",)))
     assert (some.problem_count, some.is_sound) == (0, False)
-    assert "nothing speaks against" not in " ".join(some.lines_in_words())
+    assert "nothing speaks against" not in " ".join(some.in_words)
     all_of_them = found(RUN, Expected("Text", ("q1",), allowed=frozenset({"q1"})))
     assert [str(problem) for problem in all_of_them.problems] == ["line 3: query q2 is not in this evaluation"]
     assert found(RUN, Expected("Text", ("q1",), ("q2",), allowed=frozenset({"q1", "q2"}))).is_sound
@@ -123,12 +123,12 @@ def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_
     hidden = found(RUN, to_submit)
     assert (hidden.problem_count, hidden.unknown, hidden.is_sound) == (0, (1, ("q2",)), True)
     assert hidden.tells_of_hidden
-    assert "organisers" not in " ".join(hidden.lines_in_words())
+    assert "organisers" not in " ".join(hidden.in_words)
     invented = found(RUN.replace(b"q2", b"x2"), to_submit)
     assert [str(problem) for problem in invented.problems] == ["line 3: query x2 is not in this evaluation"]
     assert found(RUN[:34], to_submit).tells_of_hidden is False
     checked = [found(RUN.replace(b"q2", name), Expected("Text", ("q1", "q3"))) for name in (b"q2", b"x2")]
-    said = [" ".join(one.lines_in_words()).replace("x2", "q2") for one in checked]
+    said = [" ".join(one.in_words).replace("x2", "q2") for one in checked]
     assert said[0] == said[1]
     assert (
         "1 query is not among those listed here: q2. It would be rejected, unless these are hidden queries" in said[0]

@@ -1,5 +1,6 @@
 """The check of a run through the API: what the page says of it, and nothing is kept."""
 
+import gzip
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -7,10 +8,16 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
+from markupsafe import escape
 
-from leaderboard.models import StagedRun, Submission
+from leaderboard import cli
+from leaderboard.access import CONSOLE
+from leaderboard.models import Evaluation, StagedRun, Submission
+from leaderboard.rules.phases import Opening
 from leaderboard.rules.scopes import Scope
-from tests.web.conftest import RUN, World
+from leaderboard.services import submission_forms
+from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send
 
@@ -64,3 +71,69 @@ def test_what_is_wrong_with_the_form_is_said_by_its_field(program: Callable[...,
     check(program(), RUN, 401)
     for bad in (b"", b"%PDF-1.7\n\x00", b"\x1f\x8bbroken", b"\xff\xfe\x00"):
         assert check(ada, bad)["problem_count"] > 0
+
+
+BAD = {
+    "a header that is no run's": b"topic,url\nq1,d1\n",
+    "judgments": b"q1 0 d1 1\nq1 0 d2 0\n",
+    "a PDF": b"%PDF-1.7\n\x00",
+    "UTF-16": RUN.encode("utf-16"),
+    "nothing": b"",
+    "one byte": b"x",
+    "gzip in gzip": gzip.compress(gzip.compress(RUN.encode())),
+    "cut gzip": gzip.compress(RUN.encode())[:-9],
+    "other queries": RUN.replace("q", "x").encode(),
+    "one other query": f"{RUN}x1 Q0 d1 1 1 a\n".encode(),
+    "other documents": RUN.replace("d", "x").encode(),
+    "a tag of another form": RUN.replace("alpha", "Alpha-1").encode(),
+    "theta that returns nothing": RUN.encode(),
+    "a header that is broken": b"# a: [\n# ir_metadata.start\n# a: [\n# ir_metadata.end\n" + RUN.encode(),
+}
+
+
+@pytest.mark.parametrize("content", BAD.values(), ids=BAD.keys())
+def test_page_program_and_command_say_the_same_of_a_file(
+    app: Flask,
+    world: World,
+    reader: Callable[[str], Reader],
+    program: Callable[..., Program],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes,
+) -> None:
+    world.measure("AP", "SetF")
+    world.change(details=Opening.ALWAYS)
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        submission_forms.set_rules(session, CONSOLE, evaluation, document_pattern="d[0-9]+", tag_pattern="[a-z]+")
+    said = check(program("orla", Scope.ORGANISE), content, threshold="9")
+    (tmp_path / "a.run").write_bytes(content)
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", app.extensions["config"].database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", app.extensions["config"].store_url)
+    capsys.readouterr()
+    place = ("--evaluation", "harbour/2025", "--threshold", "9")
+    assert cli.run(["check", str(tmp_path / "a.run"), *place]) == 1
+    assert capsys.readouterr().out.splitlines() == said["in_words"]
+    assert not said["is_sound"]
+    assert bool(said["problems"]) == bool(said["problem_count"])
+    for name in ("orla", "ada"):  # who knows of every query, and who does not
+        told = said if name == "orla" else check(program(name), content, threshold="9")
+        page = reader(name).send("/campaigns/harbour/2025/check", content, "a.run", threshold="9").text
+        sentences = [one["message"] for one in told["problems"]]
+        sentences += [one["text"] for one in told["warnings"]] + told["remarks"]
+        assert [one for one in sentences if str(escape(one)) not in page] == []
+        assert ("It would be rejected</h3>" in page) == (told["problem_count"] > 0)
+        assert page.count("notice-warning") == len(told["warnings"])
+        assert all(one in "\n".join(told["in_words"]) for one in sentences)
+        assert "Nothing speaks against" not in page
+
+
+def test_the_page_of_a_check_lists_the_rules_for_files_as_the_form_does(world: World, participant: Reader) -> None:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, tag_pattern="[a-z]+")
+    for page in ("check", "submit"):
+        shown = participant.get(f"/campaigns/harbour/2025/{page}")
+        assert "A query&#39;s list has at most 5 documents." in shown
+        assert "The run tag, in a format that has tags, has the form [a-z]+" in shown

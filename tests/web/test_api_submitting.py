@@ -242,7 +242,10 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert [(one["key"], one["choices"]) for one in asked["fields"]] == [("model", ["sparse", "dense"])]
     assert [(one["key"], one["text"]) for one in asked["agreements"]] == [("terms", "Do no harm.")]
     assert (asked["rules"]["least_documents"], asked["rules"]["every_query"]) == (1, False)
-    assert asked["rules_in_words"] == ["A query's list has at least 1 document.", "The run tag has the form [a-z]+"]
+    assert asked["rules_in_words"] == [
+        "A query's list has at least 1 document.",
+        "The run tag, in a format that has tags, has the form [a-z]+",
+    ]
     taken = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": "yes"})
     assert taken.status_code == 201, taken.text
     assert taken.json is not None

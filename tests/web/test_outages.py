@@ -77,7 +77,7 @@ class Visitor:
             "system": system[1],
             "system_name": "Lantern",
             "designation": "contrastive",
-            "threshold": "0.5",
+            "threshold": "1.5",
             **fields,
             "run": (io.BytesIO(RUN.encode()), "run.txt"),
         }

@@ -155,7 +155,7 @@ def test_a_connection_goes_on_after_a_refused_form_that_has_arrived(site: Site) 
 def test_a_short_upload_began_with_its_first_byte_though_the_site_waits_for_the_whole(
     site: Site, ada: Client, folder: Path
 ) -> None:
-    body = ada.first_bytes(FORM, LINE)
+    body = ada.first_bytes(FORM, LINE + b"q1 Q0 d2 2 0.1 alpha\n")
     boundary = body.partition(b"\r\n")[0]
     for name, value in (("designation", "contrastive"), ("system_name", "Short and slow"), ("threshold", "0.5")):
         body += b"\r\n%b\r\nContent-Disposition: form-data; name=\"%b\"\r\n\r\n%b" % (

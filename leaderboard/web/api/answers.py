@@ -74,7 +74,12 @@ ADDED: dict[type, Mapping[str, Any]] = {
     JudgmentChanges: {"is_nothing": bool, "state": str},
     Effect: {"seen": str},
     Merging: {"seen": str},
-    Checked: {"warnings": tuple[Warned, ...], "remarks": tuple[str, ...], "is_sound": bool},
+    Checked: {
+        "warnings": tuple[Warned, ...],
+        "remarks": tuple[str, ...],
+        "is_sound": bool,
+        "in_words": tuple[str, ...],
+    },
     StoodSet: {"words": str},
     Orders: {"pairs": int},
     MovedSystem: {"places": int | None, "difference": float | None},

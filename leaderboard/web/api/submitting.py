@@ -202,7 +202,7 @@ def _received(evaluation_id: int, place: Place, key: str | None) -> tuple[upload
     if posted.refusal is not None:
         raise posted.refusal
     if posted.refused is not None:
-        raise TooLarge(posted.refused)
+        raise TooLarge(posted.refused, "run")
     if posted.upload is None:
         raise InvalidFields({"run": ["send the run's file, as the last part of the form"]})
     return posted, posted.upload

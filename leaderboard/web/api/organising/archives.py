@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 from flask import Response
 
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import InvalidFields, file_of
 from leaderboard.rules.scopes import Scope
 from leaderboard.store import Received
 from leaderboard.web import archives, uploads
@@ -31,7 +31,7 @@ class Kept:
 @post("/organise/import/preview", Scope.ORGANISE, form=ArchiveForm)
 def preview_import() -> archives.ArchivePlan:
     """What an archive of a whole campaign would make, or every problem with it; nothing is made."""
-    return archives.plan(_received(""), "")
+    return _plan("")
 
 
 @post("/organise/import", Scope.ORGANISE)
@@ -43,7 +43,7 @@ def import_campaign(body: Kept) -> archives.BroughtIn:
 @post(f"{CAMPAIGN}/import/preview", Scope.ORGANISE, form=ArchiveForm)
 def preview_import_into(campaign: str) -> archives.ArchivePlan:
     """What an archive would bring into a campaign, or every problem with it; nothing is made."""
-    return archives.plan(_received(campaign), campaign)
+    return _plan(campaign)
 
 
 @post(f"{CAMPAIGN}/import", Scope.ORGANISE)
@@ -59,6 +59,11 @@ def export_campaign(campaign: str) -> Response:
     return campaign_export(campaign)
 
 
+def _plan(campaign: str) -> archives.ArchivePlan:
+    with file_of("archive"):
+        return archives.plan(_received(campaign), campaign)
+
+
 def _received(campaign: str) -> Received:
     archives.require_right(campaign)
     posted = uploads.receive("archive", lambda _: None, check=require_text)
@@ -71,4 +76,5 @@ def _received(campaign: str) -> Received:
 
 def _bring_in(body: Kept, campaign: str) -> archives.BroughtIn:
     archives.require_right(campaign)
-    return archives.bring_in(body.kept, campaign, "kept")
+    with file_of("archive"):
+        return archives.bring_in(body.kept, campaign, "kept")

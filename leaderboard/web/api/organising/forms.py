@@ -94,7 +94,7 @@ def set_file_rules(campaign: str, evaluation: str, body: RuleChanges) -> Organis
 def set_document_list(campaign: str, evaluation: str) -> OrganisedForm:
     """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line."""
     read(organised_form, campaign, evaluation)
-    documents = read_body(document_list)
+    documents = read_body(document_list, "documents")
     return _do(campaign, evaluation, submission_forms.set_documents, documents)
 
 

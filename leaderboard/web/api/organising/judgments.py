@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import Conflict
+from leaderboard.errors import Conflict, file_of
 from leaderboard.reads.organising import judgment_file, settings
 from leaderboard.rules.scopes import Scope
 from leaderboard.services.judgments import import_judgments
@@ -73,7 +73,10 @@ def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudg
         if sent.state and _changes(session, campaign, evaluation, sent).state != sent.state:
             raise Conflict("There is a newer revision than that preview's; look at another before you send this one.")
         files, found = sent.files, evaluation_here(session, campaign, evaluation)
-        import_judgments(session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, sent.source)
+        with file_of("judgments"):
+            import_judgments(
+                session, actor(), found, files.judgments, sent.note, files.known, files.subtopics, sent.source
+            )
     return read(judgment_file.organised_judgments, campaign, evaluation)
 
 
@@ -86,7 +89,7 @@ def make_source_official(campaign: str, evaluation: str, body: Source) -> judgme
 
 
 def _sent(campaign: str, evaluation: str) -> _Sent:
-    """This request's form. Raises NotFound before any of it is read, InvalidFields and FileRejected."""
+    """This request's form. Raises NotFound before any of it is read, and InvalidFields."""
     read(settings.evaluation_settings, campaign, evaluation)
     fields, files = read_files(JUDGMENT_FILES, ("source", "note", "state"))
     source = fields.get("source", "").strip()

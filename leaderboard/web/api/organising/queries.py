@@ -91,9 +91,9 @@ def show_queries(campaign: str, evaluation: str, body: Named) -> query_file.Orga
 
 
 def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
-    """The body as queries. Raises NotFound before any of it is read, and FileRejected."""
+    """The body as queries. Raises NotFound before any of it is read, and InvalidFields (queries)."""
     read(settings.evaluation_settings, campaign, evaluation)
-    return read_body(read_queries)
+    return read_body(read_queries, "queries")
 
 
 def _change(do: Callable[..., Any], campaign: str, evaluation: str, *more: Any) -> query_file.OrganisedQueries:
