@@ -280,6 +280,8 @@ def _query_changes_in_words(changes: QueryChanges) -> list[str]:
     lines.append(f"{'changed':12}{len(changes.changed)}{_list([one.id for one in changes.changed])}")
     lines.append(f"{'unchanged':12}{changes.unchanged}")
     lines.append(f"{'not in it':12}{len(changes.missing)}{_list(changes.missing)}")
+    if described := changes.described:
+        lines.append(f"{'described':12}{described}: TREC's descriptions and narratives are kept beside the text")
     if changes.scores_anew:
         lines.append("all runs are scored anew, because there are more queries")
     return lines

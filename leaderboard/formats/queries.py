@@ -14,7 +14,17 @@ from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, CappedReader, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
 from leaderboard.formats.tables import our_name
-from leaderboard.formats.topics import IDS, TAGS, TEXTS, read_sgml, read_xml, starts_sgml, starts_xml
+from leaderboard.formats.topics import (
+    IDS,
+    TAGS,
+    TEXTS,
+    TOLD,
+    description_of,
+    read_sgml,
+    read_xml,
+    starts_sgml,
+    starts_xml,
+)
 from leaderboard.numbers import is_number
 
 __all__ = ["QUERY_FORMATS", "QueryRow", "read_queries"]
@@ -32,11 +42,15 @@ UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class QueryRow:
-    """One query: its id, its text ("" where the file gives none) and its tags."""
+    """One query: its id, its text ("" where the file gives none) and its tags.
+
+    description  what else is said of it, for who reads and judges: TREC's description and narrative; no system gets it
+    """
 
     id: str
     text: str
     tags: tuple[str, ...]
+    description: str = ""
 
 
 class _Given(NamedTuple):
@@ -46,6 +60,7 @@ class _Given(NamedTuple):
     id: str
     text: str
     tags: Sequence[str]
+    description: str = ""
 
 
 def read_queries(
@@ -57,7 +72,7 @@ def read_queries(
     around a field don't count, `#` starts a comment line. A line without TAB is an id alone, which holds nothing of
     NO_ID_ALONE; before a TAB an id may hold anything but blanks.
 
-    JSON lines: objects with an id, a text and tags (a list, or separated by commas).
+    JSON lines: objects with an id, a text, tags (a list, or separated by commas) and a description.
 
     TREC's topics, as SGML with `<top>` and fields that need not be closed, or as XML: `formats/topics.py`.
 
@@ -66,9 +81,9 @@ def read_queries(
 
     >>> import io
     >>> read_queries(io.BytesIO(b"q1\\tharbour fees\\tlaw,port\\n"))
-    (QueryRow(id='q1', text='harbour fees', tags=('law', 'port')),)
+    (QueryRow(id='q1', text='harbour fees', tags=('law', 'port'), description=''),)
     >>> read_queries(io.BytesIO(b"<top>\\n<num> Number: 301\\n<title> Organized Crime\\n</top>\\n"))
-    (QueryRow(id='301', text='Organized Crime', tags=()),)
+    (QueryRow(id='301', text='Organized Crime', tags=(), description=''),)
     """
     problems = Problems(source_name(source, name), limits or Limits())
     rows: dict[str, tuple[int, QueryRow]] = {}
@@ -160,7 +175,9 @@ def _object(number: int, line: str) -> _Given:
     words = next((given[name] for name in TEXTS if name in given), "")
     if not isinstance(words, str):
         raise Wrong(f"the text of query {shown(query)} is no text; put it in quotes", "the text of a query is no text")
-    return _Given(number, query, words, _list_of_tags(query, next((given[name] for name in TAGS if name in given), ())))
+    tags = _list_of_tags(query, next((given[name] for name in TAGS if name in given), ()))
+    told = {name: value for name, value in given.items() if name in TOLD and isinstance(value, str)}
+    return _Given(number, query, words, tags, description_of(told))
 
 
 def _list_of_tags(query: str, value: Any) -> Sequence[str]:
@@ -175,13 +192,13 @@ def _list_of_tags(query: str, value: Any) -> Sequence[str]:
 def _topics_in_sgml(text: CappedReader, problems: Problems) -> Iterator[_Given]:
     for topic in read_sgml(text, problems):
         problems.lines += 1
-        yield _Given(topic.line, topic.id, topic.words, topic.tags)
+        yield _Given(topic.line, topic.id, topic.words, topic.tags, topic.description)
 
 
 def _topics_in_xml(text: CappedReader, problems: Problems) -> Iterator[_Given]:
     for topic in read_xml(text, problems):
         problems.lines += 1
-        yield _Given(topic.line, topic.id, topic.words, topic.tags)
+        yield _Given(topic.line, topic.id, topic.words, topic.tags, topic.description)
     if not problems.lines:
         raise rejection(problems.name, "holds no topics: expected elements <topic> with a number and a query or title")
 
@@ -196,7 +213,11 @@ def _checked(given: _Given, limits: Limits) -> QueryRow:
         long = f"is longer than {LONGEST_TEXT:,} characters"
         raise Wrong(f"the text of query {shown(query)} {long}", f"the text of a query {long}")
     _require_seen("text", text)
-    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, given.tags) if tag))
+    if len(given.description) > LONGEST_TEXT:
+        long = f"is longer than {LONGEST_TEXT:,} characters"
+        raise Wrong(f"the description of query {shown(query)} {long}", f"the description of a query {long}")
+    _require_seen("description", given.description.replace("\n", ""))
+    return QueryRow(query, text, tuple(_tag(tag) for tag in map(str.strip, given.tags) if tag), given.description)
 
 
 def _tag(tag: str) -> str:

@@ -4,7 +4,7 @@ Neither reads a DTD or an entity of its own: a few lines of these can stand for 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import unescape
 from xml.parsers import expat
@@ -14,7 +14,7 @@ from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong
 
-__all__ = ["Record", "read_sgml", "read_xml", "starts_sgml", "starts_xml"]
+__all__ = ["Record", "description_of", "read_sgml", "read_xml", "starts_sgml", "starts_xml"]
 
 TOPICS = ("topic", "top", "query")  # elements that are one topic each
 IDS = ("number", "num", "id", "qid", "identifier", "query_id", "queryid")
@@ -28,10 +28,11 @@ TEXTS = (
     "desc",
 )  # the first that a topic has is its text
 TAGS = ("tags", "tag", "type")
-BESIDE = ("subtopic", "narrative", "narr")  # what assessors are told, not what is asked for
+TOLD = (*TEXTS, "narrative", "narr", "smry", "con", "def")  # what a topic says of itself, all but the text
+LEFT_OUT = ("subtopic",)
 # What classic topics write before a field's content, in the words of the first TRECs.
 PREFIX = re.compile(r"\s*(?:number|topic|domain|description|narrative|title)\s*:", re.IGNORECASE)
-PREFIXED = {"num", "title", "desc", "dom"}
+PREFIXED = {"num", "title", "desc", "narr", "dom"}
 # Fields of classic topics. Any other tag is a part of the text and left out of it.
 FIELDS = frozenset(
     {*IDS, *TEXTS, *TAGS, "head", "dom", "narr", "narrative", "smry", "con", "fac", "def", "nat", "time"}
@@ -48,6 +49,7 @@ HINTS = {
     "junk after document element": "put one element around all topics",
     "undefined entity": "no entities are read but those of XML itself",
 }
+PARAGRAPHS = re.compile(r"\n\s*\n")
 STARTS_SGML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<top[\s>]", re.IGNORECASE | re.DOTALL)
 
 PIECE = 1 << 16  # bytes handed to the XML parser at once
@@ -71,9 +73,14 @@ class Record:
 
     @property
     def words(self) -> str:
-        """The first that is given of TEXTS, else what stands in no field, else all fields together."""
-        others = (text for name, text in self.fields.items() if name not in (*IDS, *TAGS))
+        """The first that is given of TEXTS, else what stands in no field, else all fields but TOLD together."""
+        others = (text for name, text in self.fields.items() if name not in (*IDS, *TAGS, *TOLD))
         return self._first(TEXTS) or _joined(self.text) or "; ".join(filter(None, map(_joined, others)))
+
+    @property
+    def description(self) -> str:
+        """What else it says, for who reads and judges: a paragraph for each field of TOLD but the text's, in order."""
+        return description_of(self.fields)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -81,6 +88,13 @@ class Record:
 
     def _first(self, names: tuple[str, ...]) -> str:
         return next((found for name in names if (found := _joined(self.fields.get(name, "")))), "")
+
+
+def description_of(fields: Mapping[str, str]) -> str:
+    """The fields of TOLD but for the one that is the query's text, a paragraph each, in the order of the file."""
+    text = next((name for name in TEXTS if _joined(fields.get(name, ""))), None)
+    told = (part for name, value in fields.items() if name in TOLD and name != text for part in PARAGRAPHS.split(value))
+    return "\n\n".join(filter(None, map(_joined, told)))
 
 
 def starts_sgml(head: bytes) -> bool:
@@ -189,6 +203,9 @@ class _Xml:
         self._record: Record | None = None
         self._open: list[str] = []
         self._of_record = 0  # how many elements were open before it
+        self._goes_on = (
+            False  # whether no tag stands between the text that comes and the one before: the parser cuts it
+        )
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._add
@@ -209,6 +226,7 @@ class _Xml:
             self._record = Record(line, {each.lower(): value for each, value in attributes.items()})
             self._of_record = len(self._open)
         self._open.append(name)
+        self._goes_on = False
 
     def _is_topic(self, name: str) -> bool:
         """The root is none, unless it is called one itself."""
@@ -216,6 +234,7 @@ class _Xml:
 
     def _end(self, _: str) -> None:
         self._open.pop()
+        self._goes_on = False
         if self._record is not None and len(self._open) == self._of_record:
             self.records.append(self._record)
             self._record = None
@@ -225,15 +244,18 @@ class _Xml:
             return
         inside = self._open[self._of_record + 1 :]
         if not inside:
-            self._record.text = _more(self._record.text, text)
-        elif inside[0] not in BESIDE:
+            self._record.text = _more(self._record.text, text, self._goes_on)
+        elif inside[0] not in LEFT_OUT:
             name = LANGUAGE.sub("", inside[0])
-            self._record.fields[name] = _more(self._record.fields.get(name, ""), text)
+            self._record.fields[name] = _more(self._record.fields.get(name, ""), text, self._goes_on)
+        self._goes_on = True
 
 
-def _more(before: str, text: str) -> str:
-    """Both with a blank between them; what is too much is cut, and refused by the check of a text's length."""
-    return f"{before} {text}"[:LONGEST]
+def _more(before: str, text: str, goes_on: bool = False) -> str:
+    """Both, with a blank between them unless the text goes on; what is too much is cut, and refused by the check of a
+    text's length.
+    """
+    return f"{before}{'' if goes_on else ' '}{text}"[:LONGEST]
 
 
 def _joined(text: str) -> str:

@@ -73,7 +73,11 @@ class Evaluation(Base):
 
 
 class Query(Base):
-    """One information need. Positions are handed out once, in order, and never given to another query."""
+    """One information need. Positions are handed out once, in order, and never given to another query.
+
+    description  what else is said of it, for who reads and judges, paragraphs apart by an empty line; it opens with the
+                 text, and no baseline searches by it
+    """
 
     __tablename__ = "query"
 
@@ -81,6 +85,7 @@ class Query(Base):
     evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"))
     external_id: Mapped[str]
     text: Mapped[str] = mapped_column(default="")
+    description: Mapped[str] = mapped_column(default="")
     tags: Mapped[list[str]] = mapped_column(default=list)
     position: Mapped[int]
     split: Mapped[Split] = mapped_column(choice(Split, "split"), default=Split.SHOWN)

@@ -40,11 +40,12 @@ WHOLE = 200  # systems: up to so many stand on one page
 
 @dataclass(frozen=True, slots=True)
 class QueryHeading:
-    """text, tags: empty until the evaluation opens. relevant: documents judged at least as relevant as the evaluation
-    asks; None where that may not be seen."""
+    """text, description, tags: empty until the evaluation opens. relevant: documents judged at least as relevant as the
+    evaluation asks; None where that may not be seen."""
 
     external_id: str
     text: str
+    description: str
     tags: tuple[str, ...]
     position: int
     relevant: int | None
@@ -271,10 +272,11 @@ def neighbours(session: Session, found: Query, subset: Subset) -> tuple[str | No
 
 def query_heading(found: Query, relevant: int | None, texts: bool) -> QueryHeading:
     """What a page shows of a query. relevant: how many documents are relevant; None where that is not to be seen.
-    texts: whether its text and tags may be seen."""
+    texts: whether its text, description and tags may be seen."""
     return QueryHeading(
         external_id=found.external_id,
         text=found.text if texts else "",
+        description=found.description if texts else "",
         tags=tuple(found.tags) if texts else (),
         position=found.position,
         relevant=relevant,

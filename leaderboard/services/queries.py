@@ -22,7 +22,8 @@ __all__ = ["copy_queries", "exclude_queries", "import_queries", "include_queries
 def import_queries(
     session: Session, actor: Actor, evaluation: Evaluation, rows: Iterable[QueryRow], split: Split = Split.SHOWN
 ) -> list[Query]:
-    """Adds queries after those that are there; a known id only gets its new text and tags. Gives all that were named.
+    """Adds queries after those that are there; a known id only gets its new text and tags, and the
+    description where there is one (most files have no place for it). Gives all that were named.
 
     split  whether the added ones are shown to everybody or hidden until the evaluation closes
     """
@@ -41,6 +42,7 @@ def import_queries(
                 evaluation_id=evaluation.id,
                 external_id=row.id,
                 text=row.text,
+                description=row.description,
                 tags=list(row.tags),
                 position=position,
                 split=split,
@@ -51,6 +53,7 @@ def import_queries(
             added += 1
         else:
             query.text, query.tags = row.text, list(row.tags)
+            query.description = row.description or query.description
         named.append(query)
     record(session, actor, "import queries", evaluation, queries=len(named), added=added)
     if added:
@@ -63,7 +66,7 @@ def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Eva
     require_organiser(actor, target.campaign_id)
     queries = session.scalars(sa.select(Query).where(Query.evaluation_id == source.id).order_by(Query.position)).all()
     for query in queries:
-        copied = {name: getattr(query, name) for name in ("external_id", "text", "position", "split")}
+        copied = {name: getattr(query, name) for name in ("external_id", "text", "description", "position", "split")}
         session.add(Query(evaluation_id=target.id, tags=list(query.tags), **copied))
     record(session, actor, "import queries", target, queries=len(queries), added=len(queries))
 

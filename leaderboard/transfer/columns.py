@@ -53,7 +53,7 @@ ALWAYS: Mapping[type[Base], frozenset[str]] = {
 # Columns that stand in a manifest in a form of their own, or in the files beside it.
 WRITTEN: Mapping[type[Base], frozenset[str]] = {
     Evaluation: frozenset({"form_fields", "file_rules"}),
-    Query: frozenset({"external_id", "text", "tags", "position", "split", "excluded_because"}),
+    Query: frozenset({"external_id", "text", "description", "tags", "position", "split", "excluded_because"}),
     JudgmentRevision: frozenset({"number", "source", "sha256", "judgments", "highest_grade", "note"}),
     Judgment: frozenset({"document", "grade"}),
     KnownDocument: frozenset({"document"}),

@@ -140,7 +140,11 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
     if queries:
         entry["queries"] = f"{evaluation.slug}/queries.jsonl"
         lines = (
-            json.dumps({"id": one.external_id, "text": one.text, "tags": one.tags}, ensure_ascii=False) + "\n"
+            json.dumps(
+                {"id": one.external_id, "text": one.text, "tags": one.tags, "description": one.description},
+                ensure_ascii=False,
+            )
+            + "\n"
             for one in queries
         )
         (folder / entry["queries"]).write_text("".join(lines), encoding="utf-8")

@@ -21,6 +21,7 @@ QUERY_ASKED = ("show", "sort")
 COLUMNS: dict[str, Callable[[QuerySummary], Cell]] = {
     "query": lambda row: row.query.external_id,
     "text": lambda row: row.query.text,
+    "description": lambda row: row.query.description,
     "tags": lambda row: " ".join(row.query.tags),
     "excluded": lambda row: row.query.excluded,
 }

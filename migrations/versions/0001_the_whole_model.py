@@ -590,6 +590,7 @@ def upgrade() -> None:
         sa.Column("evaluation_id", sa.Integer(), nullable=False),
         sa.Column("external_id", sa.Text(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("description", sa.Text(), nullable=False),
         sa.Column("tags", JSON, nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column(

@@ -38,7 +38,13 @@ def test_a_preview_of_queries_says_what_would_change_and_writes_nothing(ok: Says
         "new         1 (303)", "changed     1 (301)", "unchanged   0", "not in it   1 (302)", "nothing was written",
     ]  # fmt: skip
     assert ok("queries", "list", place) == before
+    file.write_text(
+        '{"id": "301", "text": "Organized crime", "narrative": "names it"}\n{"id": "303", "text": "Hubble"}\n'
+    )
+    told = "described   1: TREC's descriptions and narratives are kept beside the text"
+    assert told in ok("queries", "import", place, file, "--preview").splitlines()
     ok("queries", "import", place, file)
+    assert "unchanged   2" in ok("queries", "import", place, file, "--preview")
     texts = [line.split(maxsplit=1) for line in ok("queries", "list", place).splitlines()[1:]]
     assert [(query, rest.split("  ")[0]) for query, rest in texts] == [
         ("301", "Organized crime"), ("302", "Poliomyelitis"), ("303", "Hubble"),

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from leaderboard.errors import FileRejected
 from leaderboard.formats import Limits, QueryRow, read_queries
 from tests.formats.files import problems_of, text
 
@@ -54,6 +55,30 @@ COVID = """<?xml version="1.0" encoding="UTF-8"?>
   </topic>
 </topics>
 """
+
+
+def test_descriptions_and_narratives_are_kept_beside_the_text() -> None:
+    rows = [
+        *read_queries(io.BytesIO(ADHOC.encode())),
+        *read_queries(io.BytesIO(COVID.encode())),
+        *read_queries(io.BytesIO(b'{"id": "7", "title": "t", "desc": "one\\ntwo", "narrative": "a\\n\\nb"}\n')),
+    ]
+    assert {row.id: row.description for row in rows} == {
+        "301": "Identify organizations that participate in international criminal activity & say where.\n\n"
+        "A relevant document must name the organization.",
+        "302": "Is the disease under control?",
+        "1": "what is the origin of COVID-19\n\nseeking range of information about the origin",
+        "2": "",
+        "7": "one two\n\na\n\nb",
+    }
+    with pytest.raises(FileRejected, match="the description of query 1 is longer than 10,000 characters"):
+        read_queries(io.BytesIO(COVID.replace("seeking", "x" * 10_000).encode()))
+
+
+def test_no_blank_comes_into_a_word_where_a_long_file_is_read_in_pieces() -> None:
+    topics = "".join(f'<topic number="{n}"><query>coronavirus-{n}</query></topic>' for n in range(3_000))
+    rows = read_queries(io.BytesIO(f"<topics>{topics}</topics>".encode()))
+    assert [row.text for row in rows] == [f"coronavirus-{n}" for n in range(3_000)]
 
 
 def read(content: str, **options: object) -> list[tuple[str, str, tuple[str, ...]]]:

@@ -69,7 +69,7 @@ def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -
     with field.database.read() as session:
         of = {
             slug: session.execute(
-                sa.select(Query.external_id, Query.text, Query.position, Query.split)
+                sa.select(Query.external_id, Query.text, Query.description, Query.position, Query.split)
                 .join(Evaluation, Evaluation.id == Query.evaluation_id)
                 .where(Evaluation.slug == slug)
                 .order_by(Query.position)

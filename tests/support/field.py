@@ -87,7 +87,9 @@ class Field:
             made = evaluations.create_evaluation(
                 session, CONSOLE, campaign, slug, f"The year {slug}", given.pop("period", slug), **given
             )
-            rows = [QueryRow(f"q{n}", f"text of {n}", tuple(own)) for n, own in enumerate(tags, start=1)]
+            rows = [
+                QueryRow(f"q{n}", f"text of {n}", tuple(own), f"more of {n}") for n, own in enumerate(tags, start=1)
+            ]
             queries.import_queries(session, CONSOLE, made, rows)
             judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
             self.evaluations[slug] = made.id

@@ -33,7 +33,7 @@ def held(database: Database, slug: str) -> dict[str, Any]:
             of_it: dict[str, Any] = {"settings": _columns(evaluation)}
             queries = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
             of_it["queries"] = [
-                (one.external_id, one.text, one.tags, one.split, one.excluded_because)
+                (one.external_id, one.text, one.description, one.tags, one.split, one.excluded_because)
                 for one in session.scalars(queries)
             ]
             revisions = sa.select(JudgmentRevision).where(JudgmentRevision.evaluation_id == evaluation.id)

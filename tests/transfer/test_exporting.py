@@ -52,7 +52,10 @@ def _fill(world: World) -> None:
             session,
             CONSOLE,
             evaluation,
-            [QueryRow("q4", 'vier "Wörter" — und <b>mehr</b>', ("law",)), QueryRow("#5", "", ())],
+            [
+                QueryRow("q4", 'vier "Wörter" — und <b>mehr</b>', ("law",), "erstens\n\nzweitens"),
+                QueryRow("#5", "", ()),
+            ],
         )
         queries.set_split(session, CONSOLE, evaluation, ["q4"], Split.HIDDEN)
         queries.exclude_queries(session, CONSOLE, evaluation, ["#5"], "two readings")

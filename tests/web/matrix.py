@@ -151,7 +151,10 @@ def _evaluation(field: Field) -> None:
             session, CONSOLE, news, "2026", "The year 2026", "2026", period_key=2026, documents=1000,
             opens_at=NOW - 30 * DAY, closes_at=NOW + 30 * DAY, late_allowed=True,
         )  # fmt: skip
-        shown = [QueryRow(f"q{n}", "sekrettext" if n == 1 else f"text {n}", ("sekrettag",)) for n in (1, 2, 3)]
+        shown = [
+            QueryRow(f"q{n}", "sekrettext" if n == 1 else f"text {n}", ("sekrettag",), "sekrettext, described")
+            for n in (1, 2, 3)
+        ]
         queries.import_queries(session, CONSOLE, made, shown)
         hidden = [QueryRow("sekretquery", "sekrethidden", ("law",))]
         queries.import_queries(session, CONSOLE, made, hidden, Split.HIDDEN)

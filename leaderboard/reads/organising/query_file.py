@@ -23,13 +23,14 @@ PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """A query that is there, as it is and as the file has it."""
+    """A query that is there, as it is and as the file has it. described: the file has another description."""
 
     id: str
     text_before: str
     text: str
     tags_before: tuple[str, ...]
     tags: tuple[str, ...]
+    described: bool
 
     @property
     def loses_text(self) -> bool:
@@ -41,7 +42,7 @@ class QueryChanges:
     """What a file of queries would change.
 
     new        in the order of the file
-    changed    those with another text or other tags
+    changed    those with another text, other tags or another description
     unchanged  how many stay as they are
     missing    those that are there and not in the file: nothing becomes of them
     scores_anew  whether all runs are scored again: the new queries count from then on
@@ -56,6 +57,11 @@ class QueryChanges:
     state: str
 
     @property
+    def described(self) -> int:
+        """How many get a description."""
+        return sum(bool(one.description) for one in self.new) + sum(one.described for one in self.changed)
+
+    @property
     def is_nothing(self) -> bool:
         return not (self.new or self.changed)
 
@@ -66,6 +72,7 @@ class OrganisedQuery:
 
     id: str
     text: str
+    description: str
     tags: tuple[str, ...]
     hidden: bool
     excluded: bool
@@ -89,9 +96,7 @@ def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[Query
     there = {query.external_id: query for query in _queries(session, evaluation)}
     named = {row.id: row for row in rows}
     changed = [
-        QueryChange(row.id, there[row.id].text, row.text, tuple(there[row.id].tags), row.tags)
-        for row in named.values()
-        if row.id in there and (there[row.id].text, tuple(there[row.id].tags)) != (row.text, row.tags)
+        change for row in named.values() if row.id in there and (change := _change(there[row.id], row)) is not None
     ]
     new = tuple(row for row in named.values() if row.id not in there)
     return QueryChanges(
@@ -100,7 +105,7 @@ def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[Query
         unchanged=len(named) - len(new) - len(changed),
         missing=tuple(query for query in there if query not in named),
         scores_anew=bool(new) and current_set(session, evaluation.id) is not None,
-        state=short([[query.external_id, query.text, query.tags] for query in there.values()]),
+        state=short([[query.external_id, query.text, query.tags, query.description] for query in there.values()]),
     )
 
 
@@ -117,6 +122,7 @@ def organised_queries(
             OrganisedQuery(
                 query.external_id,
                 query.text,
+                query.description,
                 tuple(query.tags),
                 query.split is Split.HIDDEN,
                 query.excluded_at is not None,
@@ -130,6 +136,13 @@ def organised_queries(
         hidden=sum(query.split is Split.HIDDEN for query in queries),
         excluded=sum(query.excluded_at is not None for query in queries),
     )
+
+
+def _change(query: Query, row: QueryRow) -> QueryChange | None:
+    described = row.description not in ("", query.description)
+    if (query.text, tuple(query.tags)) == (row.text, row.tags) and not described:
+        return None
+    return QueryChange(row.id, query.text, row.text, tuple(query.tags), row.tags, described)
 
 
 def _queries(session: Session, evaluation: Evaluation) -> Sequence[Query]:
