@@ -4,9 +4,10 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, SessionTransaction
 
 from leaderboard.access import Actor
 from leaderboard.db import Base, as_committed
@@ -20,6 +21,7 @@ __all__ = ["present", "record"]
 
 WAITING = "events that wait for the commit"
 SHOWN = "campaigns whose pages show what was changed"
+BEFORE = "how many events waited when each open savepoint was made"
 
 
 def present() -> dt.datetime:
@@ -77,6 +79,19 @@ def _note_what_shows(session: Session, _: object) -> None:
         note_standing(session, row)
         if is_shown(row):
             _shown(session).add(campaign_of(session, row))
+
+
+@sa.event.listens_for(Session, "after_transaction_create")
+def _note_savepoint(session: Session, transaction: SessionTransaction) -> None:
+    if transaction.nested:
+        session.info.setdefault(BEFORE, WeakKeyDictionary())[transaction] = len(session.info.get(WAITING, ()))
+
+
+@sa.event.listens_for(Session, "after_soft_rollback")
+def _drop_undone(session: Session, undone: SessionTransaction) -> None:
+    """What was undone to a savepoint has no event."""
+    if undone.nested:
+        del session.info.get(WAITING, [])[session.info[BEFORE][undone] :]
 
 
 @sa.event.listens_for(Session, "before_commit")

@@ -1,7 +1,8 @@
 """Brings a manifest's campaign in through the services. What is there already is left, so it may be called again.
 
-All but the runs is one transaction (`making`), which a single problem undoes; then each run is one of its own: wherever
-it is killed, the next call goes on from there, and nothing is there twice.
+Campaign and evaluations are one transaction (`making`), which a single problem undoes; then each run is one of its own,
+with its team and system where they are missing: wherever it is killed, the next call goes on from there, nothing is
+there twice, and no team or system is there without a run.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,10 @@ from leaderboard.store import Received, RunStore
 from leaderboard.transfer.hashes import hash_of, require_hashes
 from leaderboard.transfer.making import Making
 from leaderboard.transfer.manifest import Manifest
+from leaderboard.transfer.parties import Parties
 from leaderboard.transfer.planning import PlannedRun, planned_runs
+from leaderboard.transfer.run_files import require_run
+from leaderboard.transfer.telling import TELLABLE, Telling
 from leaderboard.transfer.tree import Tree
 
 __all__ = ["Import", "Refusal", "Report"]
@@ -40,7 +44,7 @@ class Refusal:
 class Report:
     """What an import did.
 
-    made, there  in words
+    made, there  in words; a team or a system is made by its first run
     notes        what holds because the manifest says nothing of it: dates and kinds
     refused      what came out other than the manifest says
     rejected     files of runs that were rejected, as the manifest says they were where they come from
@@ -85,7 +89,7 @@ class Import:
         self._tree = tree
         self._limits = limits or Limits()
         self._evaluations: dict[str, int] = {}  # by slug
-        self._systems: dict[int, int] = {}  # by the number of the run
+        self._systems: dict[int, int | None] = {}  # by the number of the run; None: not here when it began
         self.waiting: list[tuple[PlannedRun, int]] = []
         self._there: dict[int, int] = {}  # submissions that are there already, by the number of the run
         self._unfinished: set[int] = set()  # those that are not scored yet
@@ -99,7 +103,7 @@ class Import:
         return self.report
 
     def prepare(self, *, whole: bool = False) -> None:
-        """Makes the campaign, teams, systems and evaluations, with queries and judgments, as far as they are missing.
+        """Makes the campaign and evaluations, with queries and judgments, as far as they are missing.
 
         whole  a run that can't be brought in is a problem too; else it is in the report, and not among `runs`
 
@@ -111,10 +115,10 @@ class Import:
     def _prepare(self, problems: list[str], *, whole: bool, keep: bool) -> None:
         runs = self._planned(problems)
         if whole:
-            self._look_at_hashes(runs, problems)
+            self._look_at_files(runs, problems)
         with self._database.write() as session:
             making = Making(session, self._actor, self._manifest, self._tree, self._limits, problems)
-            making.everything(runs, whole=whole)
+            making.everything(runs, whole=whole, keep=keep)
             if not keep:
                 session.rollback()
         told = making.told
@@ -135,14 +139,19 @@ class Import:
             raise BadInput(f"{self._tree.name} has more than {self._most_runs:,} runs; use leaderboard import-campaign")
         return runs
 
-    def _look_at_hashes(self, runs: list[PlannedRun], problems: list[str]) -> None:
+    def _look_at_files(self, runs: list[PlannedRun], problems: list[str]) -> None:
         for run in runs:
             path = self._tree.files.get(run.entry.file)
-            if path is not None and (run.entry.md5 or run.entry.sha256):
-                try:
-                    require_hashes(run.entry, path)
-                except BadInput as error:
-                    problems.append(f"{run.entry.file}: {error.message}")
+            if path is None:
+                continue
+            try:
+                require_hashes(run.entry, path)
+                if not run.entry.rejected:
+                    require_run(path, run.entry.file)
+            except FileRejected as error:
+                problems.append(f"{run.entry.file}: {error.problems[0]}")
+            except BadInput as error:
+                problems.append(f"{run.entry.file}: {error.message}")
 
     def receive(self, run: PlannedRun) -> Received | None:
         """Takes a run's file into the store; None for one that is there already, and for one that is refused."""
@@ -154,6 +163,8 @@ class Import:
             return None
         try:
             path = self._tree.file(run.entry.file)
+            if not run.entry.rejected:
+                require_run(path, run.entry.file)
             with path.open("rb", buffering=0) as stream, self._store.receiving(stream, path_name(run)) as (received, _):
                 require_hashes(run.entry, path, received)
             return received
@@ -164,15 +175,25 @@ class Import:
     def enter(self, session: Session, run: PlannedRun, upload: Received) -> Submission | None:
         """Submits a run whose file was received; None when it is refused. The caller owns the transaction."""
         evaluation = session.get_one(Evaluation, self._evaluations[run.evaluation])
-        system = session.get_one(System, self._systems[run.number])
         settings = {**run.entry.settings, "label": run.label}
+        told = Telling(session, self._manifest.name, [])
         try:
-            submission = import_run(session, self._actor(session), evaluation, system, upload, **settings)
-        except InvalidFields as error:
+            with session.begin_nested():
+                system = self._system(session, evaluation, run, told)
+                submission = import_run(session, self._actor(session), evaluation, system, upload, **settings)
+        except TELLABLE as error:
             self.refuse(run, error)
             return None
+        self.report.made += told.made
         self.report.imported += 1
         return submission
+
+    def _system(self, session: Session, evaluation: Evaluation, run: PlannedRun, told: Telling) -> System:
+        known = self._systems[run.number]
+        if known is not None:
+            return session.get_one(System, known)
+        parties = Parties(session, self._actor, self._manifest, told)
+        return parties.of_run(evaluation.campaign, run)
 
     def scored(self, run: PlannedRun) -> None:
         """Notes that a run was scored, which is not what the manifest says of one that was rejected."""
@@ -228,7 +249,7 @@ class Import:
         for run in self.runs:
             evaluation = self._evaluations[run.evaluation]
             sha256 = self._sha256(run) if evaluation in begun else ""
-            if left := by_system.get((evaluation, sha256, self._systems[run.number])):
+            if left := by_system.get((evaluation, sha256, self._systems[run.number] or 0)):
                 self._there[run.number] = left.pop()
             elif sha256:
                 missing.append((run, (evaluation, sha256)))

@@ -1,7 +1,8 @@
-"""Makes all of a manifest but its runs, as far as it is missing, and finds every problem on the way.
+"""Makes a manifest's campaign and evaluations, as far as they are missing, and finds every problem on the way.
 
 All of it is one transaction of the caller's, which it keeps where there was no problem: so what is refused leaves
-nothing, and a preview is the same without the keeping. What a problem is in the way of is made with a stand-in, so that
+nothing, and a preview is the same without the keeping. Teams and systems are made to see what is wrong, and undone:
+each comes with its first run. What a problem is in the way of is made with a stand-in, so that
 what comes after it is looked at too.
 """
 
@@ -17,7 +18,6 @@ from leaderboard.errors import BadInput, InvalidFields, LeaderboardError
 from leaderboard.formats import Limits
 from leaderboard.formats.harmless import shown
 from leaderboard.models import Campaign
-from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.imports import checked_settings
@@ -43,7 +43,7 @@ class Making:
 
     told         what there is to say of it
     evaluations  the ids of what there is now, by slug
-    systems      their ids by the number of the run
+    systems      ids by the number of the run, None of one that its first run makes; no run that can't be brought in
     refused      runs that can't be brought in, with the reason
     """
 
@@ -57,7 +57,7 @@ class Making:
         problems: list[str],
     ) -> None:
         self.told = Telling(session, manifest.name, problems)
-        self.systems: dict[int, int] = {}
+        self.systems: dict[int, int | None] = {}
         self.refused: list[tuple[PlannedRun, LeaderboardError]] = []
         self._session = session
         self._actor = actor
@@ -67,16 +67,18 @@ class Making:
         self._evaluations = Evaluations(session, actor, tree, limits, self.told)
         self.evaluations = self._evaluations.ids
 
-    def everything(self, runs: list[PlannedRun], *, whole: bool) -> None:
+    def everything(self, runs: list[PlannedRun], *, whole: bool, keep: bool) -> None:
         """Raises NotAllowed, and FileRejected with every problem where there was one.
 
         whole  a run that can't be brought in is a problem too
+        keep   teams and systems are told as made by who enters their runs; else here, as what an import would make
         """
         campaign = self._campaign()
         require_organiser(self._actor(self._session), campaign.id)
-        self._parties.make_teams(campaign, runs)
         for number, entry in enumerate(self._manifest.evaluations, 1):
             self._evaluations.make(campaign, entry, f"evaluation {number} ({shown(entry.slug)})")
+        tried, made = self._session.begin_nested(), len(self.told.made)
+        self._parties.make_teams(campaign, runs)
         for run in runs:
             try:
                 self._plan(run)
@@ -85,6 +87,10 @@ class Making:
         for run, refusal in self.refused if whole else ():
             self.told.note(shown(run.entry.file), refusal)
         note_kinds(self._manifest, runs, self.systems, self._parties.systems.values(), self.told)
+        self.systems = {number: None if one in self._parties.made else one for number, one in self.systems.items()}
+        tried.rollback()
+        if keep:
+            del self.told.made[made:]
         note_dates(self._session, self._manifest, runs, self.evaluations, self.told)
         self.told.require_none()
 
@@ -113,7 +119,7 @@ class Making:
         return made
 
     def _plan(self, run: PlannedRun) -> None:
-        """Finds or makes the run's system, and asks whether it could be brought in."""
+        """Finds the run's system, or makes it for now, and asks whether it could be brought in."""
         self._tree.file(run.entry.file)
         if not run.entry.team:
             raise BadInput("no team is named: add team = …")
@@ -125,5 +131,4 @@ class Making:
         team = self._parties.teams[entry.name]
         if team is not None:
             with self._session.begin_nested():
-                kind = SystemKind(run.entry.kind) if run.entry.kind else None
-                self.systems[run.number] = self._parties.system(team, entry, run.system, kind).id
+                self.systems[run.number] = self._parties.system(team, run).id

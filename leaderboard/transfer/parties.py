@@ -1,4 +1,8 @@
-"""Teams and systems of a manifest: those that are here already, whatever they are called now, and the others made."""
+"""Teams and systems of a manifest: those that are here already, whatever they are called now, and the others made.
+
+A walk through the manifest makes all of them, to find what is wrong, and undoes that; each is made for good in the
+transaction of its first run. So whatever becomes of the runs, no team and no system is left without one.
+"""
 
 from collections.abc import Callable
 
@@ -22,15 +26,17 @@ __all__ = ["Parties", "listed_system"]
 
 
 class Parties:
-    """The teams and systems of one walk through a manifest, in a session.
+    """The teams and systems of a manifest, in a session.
 
     teams    by the name of the entry; None: one that can't be used
     systems  by the names of the entries of team and system
+    made     ids of the systems that were not here
     """
 
     def __init__(self, session: Session, actor: Callable[[Session], Actor], manifest: Manifest, told: Telling) -> None:
         self.teams: dict[str, Team | None] = {}
         self.systems: dict[tuple[str, str], System] = {}
+        self.made: set[int] = set()
         self._known: dict[str, Team] = {}  # the teams that were here, as they were before they were merged
         self._session = session
         self._actor = actor
@@ -47,6 +53,11 @@ class Parties:
             entry = self._manifest.team(run.entry.team)
             if run.entry.team and entry.name not in self.teams:
                 self._team(campaign, entry, f"{shown(run.entry.file)}: team {shown(entry.name)}")
+
+    def of_run(self, campaign: Campaign, run: PlannedRun) -> System:
+        """The run's system, which is made, and its team, where they are not here. Raises what `TELLABLE` names."""
+        entry = self._manifest.team(run.entry.team)
+        return self.system(self._found_team(campaign, entry) or self._new_team(entry), run)
 
     def _team(self, campaign: Campaign, entry: TeamEntry, place: str) -> Team | None:
         self.teams[entry.name] = None
@@ -97,10 +108,12 @@ class Parties:
         words = f"{entry.slug} {word} another team here, {now.name} ({now.slug}): give another slug, or that name"
         raise InvalidFields({"slug": [words]})
 
-    def system(self, team: Team, entry: TeamEntry, spelled: str, kind: SystemKind | None) -> System:
-        """The team's system of this spelling, made where it is not here yet."""
-        listed = listed_system(entry, spelled)
-        name, slug = (spelled, "") if listed is None else (listed.name, listed.slug)
+    def system(self, team: Team, run: PlannedRun) -> System:
+        """The run's system, one of the team's, made where it is not here yet."""
+        entry = self._manifest.team(run.entry.team)
+        kind = SystemKind(run.entry.kind) if run.entry.kind else None
+        listed = listed_system(entry, run.system)
+        name, slug = (run.system, "") if listed is None else (listed.name, listed.slug)
         key = entry.name, name_key(name)
         if key in self.systems:
             return self.systems[key]
@@ -108,6 +121,7 @@ class Parties:
         if found is None:
             settings = ({} if kind is None else {"kind": kind}) | dict(listed.settings if listed else {})
             found = create_system(self._session, self._actor(self._session), team, NewSystem(name, **settings), slug)
+            self.made.add(found.id)
             self._told.made.append(f"the system {found.name} of {team.name}")
         self.systems[key] = found
         return found

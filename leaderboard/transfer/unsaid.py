@@ -18,7 +18,11 @@ __all__ = ["note_dates", "note_kinds"]
 
 
 def note_kinds(
-    manifest: Manifest, runs: list[PlannedRun], systems: Mapping[int, int], used: Collection[System], told: Telling
+    manifest: Manifest,
+    runs: list[PlannedRun],
+    systems: Mapping[int, int | None],
+    used: Collection[System],
+    told: Telling,
 ) -> None:
     """Of how many systems nothing says their kind. systems: ids by the number of the run."""
     unsaid = {systems[run.number] for run in runs if run.number in systems and not _says_kind(manifest, run)}

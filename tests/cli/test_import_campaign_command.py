@@ -249,6 +249,25 @@ def test_what_is_refused_is_said_with_its_lines_and_the_rest_comes_in(
 
 
 @ONE_ENGINE
+def test_no_team_and_no_system_is_left_without_a_run(
+    command: Command, archive: Path, manifest: Path, database_url: str
+) -> None:
+    (archive / "trec-2019/input.birchB.gz").write_bytes(b"%PDF-1.4 about the run")
+    (archive / "trec-2020/input.birchB.gz").write_bytes(gzip.compress(QRELS.encode()))
+    (archive / "trec-2019/input.alderA.gz").write_bytes(run("alderA", "d7"))  # not of the MD5 that was published
+    done = command("import-campaign", archive, "--manifest", manifest)
+    assert done.status == 1
+    refused = [line for line in done.err.splitlines() if line.startswith("trec-20")]
+    assert "trec-2019/input.birchB.gz: is a PDF document; give plain text or gzip" in refused
+    judged = "no line of its beginning is one of a run; it looks like judgments (query iteration document grade)"
+    assert f"trec-2020/input.birchB.gz: {judged}" in refused
+    assert rows(database_url, sa.select(Team.name, System.name).outerjoin(System)) == [("Alder", "alderA")]
+    made = [line for line in done.out.splitlines() if "team" in line or "system" in line]
+    assert made == ["made the team Alder", "made the system alderA of Alder"]
+    assert command("verify").status == 0
+
+
+@ONE_ENGINE
 def test_an_archive_a_team_with_a_folder_a_period_is_understood(
     command: Command, tmp_path: Path, database_url: str
 ) -> None:

@@ -39,6 +39,24 @@ def test_a_row_that_was_just_made_is_named_by_its_id(world: World) -> None:
     assert [event.subject_id] == world.all(sa.select(System.id))
 
 
+def test_what_is_undone_to_a_savepoint_has_no_event(world: World) -> None:
+    with world.database.write() as session:
+        team = session.get_one(Team, world.team)
+        record(session, CONSOLE, "praise", team, words="before")
+        outer = session.begin_nested()
+        record(session, CONSOLE, "praise", team, words="undone")
+        with session.begin_nested():
+            teams.create_team(session, CONSOLE, "Undone", own=False)
+        outer.rollback()
+        with session.begin_nested():
+            record(session, CONSOLE, "praise", team, words="kept")
+    praised = world.all(sa.select(Event).where(Event.id > 5, Event.action.in_(("praise", "create"))).order_by(Event.id))
+    assert [event.facts.get("words") for event in praised if event.action == "praise"] == ["before", "kept"]
+    assert world.all(sa.select(Team.name).where(Team.name == "Undone")) == []
+    with world.database.read() as session:
+        assert verify(session).differences == []
+
+
 def _praise(database: Database, words: str) -> None:
     with database.write() as session:
         record(session, CONSOLE, "praise", session.scalars(sa.select(Team)).one(), words=words)

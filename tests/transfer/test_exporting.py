@@ -71,7 +71,7 @@ def _fill(world: World) -> None:
     manual = NewSystem("By hand", kind=SystemKind.MANUAL, description="Two people", code_url="https://example.org/code")
     world.submit(RUN, label="first", system=manual, designation=Designation.PRIMARY, notes="a\nnote")
     world.submit(run_text(1), label="", threshold=1.5, version="v2", answers={"model": "large"})
-    world.submit("q1 Q0 d1 1 much broken\n", label="broken")
+    world.submit("q1 Q0 d2 1 1.0 x\nq1 Q0 d1 1 much broken\n", label="broken")
     gone = world.submit(run_text(2), label="gone")
     world.drain()
     off = world.submit(run_text(3), label="off")
@@ -131,7 +131,7 @@ def test_what_is_exported_and_imported_is_the_same_again(
     assert call(["import-campaign", str(tmp_path / "again")]) == 1
     said = capsys.readouterr().err
     assert "runs/1/run.txt: was rejected where it comes from, and is scored here" in said
-    assert "runs/3/run.txt: line 1: " in said
+    assert "runs/3/run.txt: line 2: " in said
     with closing(Database.connect(third)) as database:
         assert held(database, "small")["2026"]["figures"] == before["2026"]["figures"]
 

@@ -123,6 +123,7 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
             "other is another campaign: this is harbour",
         ),
         (archive(**{"../evil": "x"}), "leads out of the archive"),
+        (archive(**{"2019/input.two": "%PDF-1.4"}), "2019/input.two: is a PDF document; give plain text or gzip"),
     ],
 )
 def test_an_archive_that_can_not_be_used_is_refused_in_words(
