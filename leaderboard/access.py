@@ -1,7 +1,7 @@
 """Who sees what, and who may do what: the one place that answers, for pages, API, exports and commands alike."""
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
@@ -16,9 +16,11 @@ from leaderboard.models import (
     CampaignTeam,
     Evaluation,
     Invitation,
+    JoinRequest,
     Membership,
     ScoringSet,
     Submission,
+    Team,
     User,
 )
 from leaderboard.rules.disclosure import Rounding
@@ -43,6 +45,7 @@ __all__ = [
     "known_evaluations",
     "knows",
     "knows_campaign",
+    "knows_team",
     "maker_may_invite",
     "may_bring_in",
     "may_change_kind",
@@ -184,6 +187,30 @@ def require_known(actor: Actor, evaluation: Evaluation) -> None:
     """Raises NotFound where there is no such evaluation for `actor`."""
     if not knows(actor, evaluation):
         raise NotFound
+
+
+def knows_team(session: Session, actor: Actor, team: Team, on_boards: Iterable[Evaluation], now: dt.datetime) -> bool:
+    """Whether there is such a team for `actor`; for everybody else it is absent, like one that never was.
+
+    It is there for its members and admins; for accounts, where an owner lets others find it, or a request of theirs
+    waits; for whoever organises a campaign that it sent a run to or that let it in; and for all who see a run of it
+    under its name.
+
+    on_boards  the evaluations that show a run of it
+    """
+    if actor.all_powerful or actor.is_in(team.id):
+        return True
+    if actor.user_id is not None:
+        waiting = sa.select(JoinRequest.id).where(
+            JoinRequest.team_id == team.id, JoinRequest.user_id == actor.user_id, JoinRequest.answered_at.is_(None)
+        )
+        if team.is_listed or session.scalar(waiting) is not None:
+            return True
+        let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team.id))
+        entered = _campaigns_entered(session, Submission.team_id == team.id).union(let_in)
+        if entered & actor.organises:
+            return True
+    return any(may_see(actor, one, Sight.RESULTS, now) and may_see(actor, one, Sight.NAMES, now) for one in on_boards)
 
 
 def submission_refusal(evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> str | None:

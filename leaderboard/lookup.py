@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVarTuple
 import sqlalchemy as sa
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from leaderboard.access import Actor, known_campaigns, known_evaluations
+from leaderboard.access import CONSOLE, Actor, known_campaigns, known_evaluations, knows_team
 from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
 from leaderboard.formats import FileRules
@@ -55,6 +55,8 @@ __all__ = [
     "find_campaign",
     "find_evaluation",
     "find_evaluation_and_set",
+    "find_known_team",
+    "find_own_team",
     "find_query",
     "find_set",
     "find_system",
@@ -165,12 +167,55 @@ def of_subset(evaluation_id: int, subset: Subset) -> tuple[sa.ColumnElement[bool
     return Query.evaluation_id == evaluation_id, Query.split.not_in(left_out)
 
 
-def find_team(session: Session, slug: str) -> Team:
-    """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound."""
+def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
+    """The team of this address, a former one of it, or one of a team that was merged into it. Raises NotFound.
+
+    actor  whom the message of that may tell of other teams: of their own ones only
+    """
     team = known_team(session, slug)
     if team is None:
-        missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None))
+        _no_team(session, slug, actor)
     return merged_team(session, team)
+
+
+def find_known_team(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, also where `actor` may not know of the team."""
+    team = find_team(session, slug, actor)
+    if not knows_team(session, actor, team, _shown_in(session, team), now):
+        _no_team(session, slug, actor)
+    return team
+
+
+def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | None = None) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, for every team that `actor` is not in.
+
+    campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
+    """
+    team = find_team(session, slug, actor)
+    if not (actor.is_in(team.id) or (campaign_id is not None and actor.may_organise(campaign_id))):
+        _no_team(session, slug, actor)
+    return team
+
+
+def _no_team(session: Session, slug: str, actor: Actor) -> NoReturn:
+    own = sa.true() if actor.all_powerful else Team.id.in_(actor.teams)
+    missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own)
+
+
+def _shown_in(session: Session, team: Team) -> Sequence[Evaluation]:
+    """The evaluations whose boards have a run of the team."""
+    shown = (
+        sa.select(Submission.evaluation_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .where(Submission.team_id == team.id, on_boards(), IS_CURRENT, Scoring.state == State.SCORED)
+    )
+    return session.scalars(
+        sa.select(Evaluation)
+        .join(Evaluation.campaign)
+        .options(sa.orm.contains_eager(Evaluation.campaign))
+        .where(Evaluation.id.in_(shown))
+    ).all()
 
 
 def find_system(session: Session, team_slug: str, slug: str) -> System:

@@ -7,8 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.errors import NotFound
-from leaderboard.lookup import find_team
+from leaderboard.lookup import find_own_team
 from leaderboard.models import JoinRequest, Membership, Team, User
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.roles import Role
@@ -84,9 +83,8 @@ def open_requests(session: Session, actor: Actor, team_slug: str) -> tuple[OpenR
     return tuple(OpenRequest(*row) for row in rows)
 
 
-def has_asked(session: Session, actor: Actor, team_slug: str) -> bool | None:
+def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
     """Whether the actor's request waits there; None where they can't ask: visitors, members, teams that take none."""
-    team = find_team(session, team_slug)
     if actor.user_id is None or actor.is_in(team.id):
         return None
     asked = sa.select(JoinRequest.id).where(
@@ -99,8 +97,6 @@ def has_asked(session: Session, actor: Actor, team_slug: str) -> bool | None:
 
 def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSettings:
     """What its owners can change, for members. Raises NotFound for others."""
-    team = find_team(session, team_slug)
-    membership = session.get(Membership, (team.id, actor.user_id)) if actor.user_id is not None else None
-    if membership is None:
-        raise NotFound
+    team = find_own_team(session, actor, team_slug)
+    membership = session.get_one(Membership, (team.id, actor.user_id))
     return TeamSettings(team.slug, team.name, team.description, team.is_listed, membership.role is Role.OWNER)

@@ -3,13 +3,14 @@
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, known_evaluations, may_change_kind
 from leaderboard.errors import NotFound
-from leaderboard.lookup import find_system, on_boards
+from leaderboard.lookup import find_known_team, find_system, on_boards
 from leaderboard.models import Campaign, Evaluation, Submission, System
 from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.teams import OwnRun, own_runs
@@ -54,14 +55,17 @@ class SystemPage(SystemFacts):
 
 def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> SystemPage:
     """Raises NotFound for no such system, and for one that this reader sees on no board."""
-    record = find_system(session, team_slug, slug)
+    try:
+        record = find_system(session, team_slug, slug)
+    except NotFound:
+        _absent(session, actor, team_slug, slug, now)
     team = record.team
     pages = list(_pages(session, actor, record, now))
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
     years = [SystemYears(page, line) for page, line in lines if line.system and line.system.id == record.id]
     own = actor.is_in(team.id) or actor.all_powerful
     if not (years or own):
-        raise NotFound(f"system {slug} of team {team_slug} is on no board yet")
+        _absent(session, actor, team_slug, slug, now)
     others = {line.system.slug: line.name for _, line in lines if line.system and line.team_slug == team.slug}
     if own:
         others |= dict(session.execute(sa.select(System.slug, System.name).where(System.team_id == team.id)).all())
@@ -74,6 +78,14 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         years=tuple(years),
         runs=own_runs(session, actor, [team.id], system_id=record.id) if own else (),
     )
+
+
+def _absent(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.datetime) -> NoReturn:
+    """Raises NotFound: for outsiders in the same words for one on no board and for one that never was."""
+    team = find_known_team(session, actor, team_slug, now)
+    if actor.is_in(team.id) or actor.all_powerful:
+        find_system(session, team_slug, slug)  # its own team is told the nearest names
+    raise NotFound(f"there is no system {slug!r} of {team.name} on a board")
 
 
 def facts_of(record: System) -> tuple[int, str, str, str, str, SystemKind, str, str, str]:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_evaluations, may_see
-from leaderboard.lookup import current_sets, find_team, with_current_scoring
+from leaderboard.lookup import current_sets, find_known_team, with_current_scoring
 from leaderboard.models import Evaluation, Membership, Scoring, Submission, System, Team, User
 from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
@@ -100,8 +100,8 @@ class TeamPage:
 
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:
-    """Raises NotFound."""
-    team = find_team(session, slug)
+    """Raises NotFound, also where `actor` may not know of the team."""
+    team = find_known_team(session, actor, slug, now)
     inside = actor.is_in(team.id) or actor.all_powerful
     members = _members(session, team)
     evaluations = _entered(session, actor, team)

@@ -40,6 +40,7 @@ from leaderboard.store import Received
 
 __all__ = [
     "LONGEST_LABEL",
+    "NOT_YOURS",
     "admit",
     "checked_words",
     "describe",
@@ -57,6 +58,8 @@ __all__ = [
 ]
 
 LONGEST_LABEL = 80  # characters
+# In the same words of a team that never was: who is not in a team is not told that it is there.
+NOT_YOURS = "You may submit for no such team: only members and organisers submit for one."
 LONGEST_NOTES = 4000
 THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campaign`."
 RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
@@ -459,7 +462,7 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
 
 def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
     require_known(actor, evaluation)
-    require(actor.answers_for(team.id, evaluation.campaign_id), f"Only members of {team.name} submit for it.")
+    require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
 
 
 def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:

@@ -401,7 +401,9 @@ def _team(session: Session, choice: str) -> Team:
 
 
 def _row(session: Session, model: type[Row], key: str) -> Row:
-    found = session.get(model, int(key)) if key.isascii() and key.isdecimal() and len(key) < 10 else None
-    if found is None:
+    if not (key.isascii() and key.isdecimal() and len(key) < 10):
         raise InvalidFields({"system": ["choose one of the list"]})
+    found = session.get(model, int(key))
+    if found is None:
+        raise NotAllowed(submissions.NOT_YOURS)  # as for one of another team, so that nobody learns which there are
     return found

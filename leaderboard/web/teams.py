@@ -2,12 +2,13 @@
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 from wtforms import BooleanField, StringField, TextAreaField
 
 from leaderboard.access import require
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.lookup import find_team
-from leaderboard.models import Invitation, User
+from leaderboard.lookup import find_known_team
+from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding
 from leaderboard.reads import teams as pages
 from leaderboard.rules.roles import Role
@@ -72,7 +73,7 @@ def change(team: str) -> ResponseReturnValue:
         return form_page("teams/change.html", form, settings=settings)
     try:
         with writing() as session:
-            found = find_team(session, team)
+            found = _known(session, team)
             teams.change_team(session, actor(), found, form.text("description"), is_listed=bool(form.is_listed.data))
     except BadInput as error:
         return form_page("teams/change.html", form, error, settings=settings)
@@ -84,7 +85,7 @@ def change(team: str) -> ResponseReturnValue:
 @signed_in
 def ask(team: str) -> ResponseReturnValue:
     with writing() as session:
-        found = find_team(session, team)
+        found = _known(session, team)
         join_requests.ask_to_join(session, actor(), found, request.form.get("text", ""))
     flash(f"The owners of {found.name} are asked.")
     return redirect(url_for("teams.show", team=team))
@@ -94,16 +95,16 @@ def ask(team: str) -> ResponseReturnValue:
 @signed_in
 def take_back(team: str) -> ResponseReturnValue:
     with writing() as session:
-        join_requests.take_back(session, actor(), find_team(session, team))
+        join_requests.take_back(session, actor(), _known(session, team))
     flash("Your request is taken back.")
-    return redirect(url_for("teams.show", team=team))
+    return redirect(url_for("teams.find"))  # the team may be there no more for who asked
 
 
 @blueprint.post("/teams/<team>/requests/<int:asked>/<any(accept, refuse):answer>")
 @signed_in
 def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
     with writing() as session:
-        found = find_team(session, team)
+        found = _known(session, team)
         answered = join_requests.answer_request(session, actor(), found, asked, accept=answer == "accept")
         name = answered.user.name
     flash(f"{name} is in {found.name} now." if answered.accepted else f"The request of {name} is refused.")
@@ -116,7 +117,7 @@ def show(team: str) -> ResponseReturnValue:
         page = pages.team_page(session, actor(), team, now())
         invitations = accounts.open_invitations(session, actor(), team, now())
         requests = finding.open_requests(session, actor(), team)
-        asked = finding.has_asked(session, actor(), team)
+        asked = finding.has_asked(session, actor(), _known(session, team))
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
     return render_template("teams/show.html", page=page, invitations=invitations, requests=requests, asked=asked)
@@ -126,7 +127,7 @@ def show(team: str) -> ResponseReturnValue:
 @signed_in
 def invite(team: str) -> ResponseReturnValue:
     with writing() as session:
-        token = teams.invite(session, actor(), find_team(session, team))
+        token = teams.invite(session, actor(), _known(session, team))
     flash(url_for("teams.invitation", token=token, _external=True), "invitation")
     return redirect(url_for("teams.show", team=team))
 
@@ -136,7 +137,7 @@ def invite(team: str) -> ResponseReturnValue:
 def revoke(team: str, invitation: int) -> ResponseReturnValue:
     with writing() as session:
         found = session.get(Invitation, invitation)
-        if found is None or found.team.slug != team:
+        if found is None or found.team_id != _known(session, team).id:
             raise NotFound
         teams.revoke_invitation(session, actor(), found)
     flash("The invitation no longer works.")
@@ -152,7 +153,7 @@ def leave(team: str) -> ResponseReturnValue:
             raise NotFound
         return render_template("teams/leave.html", page=page)
     with writing() as session:
-        found = find_team(session, team)
+        found = _known(session, team)
         teams.leave_team(session, actor(), found)
     flash(f"You have left {found.name}. Its runs and systems stay.")
     return redirect(url_for("account.show"))
@@ -172,8 +173,10 @@ def remove(team: str, member: int) -> ResponseReturnValue:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        teams.remove_member(session, actor(), find_team(session, team), user)
+        teams.remove_member(session, actor(), _known(session, team), user)
     flash(f"{user.name} is no longer in the team.")
+    if member == actor().user_id:
+        return redirect(url_for("account.show"))
     return redirect(url_for("teams.show", team=team))
 
 
@@ -185,7 +188,7 @@ def change_role(team: str, member: int) -> ResponseReturnValue:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        teams.change_role(session, actor(), find_team(session, team), user, role)
+        teams.change_role(session, actor(), _known(session, team), user, role)
     flash(f"{user.name} is {'an' if role == Role.OWNER else 'a'} {role} now.")
     return redirect(url_for("teams.show", team=team))
 
@@ -208,3 +211,8 @@ def join(token: str) -> ResponseReturnValue:
         team = teams.accept_invitation(session, actor(), token, now())
     flash(f"You are in {team.name} now.")
     return redirect(url_for("teams.show", team=team.slug))
+
+
+def _known(session: Session, team: str) -> Team:
+    """The team of an address, if there is one for whoever asks."""
+    return find_known_team(session, actor(), team, now())

@@ -403,7 +403,7 @@ def test_a_submission_with_mistakes_leaves_nothing_behind(
 def test_an_account_submits_with_its_own_rights_only(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
     ok("team", "add", "Birch")
     complaint = refused("submit", evaluation, run_file, "--team", "birch", "--new-system", "Quartz", "--as", "ada")
-    assert complaint == "Only members of Birch submit for it.\n"
+    assert complaint == "You may submit for no such team: only members and organisers submit for one.\n"
     assert ok("evaluation", "list").splitlines()[1].split()[5] == "0"
 
 

@@ -117,6 +117,7 @@ NOBODY = (404, 404, 404, 404)
 ASKED = (302, 403, 200, 200)  # what only its team and organisers may do to a run that all see
 ROOM_OF_RUN = (302, 404, 200, 200)  # of one that others don't see
 ASKED_API, ROOM_OF_RUN_API = (401, 403, 200, 200), (401, 404, 200, 200)  # the same for programs
+ROOM_OF_TEAM = (401, 404, 200, 200)
 NOT_HERE = (401, 404, 404, 404)  # the room of another campaign
 ELSEWHERE = (302, 404, 404, 404)  # the room of another campaign
 TO_ORGANISERS = (404, 404, 404, 200)
@@ -127,6 +128,9 @@ NO_LINK = (409, 409, 409, 409)  # of a mail: one that never was answers as one t
 NO_SUCH_QUERY = (403, 403, 403, 404)
 HIDDEN = {"closed": PUBLIC, "anonymous": PUBLIC, "hidden queries": (404, 404, 404, 200)}
 AS_THE_PAGE: Mapping[str, Answers] = {}
+# Where no run can be told to be the team's, which is not listed, it is absent for outsiders.
+TEAM_HIDDEN = ("results closed", "anonymous", *KNOWN)
+ONLY_INSIDE_BY = dict.fromkeys(TEAM_HIDDEN, ONLY_INSIDE)
 
 # Endpoint -> its addresses. {run}, {rejected} and {withdrawn} are runs of the team, {token} is an invitation of it.
 PAGES: dict[str, tuple[Page, ...]] = {
@@ -225,12 +229,12 @@ PAGES: dict[str, tuple[Page, ...]] = {
             AS_THE_PAGE,
         ),
     ),
-    "teams.show": (Page("/teams/sekretwoods", PUBLIC, told=frozenset({"team"})),),
+    "teams.show": (Page("/teams/sekretwoods", PUBLIC, ONLY_INSIDE_BY, told=frozenset({"team"})),),
     "systems.system": (
         Page(
             "/teams/sekretwoods/sekretalder",
             PUBLIC,
-            dict.fromkeys(("results closed", "anonymous", *KNOWN), ONLY_INSIDE),
+            ONLY_INSIDE_BY,
             AS_THE_PAGE,
             told=frozenset({"team", "system"}),
         ),
@@ -239,7 +243,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(
             "/teams/sekretwoods/sekretalder/edit",
             ASKED,
-            dict.fromkeys(("results closed", "anonymous", *KNOWN), ROOM_OF_RUN),
+            dict.fromkeys(TEAM_HIDDEN, ROOM_OF_RUN),
             told=frozenset({"team", "system"}),
         ),
     ),
@@ -255,6 +259,7 @@ PAGES: dict[str, tuple[Page, ...]] = {
         Page(
             "/teams/sekretwoods/members/{member}/remove",
             (302, 403, 200, 403),
+            dict.fromkeys(TEAM_HIDDEN, (302, 404, 200, 403)),
             told=frozenset({"team"}),
             only_owners=True,
         ),
@@ -396,8 +401,8 @@ PAGES: dict[str, tuple[Page, ...]] = {
     "api.effect": (Page(f"{API}/submissions/{{run}}/effect", ASKED_API, {"results closed": ROOM_OF_RUN_API}),),
     "api.find_teams": (Page(f"{API}/teams", TOKENS), Page(f"{API}/teams?words=sekret", TOKENS)),
     "api.team_settings": (Page(f"{API}/teams/sekretwoods/settings", (401, 404, 200, 404), told=frozenset({"team"})),),
-    "api.list_requests": (Page(f"{API}/teams/sekretwoods/requests", TOKENS),),
-    "api.list_invitations": (Page(f"{API}/teams/sekretwoods/invitations", TOKENS),),
+    "api.list_requests": (Page(f"{API}/teams/sekretwoods/requests", ROOM_OF_TEAM, only_admins=True),),
+    "api.list_invitations": (Page(f"{API}/teams/sekretwoods/invitations", ROOM_OF_TEAM, only_admins=True),),
     "api.list_systems": (Page(f"{API}/organise/campaigns/news/systems", ORGANISED),),
     "api.organised_system": (
         Page(f"{API}/organise/campaigns/news/systems/{{system}}", ORGANISED),
@@ -439,12 +444,12 @@ PAGES: dict[str, tuple[Page, ...]] = {
             {**HIDDEN, "results closed": (404, 404, 403, 200)},
         ),
     ),
-    "api.team": (Page(f"{API}/teams/sekretwoods", PUBLIC, told=frozenset({"team"})),),
+    "api.team": (Page(f"{API}/teams/sekretwoods", PUBLIC, ONLY_INSIDE_BY, told=frozenset({"team"})),),
     "api.system": (
         Page(
             f"{API}/teams/sekretwoods/systems/sekretalder",
             PUBLIC,
-            dict.fromkeys(("results closed", "anonymous", *KNOWN), ONLY_INSIDE),
+            ONLY_INSIDE_BY,
             told=frozenset({"team", "system"}),
         ),
     ),
@@ -506,6 +511,15 @@ LOG_IN_FIRST = {"visitor": 302}
 NOT_ON_A_BOARD = {"results closed": _refused(404, *INSIDE)}
 ONLY_ADMINS = _refused(404, "admin")
 OWNERS = _refused(403, "owner of the team", "admin")
+NO_REQUEST = {**OWNERS, "owner of the team": 404, "admin": 404}
+ABSENT = {kind: 404 for kind in KINDS if kind != "visitor" and kind not in INSIDE}
+
+
+def _where_hidden(refused: Mapping[str, int]) -> dict[str, Mapping[str, int]]:
+    """Phase -> who is refused there, where the team is absent for outsiders."""
+    return {phase: {**refused, **ABSENT} for phase in TEAM_HIDDEN}
+
+
 NOT_ORGANISED = _refused(404, *STAFF)  # for others it is as if there were no room
 
 FORMS: dict[str, Form] = {
@@ -592,24 +606,37 @@ FORMS: dict[str, Form] = {
     "api.make_team": Form(f"{API}/teams", LOG_IN_FIRST),
     "api.join_team": Form(f"{API}/teams/join", LOG_IN_FIRST),
     "api.change_team": Form(f"{API}/teams/sekretwoods/settings", {**_refused(404, *TEAM), "member of the team": 403}),
-    "api.ask_to_join": Form(f"{API}/teams/sekretwoods/requests", _refused(409)),  # it takes none
-    "api.take_request_back": Form(f"{API}/teams/sekretwoods/requests/back", _refused(409)),
+    "api.ask_to_join": Form(
+        f"{API}/teams/sekretwoods/requests", _refused(409), _where_hidden(_refused(409))
+    ),  # it takes none
+    "api.take_request_back": Form(
+        f"{API}/teams/sekretwoods/requests/back", _refused(409), _where_hidden(_refused(409))
+    ),
     **{
         f"api.{act}_request": Form(
-            f"{API}/teams/sekretwoods/requests/999999/{act}", {**OWNERS, "owner of the team": 404, "admin": 404}
+            f"{API}/teams/sekretwoods/requests/999999/{act}", NO_REQUEST, _where_hidden(NO_REQUEST)
         )
         for act in ("accept", "refuse")
     },
-    "api.invite": Form(f"{API}/teams/sekretwoods/invitations", OWNERS),
-    "api.revoke_invitation": Form(f"{API}/teams/sekretwoods/invitations/{{invitation}}/revoke", OWNERS),
+    "api.invite": Form(f"{API}/teams/sekretwoods/invitations", OWNERS, _where_hidden(OWNERS)),
+    "api.revoke_invitation": Form(
+        f"{API}/teams/sekretwoods/invitations/{{invitation}}/revoke", OWNERS, _where_hidden(OWNERS)
+    ),
     "api.leave_team": Form(f"{API}/teams/sekretwoods/leave", _refused(404, *TEAM)),
-    "api.remove_member": Form(f"{API}/teams/sekretwoods/members/{{member}}/remove", OWNERS),
-    "api.change_role": Form(f"{API}/teams/sekretwoods/members/{{member}}/role", OWNERS, fields={"role": "member"}),
-    "api.make_system": Form(f"{API}/teams/sekretwoods/systems", _refused(403, *TEAM), fields={"name": "Another one"}),
+    "api.remove_member": Form(f"{API}/teams/sekretwoods/members/{{member}}/remove", OWNERS, _where_hidden(OWNERS)),
+    "api.change_role": Form(
+        f"{API}/teams/sekretwoods/members/{{member}}/role", OWNERS, _where_hidden(OWNERS), fields={"role": "member"}
+    ),
+    "api.make_system": Form(
+        f"{API}/teams/sekretwoods/systems",
+        _refused(403, *TEAM),
+        _where_hidden(_refused(403, *TEAM)),
+        fields={"name": "Another one"},
+    ),
     "api.describe_system": Form(
         f"{API}/teams/sekretwoods/systems/sekretalder",
         _refused(403, *INSIDE),
-        dict.fromkeys(("results closed", "anonymous", *KNOWN), _refused(404, *INSIDE)),
+        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
     ),
     "api.change_organised_system": Form(f"{API}/organise/campaigns/news/systems/{{system}}", NOT_ORGANISED),
     "api.rename_team": Form(
@@ -628,16 +655,14 @@ FORMS: dict[str, Form] = {
     "tokens.revoke": Form("/account/tokens/{api_token}/revoke", _refused(404, "owner of the team", "admin")),
     "teams.new": Form("/account/teams/new", LOG_IN_FIRST),
     "teams.join": Form("/join/{token}", LOG_IN_FIRST),
-    "teams.invite": Form("/teams/sekretwoods/invitations", OWNERS),
-    "teams.revoke": Form("/teams/sekretwoods/invitations/{invitation}/revoke", OWNERS),
-    "teams.remove": Form("/teams/sekretwoods/members/{member}/remove", OWNERS),
-    "teams.change_role": Form("/teams/sekretwoods/members/{member}/role", OWNERS),
+    "teams.invite": Form("/teams/sekretwoods/invitations", OWNERS, _where_hidden(OWNERS)),
+    "teams.revoke": Form("/teams/sekretwoods/invitations/{invitation}/revoke", OWNERS, _where_hidden(OWNERS)),
+    "teams.remove": Form("/teams/sekretwoods/members/{member}/remove", OWNERS, _where_hidden(OWNERS)),
+    "teams.change_role": Form("/teams/sekretwoods/members/{member}/role", OWNERS, _where_hidden(OWNERS)),
     "teams.change": Form("/account/teams/sekretwoods", {**_refused(404, *TEAM), "member of the team": 403}),
-    "teams.ask": Form("/teams/sekretwoods/requests", _refused(409)),  # it takes none
-    "teams.take_back": Form("/teams/sekretwoods/requests/back", _refused(409)),
-    "teams.answer": Form(
-        "/teams/sekretwoods/requests/999999/accept", {**OWNERS, "owner of the team": 404, "admin": 404}
-    ),
+    "teams.ask": Form("/teams/sekretwoods/requests", _refused(409), _where_hidden(_refused(409))),  # it takes none
+    "teams.take_back": Form("/teams/sekretwoods/requests/back", _refused(409), _where_hidden(_refused(409))),
+    "teams.answer": Form("/teams/sekretwoods/requests/999999/accept", NO_REQUEST, _where_hidden(NO_REQUEST)),
     "teams.leave": Form("/teams/sekretwoods/leave", _refused(404, *TEAM)),
     "organise_campaigns.new": Form("/organise/campaigns/new", ONLY_ADMINS),
     "organise_import.preview_whole": Form("/organise/import/preview", ONLY_ADMINS),
@@ -666,7 +691,7 @@ FORMS: dict[str, Form] = {
     "systems.save": Form(
         "/teams/sekretwoods/sekretalder/edit",
         _refused(403, *INSIDE),
-        dict.fromkeys(("results closed", "anonymous", *KNOWN), _refused(404, *INSIDE)),
+        dict.fromkeys(TEAM_HIDDEN, _refused(404, *INSIDE)),
     ),
     "organise_submissions.take_off": Form("/organise/news/2026/submissions/{run}/take-off", NOT_ORGANISED),
     "organise_submissions.restore": Form("/organise/news/2026/submissions/{run}/restore", NOT_ORGANISED),

@@ -112,12 +112,13 @@ def test_a_form_without_a_file_and_what_is_no_form_are_refused(ada: Program, wor
 
 
 def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[..., Program], world: World) -> None:
+    """Nor of the team: it is answered as one that never was, with her own teams' names alone."""
     eve = program("eve", Scope.SUBMIT)
-    for system in ("searcher", "nothing"):
-        answer = send(eve, team="alpha", system=system)
-        assert answer.status_code == 403
+    for team, system in (("alpha", "searcher"), ("alpha", "nothing"), ("alphb", "searcher")):
+        answer = send(eve, team=team, system=system)
+        assert answer.status_code == 400
         assert answer.json is not None
-        assert answer.json["detail"] == "Only members of Alpha submit for it."
+        assert answer.json["fields"] == {"team": [f"there is no team {team!r}; there are beta"]}
     assert count(world) == 0
 
 

@@ -14,7 +14,7 @@ from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
 from leaderboard.formats import HEADER_BYTES, Metadata, side_metadata
-from leaderboard.lookup import find_system, find_team, form_fields
+from leaderboard.lookup import find_own_team, find_system, form_fields
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
 from leaderboard.reads import submissions as reads
@@ -161,20 +161,21 @@ class _Place(Place):
     def hold(self, fields: MultiDict[str, str]) -> None:
         super().hold(fields)
         with reading() as session:  # only now: whose team it is not must not learn of its systems
-            _system(session, _team(session, fields), fields)
+            _system(session, self.team(session, fields), fields)
 
     def team(self, session: Session, fields: MultiDict[str, str]) -> Team:
-        return _team(session, fields)
+        return _team(session, fields, self._evaluation_id)
 
 
-def _team(session: Session, fields: MultiDict[str, str]) -> Team:
+def _team(session: Session, fields: MultiDict[str, str], evaluation_id: int) -> Team:
     unknown = [name for name in fields if name not in KNOWN and not name.startswith((ANSWER, AGREEMENT))]
     if unknown:
         raise InvalidFields({name: [f"is not known here; known are: {', '.join(sorted(KNOWN))}"] for name in unknown})
     if not fields.get("team"):
         raise InvalidFields({"team": ["name the team, before the file"]})
+    campaign = session.get_one(Evaluation, evaluation_id).campaign_id
     try:
-        team = find_team(session, fields["team"])
+        team = find_own_team(session, actor(), fields["team"], campaign)
     except NotFound as error:
         raise InvalidFields({"team": [error.message]}) from None
     if bool(fields.get("system")) == bool(fields.get("new_system")):
@@ -225,7 +226,7 @@ def _require_sound(
         threshold = threshold_of(fields)
     with reading() as session:
         expected = expected_of(session, actor(), session.get_one(Evaluation, evaluation_id), now(), to_submit=True)
-        team = _team(session, fields).id
+        team = _team(session, fields, evaluation_id).id
     found = check_received(expected, evaluation_id, upload, path, threshold, [team])
     with ExitStack() as unless_sound:
         if found.tells_of_hidden:
@@ -253,7 +254,7 @@ def _require_same(earlier: int) -> None:
         with reading() as session:
             run = session.get_one(Submission, earlier)
             fields = posted.fields
-            team = _team(session, fields)
+            team = _team(session, fields, run.evaluation_id)
             system = _system(session, team, fields)
             asked = form_fields(run.evaluation)
             answers = checked_answers(asked, _answers(fields), complete=False)
@@ -298,7 +299,7 @@ def _submit(
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     if beside.problem:
         wrong.fields["beside"] = [beside.problem]
-    team = _team(session, fields)
+    team = _team(session, fields, evaluation_id)
     evaluation = session.get_one(Evaluation, evaluation_id)
     agreements = [name for name in fields if name.startswith(AGREEMENT) and fields[name] in YES]
     designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()

@@ -6,10 +6,11 @@ from typing import Annotated
 
 from flask import url_for
 from msgspec import UNSET, Meta, UnsetType
+from sqlalchemy.orm import Session
 
 from leaderboard.errors import NotFound
-from leaderboard.lookup import find_team
-from leaderboard.models import Invitation, User
+from leaderboard.lookup import find_known_team
+from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding, teams
 from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
@@ -76,6 +77,14 @@ class Accepting:
 
 
 @dataclass(frozen=True, slots=True)
+class Left:
+    """The team that you are in no longer."""
+
+    name: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
 class NewRole:
     """What a member becomes."""
 
@@ -119,25 +128,27 @@ def change_team(team: str, body: TeamChanges) -> finding.TeamSettings:
         settings = finding.team_settings(session, actor(), team)
         description = settings.description if body.description is UNSET else body.description
         is_listed = None if body.is_listed is UNSET else body.is_listed
-        services.change_team(session, actor(), find_team(session, team), description, is_listed=is_listed)
+        services.change_team(session, actor(), _known(session, team), description, is_listed=is_listed)
     with reading() as session:
         return finding.team_settings(session, actor(), team)
 
 
 @get(f"{TEAM}/requests", Scope.READ)
 def list_requests(team: str) -> JoinRequests:
-    """Who asks to join a team, for its owners, and whether you do."""
+    """Who asks to join a team, for its owners, and whether you do; absent for others where you can't ask."""
     with reading() as session:
-        slug = find_team(session, team).slug
-        asked = finding.has_asked(session, actor(), slug)
-        return JoinRequests(asked, finding.open_requests(session, actor(), slug))
+        found = _known(session, team)
+        requests = _requests(session, found)
+        if requests.asked is None and not _is_inside(found):
+            raise NotFound
+        return requests
 
 
 @post(f"{TEAM}/requests", Scope.MANAGE)
 def ask_to_join(team: str, body: Asking) -> JoinRequests:
     """Asks the owners of a team to let you in."""
     with writing() as session:
-        join_requests.ask_to_join(session, actor(), find_team(session, team), body.text)
+        join_requests.ask_to_join(session, actor(), _known(session, team), body.text)
     return list_requests(team)
 
 
@@ -145,8 +156,10 @@ def ask_to_join(team: str, body: Asking) -> JoinRequests:
 def take_request_back(team: str) -> JoinRequests:
     """Takes your own request back."""
     with writing() as session:
-        join_requests.take_back(session, actor(), find_team(session, team))
-    return list_requests(team)
+        found = _known(session, team)
+        join_requests.take_back(session, actor(), found)
+        session.flush()
+        return _requests(session, found)
 
 
 @post(f"{TEAM}/requests/<int:asked>/accept", Scope.MANAGE)
@@ -163,16 +176,19 @@ def refuse_request(team: str, asked: int) -> JoinRequests:
 
 @get(f"{TEAM}/invitations", Scope.READ)
 def list_invitations(team: str) -> tuple[accounts.OpenInvitation, ...]:
-    """A team's invitations that still work, for its owners; their links are not kept."""
+    """A team's invitations that still work, for its owners; their links are not kept. For others it is absent."""
     with reading() as session:
-        return accounts.open_invitations(session, actor(), find_team(session, team).slug, now())
+        found = _known(session, team)
+        if not _is_inside(found):
+            raise NotFound
+        return accounts.open_invitations(session, actor(), found.slug, now())
 
 
 @post(f"{TEAM}/invitations", Scope.MANAGE, status=HTTPStatus.CREATED)
 def invite(team: str, body: Inviting) -> Invited:
     """Makes an invitation that lets one person into the team."""
     with writing() as session:
-        token = services.invite(session, actor(), find_team(session, team), body.days)
+        token = services.invite(session, actor(), _known(session, team), body.days)
     return Invited(token, url_for("teams.invitation", token=token, _external=True))
 
 
@@ -181,18 +197,19 @@ def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitati
     """Takes an invitation back that nobody has used."""
     with writing() as session:
         found = session.get(Invitation, invitation)
-        if found is None or found.team_id != find_team(session, team).id:
+        if found is None or found.team_id != _known(session, team).id:
             raise NotFound
         services.revoke_invitation(session, actor(), found)
     return list_invitations(team)
 
 
 @post(f"{TEAM}/leave", Scope.MANAGE)
-def leave_team(team: str) -> teams.TeamPage:
-    """Leaves a team; its runs and systems stay."""
+def leave_team(team: str) -> Left:
+    """Leaves a team; its runs and systems stay. It may be absent for you from then on."""
     with writing() as session:
-        services.leave_team(session, actor(), find_team(session, team))
-    return _page(team)
+        found = _known(session, team)
+        services.leave_team(session, actor(), found)
+        return Left(found.name, found.slug)
 
 
 @post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE)
@@ -202,7 +219,7 @@ def remove_member(team: str, member: int) -> teams.TeamPage:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        services.remove_member(session, actor(), find_team(session, team), user)
+        services.remove_member(session, actor(), _known(session, team), user)
     return read(teams.team_page, team)
 
 
@@ -213,17 +230,31 @@ def change_role(team: str, member: int, body: NewRole) -> teams.TeamPage:
         user = session.get(User, member)
         if user is None:
             raise NotFound
-        services.change_role(session, actor(), find_team(session, team), user, body.role)
+        services.change_role(session, actor(), _known(session, team), user, body.role)
     return read(teams.team_page, team)
 
 
 def _page(team: str) -> teams.TeamPage:
-    """The team as whoever asks sees it from now on: they are in it now, or no longer."""
+    """The team as whoever asks sees it from now on: they are in it now."""
     look_again()
     return read(teams.team_page, team)
 
 
 def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
     with writing() as session:
-        join_requests.answer_request(session, actor(), find_team(session, team), asked, accept=accept)
+        join_requests.answer_request(session, actor(), _known(session, team), asked, accept=accept)
     return list_requests(team)
+
+
+def _known(session: Session, team: str) -> Team:
+    """The team of an address, if there is one for whoever asks."""
+    return find_known_team(session, actor(), team, now())
+
+
+def _is_inside(team: Team) -> bool:
+    return actor().is_in(team.id) or actor().all_powerful
+
+
+def _requests(session: Session, team: Team) -> JoinRequests:
+    waiting = finding.open_requests(session, actor(), team.slug)
+    return JoinRequests(finding.has_asked(session, actor(), team), waiting)

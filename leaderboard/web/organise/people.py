@@ -102,7 +102,7 @@ def let_in(campaign: str) -> ResponseReturnValue:
         return _page(campaign, OrganiserForm(formdata=None), form)
     try:
         with writing() as session:
-            team = find_team(session, form.text("team").strip())
+            team = find_team(session, form.text("team").strip(), actor())
             campaigns.let_team_in(session, actor(), organised_campaign(session, actor(), campaign), team)
     except NotFound as error:
         form.refuse({"team": [error.message]})
@@ -115,7 +115,7 @@ def let_in(campaign: str) -> ResponseReturnValue:
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
     with writing() as session:
-        found: Team = find_team(session, team)
+        found: Team = find_team(session, team, actor())
         campaigns.let_team_out(session, actor(), organised_campaign(session, actor(), campaign), found)
     flash(f"{found.name} is no longer let in.")
     return redirect(url_for("organise_people.show", campaign=campaign))

@@ -63,7 +63,7 @@ def let_team_in(campaign: str, body: Team) -> settings.People:
     with writing() as session:
         found = campaign_here(session, campaign)
         try:
-            team = find_team(session, body.team)
+            team = find_team(session, body.team, actor())
         except NotFound as error:
             raise InvalidFields({"team": [error.message]}) from None
         campaigns.let_team_in(session, actor(), found, team)
@@ -76,7 +76,7 @@ def let_team_out(campaign: str, team: str) -> settings.People:
     """Ends that: a private campaign is absent for the team's members from now on."""
     with writing() as session:
         found = campaign_here(session, campaign)
-        campaigns.let_team_out(session, actor(), found, find_team(session, team))
+        campaigns.let_team_out(session, actor(), found, find_team(session, team, actor()))
     return read(settings.people, campaign)
 
 
