@@ -102,10 +102,11 @@ def test_runs_and_members_are_the_teams_own(field: Field) -> None:
     assert team(field, "woods").runs == team(field, "woods").members == ()
 
 
-def test_a_team_page_shows_nobody_else_what_is_on_no_board_yet(field: Field) -> None:
+def test_a_team_whose_runs_are_on_no_board_under_its_name_is_absent_for_others(field: Field) -> None:
     field.run("Alder", {"AP": [0.5] * 4}, team="Woods")
     field.change(anonymous_until=NOW + DAY)
-    assert team(field, "woods").systems == ()
+    with pytest.raises(NotFound):
+        team(field, "woods")
     assert [one.name for one in team(field, "woods", field.member("Woods")).systems] == ["Alder"]
 
 

@@ -71,7 +71,7 @@ def test_a_team_is_renamed_and_merged_as_its_preview_said(orla: Program, program
     assert orla.ask(f"{CAMPAIGN}/teams") == before
     whole = orla.ask(into, "POST", json={"seen": preview["seen"], "unite": [preview["twins"][0]["id"]]})
     assert (whole["name"], whole["runs"], whole["systems"]) == ("Alpha Lab", 2, 1)
-    assert program().ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
+    assert program("ada").ask(f"{API}/teams/beta")["slug"] == "alpha-lab"
 
 
 def test_organisers_are_let_in_and_out(orla: Program, program: Callable[..., Program]) -> None:
