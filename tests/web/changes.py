@@ -195,19 +195,19 @@ def _(session: Session, play: Play) -> None:
     campaigns.change_campaign(session, CONSOLE, play.campaign(session), visibility=Visibility.PUBLIC)
 
 
-@change("teams.change_team", raises=OF_ALL, at=ALPHA)
+@change("teams.change_team", raises=OF_ALL, at=ALPHA, who="eve")
 def _(session: Session, play: Play) -> None:
     teams.change_team(session, CONSOLE, play.team(session), "We search harbours.", is_listed=True)
 
 
-@change("teams.rename_team", raises=OF_ALL, at="/teams/beta")
+@change("teams.rename_team", raises=OF_ALL, at="/teams/beta", who="eve")
 def _(session: Session, play: Play) -> None:
     teams.rename_team(session, CONSOLE, play.team(session, "beta"), "Better", "beta")
 
 
-@change("teams.create_team", raises=OF_ALL, at="/teams/gamma")
+@change("teams.create_team", raises=OF_ALL, at="/teams/gamma", who="ada")
 def _(session: Session, play: Play) -> None:
-    teams.create_team(session, CONSOLE, "Gamma")
+    teams.create_team(session, play.actor(session, "ada"), "Gamma")
 
 
 @change("teams.add_member", raises=OF_ALL, at=ALPHA, who="ada")
