@@ -59,6 +59,8 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     address = user.email
     for table in ITS_OWN:
         session.execute(sa.delete(table).where(table.user_id == user.id))
+    if address is not None:  # asked for without an account, by the address alone
+        session.execute(sa.delete(Mail).where(Mail.id.in_(outbox.resets_to(session, address))))
     session.refresh(user)
     user.name = f"closed account {user.id}"
     user.name_key = f"closed account {user.id}"  # with blanks, so that it is no name's key

@@ -157,14 +157,15 @@ def authenticate(
 def set_password(session: Session, actor: Actor, user: User, password_hash: PasswordHash) -> None:
     """A new password, checked and hashed before (`passwords.hashed`).
 
-    Every session and API token of the account ends, no link that sets a password works any more, and its owner is told
-    by mail.
+    Every session and API token of the account ends, no link that sets a password works any more or is made for a mail
+    that waits, and its owner is told by mail.
     """
     require(actor.all_powerful or actor.user_id == user.id, "You can only change your own password.")
     now = present()
     user.password_hash = password_hash
     sessions.end_all(session, user.id, now)
     tokens.revoke_all(session, user.id, now)
+    outbox.void_resets(session, user, "another password was set since")  # before the links: it waits for their senders
     links = sa.update(MailLink).where(
         MailLink.user_id == user.id, MailLink.kind == MailKind.RESET, MailLink.used_at.is_(None)
     )

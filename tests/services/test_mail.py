@@ -10,13 +10,13 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
-from leaderboard.models import Mail, Membership, Team, User
+from leaderboard.models import Mail, MailLink, Membership, Team, User
 from leaderboard.rules.mail import OPTIONAL, MailKind
-from leaderboard.services import addresses, people, resets, teams
+from leaderboard.services import addresses, passwords, people, resets, teams
 from leaderboard.services.events import present
 from leaderboard.services.mail import outbox
 from leaderboard.services.mail.deadlines import remind
-from leaderboard.services.mail.sending import send_waiting
+from leaderboard.services.mail.sending import send_waiting, to_show
 from leaderboard.worker import drain
 from tests.support.mail import SENDER, Mailbox, mail_server, text_of
 from tests.support.world import World, new_account
@@ -114,6 +114,23 @@ def test_an_address_that_may_be_nobodys_is_forgotten_as_soon_as_a_link_sent_ther
         session.execute(sa.update(Mail).values(expires_at=present()))
         outbox.sweep(session)
     assert world.all(sa.select(Mail)) == []
+
+
+def test_no_link_is_made_for_a_mail_that_waited_when_another_password_was_set(world: World, box: Mailbox) -> None:
+    with world.database.write() as session:
+        for address in (ADA.upper(), "nobody@example.org"):
+            resets.ask_for_reset(session, address)
+        user = session.get_one(User, world.ada.user_id)
+        people.set_password(session, world.ada, user, passwords.hashed("quite another one"))
+    asked = [mail.id for mail in world.all(sa.select(Mail).where(Mail.kind == MailKind.RESET))]
+    assert to_show(world.database, asked[0], SITE) is None
+    assert send(world, box) == 1
+    assert [message["Subject"] for message in box.messages] == ["Your password is changed"]
+    assert world.all(sa.select(MailLink)) == []
+    with world.database.write() as session:  # whoever asks from now on gets one
+        resets.ask_for_reset(session, ADA)
+    assert send(world, box) == 1
+    assert len(world.all(sa.select(MailLink))) == 1
 
 
 @SQLITE

@@ -136,7 +136,9 @@ If it was not you, don't open the link: the address then means nothing there.
     )
 
 
-def _reset(writing: _Writing) -> Text:
+def _reset(writing: _Writing) -> Text | None:
+    if writing.mail.given_up_at is not None:
+        return None  # another password was set since
     token = writing.new_token()
     return (
         "Choose a new password",

@@ -13,6 +13,7 @@ from leaderboard.models import UNSENT, Mail, MailLink, Membership, Participation
 from leaderboard.rules.mail import KEPT, MailKind, lasts
 from leaderboard.services.events import present
 from leaderboard.services.locking import insert_unless_there, locked
+from leaderboard.services.names import email_key
 
 __all__ = [
     "MOST_TRIES",
@@ -24,7 +25,9 @@ __all__ = [
     "note_sent",
     "put",
     "put_wanted",
+    "resets_to",
     "sweep",
+    "void_resets",
 ]
 
 FIRST_WAIT_SECONDS = 60.0  # before the second try, and four times as long before each one after
@@ -75,6 +78,21 @@ def put_wanted(
         else:
             session.add(Mail(**values))
     return len(wanting)
+
+
+def resets_to(session: Session, email: str) -> list[int]:
+    """The mails for a new password that were asked for with this address, however it was written."""
+    asked = sa.select(Mail.id, Mail.address).where(Mail.kind == MailKind.RESET).order_by(Mail.id)
+    return [mail_id for mail_id, address in session.execute(asked) if email_key(address or "") == email_key(email)]
+
+
+def void_resets(session: Session, user: User, reason: str) -> None:
+    """Links for a new password that are still to be sent to the account's address are not made any more.
+
+    Whoever is writing such a mail right now has it locked: when this returns, its link is there to be ended, too.
+    """
+    unsent = sa.update(Mail).where(Mail.id.in_(resets_to(session, user.email or "")), sa.text(UNSENT))
+    session.execute(unsent.values(user_id=user.id, given_up_at=present(), failure=reason))
 
 
 def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
