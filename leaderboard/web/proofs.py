@@ -4,6 +4,7 @@ import datetime as dt
 
 from flask_login import current_user
 from wtforms import PasswordField
+from wtforms.validators import ValidationError
 
 from leaderboard.errors import BadInput, InvalidFields
 from leaderboard.models import User
@@ -27,6 +28,11 @@ class ProofForm(Form):
         with reading() as session:
             return session.get_one(User, current_user.id).password_hash is not None
 
+    def validate_current(self, field: PasswordField) -> None:
+        """Said with all else that the form lacks."""
+        if self.asks_password and not field.data:
+            raise ValidationError("give your current password")
+
     def prove(self) -> None:
         """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins."""
         if not self.asks_password:
@@ -35,12 +41,9 @@ class ProofForm(Form):
                     {"": ["log out and in again, then do this within ten minutes: there is no password to ask for"]}
                 )
             return
-        given = self.text("current")
-        if not given:
-            raise InvalidFields({"current": ["give your current password"]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         here = KnownBrowser(current_user.id, f"with session {current_user.session.id}")
         try:
-            people.authenticate(database(), current_user.name, given, client_address(), now(), here)
+            people.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
         except BadInput:
             raise InvalidFields({"current": ["this is not your current password"]}) from None

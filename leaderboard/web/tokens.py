@@ -5,12 +5,13 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import BooleanField, RadioField, StringField
 
-from leaderboard.errors import BadInput
+from leaderboard.errors import BadInput, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import tokens
 from leaderboard.web.context import actor, now, writing
-from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.forms import Given, form_page
+from leaderboard.web.proofs import ProofForm
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
@@ -19,7 +20,7 @@ FOREVER = "until revoked"
 LASTS = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), (FOREVER, "Until I revoke it")]
 
 
-class TokenForm(Form):
+class TokenForm(ProofForm):
     name = StringField(
         "Name",
         [Given("say what the token is for, such as the program that uses it")],
@@ -43,10 +44,11 @@ def new() -> ResponseReturnValue:
     scopes = [scope for scope, wanted in asked.items() if wanted]
     days = None if form.days.data == FOREVER else int(form.days.data)
     try:
+        form.prove()
         with writing() as session:
             user = session.get_one(User, current_user.id)
             token = tokens.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
-    except BadInput as error:
+    except (BadInput, TooManyAttempts) as error:
         return form_page("account/new_token.html", form, error)
     # Shown in the answer itself: a redirect would have to keep it somewhere.
     answer = make_response(render_template("account/token.html", token=token, name=form.text("name")))

@@ -74,7 +74,7 @@ def mean_of(page: Page, system: str) -> str:
 
 def new_token(page: Page, site: Site) -> str:
     page.goto(f"{site.url}/account/tokens/new")
-    fill(page, name="a program")
+    fill(page, name="a program", current=PASSWORD)
     page.get_by_label("Submit runs").check()
     press(page, "Make token")
     return page.locator("code.whole").inner_text()

@@ -14,7 +14,7 @@ from leaderboard.models import ApiToken, Attempt, Event, User
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import closing, people, tokens
 from leaderboard.services.events import present
-from tests.web.conftest import Reader, World
+from tests.web.conftest import PASSWORD, Reader, World
 
 API = "/api/v1"
 BOARD = f"{API}/campaigns/harbour/evaluations/2025/board"
@@ -142,7 +142,13 @@ def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., 
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, app: Flask, world: World) -> None:
-    page = participant.post("/account/tokens/new", name="the lab's machine", submit_runs="y", days="30")
+    asked = {"name": "the lab's machine", "submit_runs": "y", "days": "30"}
+    for wrong, reason in (("", "Give your current password"), ("hers?", "This is not your current password")):
+        page = participant.post("/account/tokens/new", **asked, current=wrong)
+        assert (page.status_code, 'id="current-error"' in page.text) == (400, True)
+        assert reason in page.text
+        assert "the lab&#39;s machine" in page.text  # the form comes back filled
+    page = participant.post("/account/tokens/new", **asked, current=PASSWORD)
     assert page.status_code == 200
     assert page.headers["Cache-Control"] == "no-store"
     token = page.text.partition('<code class="whole">')[2].partition("<")[0]
@@ -166,7 +172,8 @@ def test_a_token_without_a_name_comes_back_with_its_form(participant: Reader) ->
     page = participant.post("/account/tokens/new", name=" ", organise="y", days="30")
     assert page.status_code == 400
     assert "Say what the token is for" in page.text
-    assert participant.post("/account/tokens/new", name="x", days="99999").status_code == 400
+    assert "Give your current password" in page.text  # with all else that it lacks
+    assert participant.post("/account/tokens/new", name="x", days="99999", current=PASSWORD).status_code == 400
 
 
 def test_a_token_is_revoked_on_the_account_page_by_its_owner_only(

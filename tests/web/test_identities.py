@@ -213,8 +213,11 @@ def test_an_account_without_a_password_proves_itself_by_a_fresh_log_in(
     late = visitor.post("/account/password", password="a first long password")
     assert late.status_code == 400
     assert "log out and in again" in late.text.lower()
+    token = {"name": "my laptop", "days": "30"}
+    assert visitor.post("/account/tokens/new", **token).status_code == 400
     visitor.post("/logout")
     come_back(visitor)
+    assert visitor.post("/account/tokens/new", **token).status_code == 200
     assert visitor.post("/account/password", password="a first long password").location == "/account/"
 
 
