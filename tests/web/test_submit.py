@@ -209,15 +209,15 @@ def test_a_file_that_arrived_need_not_be_sent_again(world: World, participant: R
     assert run.sha256 == hashlib.sha256(RUN.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("choice", ["999", "new-999", "nonsense", "new-", "9" * 30, ""])
+@pytest.mark.parametrize("choice", ["nonsense", "new-", "9" * 30, ""])
 def test_a_system_that_is_not_offered_is_refused(world: World, participant: Reader, choice: str) -> None:
     answer = participant.send(FORM, RUN, system=choice, system_name="x", designation="primary")
     assert answer.status_code == 400
     assert 'id="system-error"' in answer.text
 
 
-def test_nobody_submits_for_another_team(world: World, other: Reader) -> None:
-    for choice in (str(world.system.id), f"new-{world.teams['alpha'].id}"):
+def test_nobody_submits_for_another_team_or_learns_which_there_are(world: World, other: Reader) -> None:
+    for choice in (str(world.system.id), f"new-{world.teams['alpha'].id}", "999", "new-999"):
         answer = other.send(FORM, RUN, system=choice, system_name="x", designation="primary")
         assert answer.status_code == 403
     assert submissions(world) == []
