@@ -14,7 +14,7 @@ from leaderboard.cli.database import reading, writing
 from leaderboard.cli.options import ANY_WHOLE, OneOf, require_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
-from leaderboard.errors import BadInput, Missing, NotFound
+from leaderboard.errors import BadInput, Conflict, Missing, NotFound
 from leaderboard.models import Submission
 from leaderboard.reads.organising.submissions import Filters, submissions
 from leaderboard.reads.standing_effects import Act, Effect, effect
@@ -183,9 +183,7 @@ def describe(number: int, label: str | None, notes: str | None) -> None:
     leaderboard submission describe 17 --label 'second try'
     """
     with writing() as session:
-        run = _found(session, number)
-        told = {"label": run.label if label is None else label, "notes": run.notes if notes is None else notes}
-        services.describe(session, CONSOLE, run, **told)
+        services.describe(session, CONSOLE, _found(session, number), label=label, notes=notes)
     click.echo(f"changed submission {number}")
 
 
@@ -231,6 +229,8 @@ def _ask(number: int, act: Act, yes: bool) -> None:
         now = dt.datetime.now(dt.UTC)
         run = status(session, CONSOLE, number, now)
         changes = effect(session, CONSOLE, number, now, act=act)
+    if changes.refusal:
+        raise Conflict(changes.refusal)
     for line in _lines(changes):
         click.echo(line, err=True)
     require_yes(yes, f"{run.title} of {run.system.name}: go on?")

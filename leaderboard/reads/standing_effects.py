@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_change_standing, may_see
+from leaderboard.choosing import Entered, primary_refusal, stand_refusal, take_off_refusal, withdrawal_refusal
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_sets, scored_runs
 from leaderboard.models import Evaluation, Submission
@@ -19,7 +20,6 @@ from leaderboard.reads.standings import ranks
 from leaderboard.reads.submissions import find_submission
 from leaderboard.rules.digests import digest
 from leaderboard.rules.standings import Designation, RunChoice, ScoredRun, primary_run, standing_runs
-from leaderboard.rules.states import Ruling
 
 __all__ = ["Act", "Change", "Effect", "effect"]
 
@@ -55,6 +55,7 @@ class Effect:
     contrastive  runs that would no longer count as submitted as primary
     ranked       whether the reader sees ranks
     known        whether it can be said at all: in a campaign of best runs only to whoever sees their means
+    refusal      why it can't be done, in words; then nothing else is said. Empty where it can
     seen         of all of this: a form brings it along, so that nobody says yes to something else
     """
 
@@ -63,24 +64,12 @@ class Effect:
     contrastive: tuple[str, ...]
     ranked: bool
     known: bool
+    refusal: str = ""
 
     @property
     def seen(self) -> str:
         changes = [[one.system, one.late, one.before, one.after] for one in self.changes]
-        return digest([changes, self.primary, self.contrastive])[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """A submission as `primary_run` looks at it."""
-
-    id: int
-    designation: Designation
-    late: bool
-    scored_at: dt.datetime | None
-    withdrawn_at: dt.datetime | None
-    ruling: Ruling | None
-    holds_place: bool
+        return digest([changes, self.primary, self.contrastive, self.refusal])[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +86,9 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
     evaluation = run.evaluation
     if not actor.answers_for(run.team_id, evaluation.campaign_id):
         raise NotFound
+    refusal = _refusal(session, actor, run, act, now)
+    if refusal is not None:
+        return Effect((), None, (), ranked=False, known=True, refusal=refusal)
     own = session.scalars(
         sa.select(Submission).where(Submission.team_id == run.team_id, Submission.evaluation_id == evaluation.id)
     ).all()
@@ -110,11 +102,8 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
         for one in own
         if act in {Act.STAND, Act.PRIMARY} and one.system_id == run.system_id and one.late == run.late
     }
-    before = [_run(one) for one in own]
-    after = [
-        _after(replace(one, holds_place=one.holds_place and one.id not in gives_up), run, act, holds, now)
-        for one in before
-    ]
+    before = [Entered.of(one) for one in own]
+    after = [_after(Entered.of(one, gives_up=one.id in gives_up), run, act, holds, now) for one in own]
     scored, column = _scored(session, actor, evaluation, run.team_id, now)
     choice = evaluation.campaign.run_choice
     known = choice is not RunChoice.BEST or column is not None
@@ -141,13 +130,20 @@ def effect(session: Session, actor: Actor, submission_id: int, now: dt.datetime,
     )
 
 
-def _run(one: Submission) -> _Run:
-    return _Run(
-        one.id, one.designation, one.late, one.scored_at, one.withdrawn_at, one.ruling, one.holds_place
-    )  # fmt: skip
+def _refusal(session: Session, actor: Actor, run: Submission, act: Act, now: dt.datetime) -> str | None:
+    """Why `act` can't be done to the run; None where it can."""
+    match act:
+        case Act.STAND:
+            return stand_refusal(session, actor, run, now)
+        case Act.PRIMARY:
+            return primary_refusal(session, actor, run, now)
+        case Act.WITHDRAW:
+            return withdrawal_refusal(run)
+        case _:
+            return take_off_refusal(run)
 
 
-def _after(one: _Run, run: Submission, act: Act, holds: bool, now: dt.datetime) -> _Run:
+def _after(one: Entered, run: Submission, act: Act, holds: bool, now: dt.datetime) -> Entered:
     """The submission as `services.submissions` would leave it."""
     if one.id == run.id:
         match act:

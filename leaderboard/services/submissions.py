@@ -21,12 +21,21 @@ from leaderboard.access import (
     require_organiser,
     submission_refusal,
 )
+from leaderboard.choosing import (
+    ONLY_ORGANISERS,
+    holders_against,
+    primary_refusal,
+    stand_refusal,
+    system_refusal,
+    take_off_refusal,
+    withdrawal_refusal,
+)
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
 from leaderboard.lookup import form_fields, merged_system, merged_team, on_boards
-from leaderboard.models import Campaign, Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.models import Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.form_fields import checked_answers
 from leaderboard.rules.phases import is_late
-from leaderboard.rules.standings import Designation, RunChoice, primary_run
+from leaderboard.rules.standings import Designation, primary_run
 from leaderboard.rules.states import Ruling, SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
@@ -63,7 +72,6 @@ NOT_YOURS = "You may submit for no such team: only members and organisers submit
 LONGEST_NOTES = 4000
 THE_PAST = "Organisers bring runs of the past in with `leaderboard import-campaign`."
 RULED = {Ruling.HIDDEN: "hide", Ruling.DISQUALIFIED: "disqualify"}  # as the trail says it
-ONLY_ORGANISERS = "which run stands for a system is now for the organisers to change"
 
 
 def admit(session: Session, actor: Actor, evaluation: Evaluation, team: Team, begun_at: dt.datetime) -> None:
@@ -174,7 +182,7 @@ def submit(
     late = is_late(evaluation, begun_at, decided_at)
     if stand and late and not actor.may_organise(evaluation.campaign_id):
         raise InvalidFields({"stand": [f"the run is late: {ONLY_ORGANISERS}"]})
-    refused = _standing_refusal(session, evaluation, system, late) if stand else None
+    refused = system_refusal(session, evaluation, system, late) if stand else None
     if refused is not None and designation is not Designation.PRIMARY:
         raise InvalidFields({"stand": [refused]})
     quotas.take(session, evaluation, team.id, actor.user_id, received_at, place, unused_at)
@@ -225,12 +233,8 @@ def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt
         "Only members of the team and organisers choose the run that stands.",
     )
     submission = locked_run(session, submission.id)
-    _require_choosable(actor, evaluation, submission, now or present())
-    _give_places_up(session, actor, evaluation, submission)
-    system = session.get_one(System, submission.system_id)
-    refused = _standing_refusal(session, evaluation, system, submission.late, submission.id)
-    if refused is not None:
-        raise Conflict(refused)
+    _refuse(stand_refusal(session, actor, submission, now or present()))
+    _give_places_up(session, actor, submission)
     submission.chosen_at = present()
     record(session, actor, "let stand", submission)
 
@@ -253,8 +257,7 @@ def withdraw(
         "Only members of the team and organisers withdraw a run.",
     )
     submission = locked_run(session, submission.id)
-    if submission.withdrawn_at is not None:
-        raise Conflict("This run was withdrawn already.")
+    _refuse(withdrawal_refusal(submission))
     submission.withdrawn_at = now or present()
     submission.withdrawn_by_id = actor.user_id
     submission.withdrawn_because = because
@@ -278,15 +281,9 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
         "Only members of the team and organisers choose its primary run.",
     )
     submission = locked_run(session, submission.id)
-    _require_choosable(actor, evaluation, submission, now or present())
-    if submission.late:
-        raise Conflict("This run is late, and no late run is primary.")
-    if submission.scored_at is None:
-        raise Conflict("This run is not scored yet; choose it once it is.")
+    _refuse(primary_refusal(session, actor, submission, now or present()))
     before = session.get_one(Participation, (submission.team_id, submission.evaluation_id)).primary_submission_id
-    if before == submission.id:
-        raise Conflict("This run is its team's primary run already.")
-    _give_places_up(session, actor, evaluation, submission, primary=True)
+    _give_places_up(session, actor, submission, primary=True)
     others = session.scalars(
         sa.select(Submission).where(
             Submission.team_id == submission.team_id,
@@ -304,8 +301,10 @@ def make_primary(session: Session, actor: Actor, submission: Submission, *, now:
     settle_primary(session, actor, submission.team_id, submission.evaluation_id)
 
 
-def describe(session: Session, actor: Actor, submission: Submission, *, label: str, notes: str) -> None:
-    """Takes over another label and other notes of a run; the trail keeps what they were.
+def describe(
+    session: Session, actor: Actor, submission: Submission, *, label: str | None = None, notes: str | None = None
+) -> None:
+    """Takes over another label or other notes of a run, or both; None leaves them. The trail keeps what they were.
 
     Raises InvalidFields (label, notes).
     """
@@ -314,10 +313,12 @@ def describe(session: Session, actor: Actor, submission: Submission, *, label: s
         actor.answers_for(submission.team_id, evaluation.campaign_id),
         "Only members of the team and organisers describe a run.",
     )
-    words = checked_words(None, label, notes, "")
+    words = checked_words(None, label or "", notes or "", "")
     submission = locked_run(session, submission.id)
-    label, notes = words["label"], words["notes"]
-    if not label and submission.scored_at is not None:
+    is_lost = label is not None and not words["label"]
+    label = submission.label if label is None else words["label"]
+    notes = submission.notes if notes is None else words["notes"]
+    if is_lost and submission.scored_at is not None:
         raise InvalidFields({"label": ["give the run a short name: boards and pages show it"]})
     before = {"label": submission.label, "notes": submission.notes}
     submission.label, submission.notes = label, notes
@@ -342,10 +343,7 @@ def take_off(
     if not because:
         raise InvalidFields({"because": ["say why: the team reads it"]})
     submission = locked_run(session, submission.id)
-    if submission.withdrawn_at is not None:
-        raise Conflict("This run was withdrawn: it is on no board.")
-    if submission.ruling is not None:
-        raise Conflict(f"This run is {submission.ruling.value} already; put it back first.")
+    _refuse(take_off_refusal(submission))
     submission.ruling = ruling
     submission.ruled_at = present()
     submission.ruled_by_id = actor.user_id
@@ -488,63 +486,19 @@ def checked_words(threshold: float | None, label: str, notes: str, version: str)
     return {"label": " ".join(label.split()), "notes": notes.strip(), "version": " ".join(version.split())}
 
 
-def _require_choosable(actor: Actor, evaluation: Evaluation, submission: Submission, now: dt.datetime) -> None:
-    """Raises Conflict where nobody, or not this actor, chooses that the run stands."""
-    if submission.withdrawn_at is not None:
-        raise Conflict("This run was withdrawn.")
-    if submission.ruling is not None:
-        raise Conflict(f"This run is {submission.ruling.value}: it is on no board.")
-    if not may_change_standing(actor, evaluation, now):
-        raise Conflict(f"{evaluation.title} has closed: {ONLY_ORGANISERS}.")
+def _refuse(reason: str | None) -> None:
+    if reason is not None:
+        raise Conflict(reason)
 
 
-def _give_places_up(
-    session: Session, actor: Actor, evaluation: Evaluation, submission: Submission, *, primary: bool = False
-) -> None:
-    """Ends it that runs which are off the boards hold their places against this run: of its system, or as primary one.
-
-    Raises Conflict where organisers keep such a place empty, and the actor is none.
-    """
-    same = Submission.system_id == submission.system_id
-    if primary:
-        same = sa.or_(same, Submission.designation == Designation.PRIMARY)
-    holders = session.scalars(
-        sa.select(Submission).where(
-            same,
-            Submission.team_id == submission.team_id,
-            Submission.evaluation_id == submission.evaluation_id,
-            Submission.late == submission.late,
-            Submission.holds_place,
-        )
-    ).all()
-    kept = next((holder for holder in holders if holder.ruling is not None), None)
-    if kept is not None and not actor.may_organise(evaluation.campaign_id):
-        raise Conflict(f"The organisers took {kept.name} off the boards and keep its place empty; ask them.")
+def _give_places_up(session: Session, actor: Actor, submission: Submission, *, primary: bool = False) -> None:
+    """Ends it that runs off the boards hold their places against this run: of its system, or as primary one."""
+    holders = holders_against(session, submission, primary=primary)
     for holder in holders:
         holder.holds_place = False
         record(session, actor, "give place up", holder, to=submission.id)
     if holders:
         settle_primary(session, actor, submission.team_id, submission.evaluation_id)
-
-
-def _standing_refusal(
-    session: Session, evaluation: Evaluation, system: System, late: bool, chosen: int | None = None
-) -> str | None:
-    """Why nobody can choose which of a system's runs in time, or late, stands, in words; None when one can.
-
-    chosen  the id of the run that shall stand, which is no reason against itself
-    """
-    choice = session.get_one(Campaign, evaluation.campaign_id).run_choice
-    if choice is not RunChoice.PRIMARY:
-        return f"In this campaign the {choice.value} run of each system stands for it."
-    primary = session.scalar(
-        sa.select(Submission)
-        .join(Participation, Participation.primary_submission_id == Submission.id)
-        .where(Submission.evaluation_id == evaluation.id, Submission.system_id == system.id)
-    )
-    if primary is None or primary.id == chosen or late:  # no late run is primary
-        return None
-    return f"{system.name}'s primary run, {primary.name}, stands for it; submit this one as primary to replace it."
 
 
 def _own_system(session: Session, actor: Actor, team: Team, system: System | NewSystem) -> System:

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from flask import Flask, Response, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.web.exports import FORMATS
@@ -55,10 +55,13 @@ def page(
     message: str | None = None,
     retry_seconds: int | None = None,
     fields: Mapping[str, Sequence[str]] | None = None,
+    methods: Sequence[str] = (),
 ) -> ResponseReturnValue:
     """The page; for whoever asked for a file, the same words as text or JSON; for a program of the API, a problem."""
     heading, words = WORDS.get(status) or (HTTPStatus(status).phrase, "Go back and try again.")
     headers = retry_after(retry_seconds)
+    if methods:
+        headers["Allow"] = ", ".join(methods)
     if request.path.startswith(API):
         return _problem(status, heading, message or words, fields or {}, headers)
     if request.path.endswith(".json"):
@@ -115,7 +118,17 @@ def _stale_form(_: CSRFError) -> ResponseReturnValue:
 def _http(error: HTTPException) -> ResponseReturnValue:
     if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
         return error.get_response()  # a redirect that routing asks for
+    if isinstance(error, MethodNotAllowed):
+        methods = [one for one in sorted(error.valid_methods or ()) if one not in {"HEAD", "OPTIONS"}]
+        return page(error.code, _other_methods(methods), methods=methods)
     return page(error.code)
+
+
+def _other_methods(methods: Sequence[str]) -> str | None:
+    """For programs: which methods there are. Whoever reads pages is better served by the words of every page."""
+    if not (request.path.startswith(API) and methods):
+        return None
+    return f"This address takes {' or '.join(methods)}, not {request.method}."
 
 
 def _fault(error: Exception) -> ResponseReturnValue:

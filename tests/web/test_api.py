@@ -138,7 +138,13 @@ def test_what_is_not_there_is_a_problem_in_json(program: Callable[..., Program],
 
 
 def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., Program]) -> None:
-    assert program("ada").ask(BOARD, "POST", status=405)["title"] == "This page can't be used like that"
+    answer = program("ada").send(BOARD, "POST")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
+    assert answer.content_type == "application/problem+json"
+    assert answer.json is not None
+    assert answer.json["detail"] == "This address takes GET, not POST."
+    both = program("ada").send(f"{API}/teams", "DELETE")
+    assert (both.status_code, both.headers["Allow"]) == (405, "GET, POST")
 
 
 def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, app: Flask, world: World) -> None:

@@ -319,6 +319,13 @@ def test_a_run_is_withdrawn_and_described(ada: Program, program: Callable[..., P
     assert taken is not None
     path = f"{API}/submissions/{taken['id']}"
     assert ada.ask(f"{path}/describe", "POST", json={"label": "other", "notes": "n"})["title"] == "other"
+    for body, is_now in (
+        ({"notes": "more"}, ("other", "more")),
+        ({"label": "third"}, ("third", "more")),
+        ({}, ("third", "more")),
+    ):
+        said = ada.ask(f"{path}/describe", "POST", json=body)
+        assert (said["title"], said["notes"]) == is_now
     assert program("eve", Scope.SUBMIT).send(f"{path}/withdraw", "POST", json={}).status_code == 404
     gone = ada.ask(f"{path}/withdraw", "POST", json={"because": "a mistake"})
     assert (gone["state"], gone["withdrawn_because"]) == ("withdrawn", "a mistake")

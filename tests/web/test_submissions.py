@@ -101,8 +101,10 @@ def test_its_team_withdraws_it_with_a_reason(participant: Reader, reader: Callab
     assert "status-withdrawn" in page
     assert ": It was the wrong file. It is on no board" in page
     assert "Withdraw this run" not in page
-    assert participant.decide(f"{run}/withdraw").location == run
-    assert "This run was withdrawn already." in participant.get(run)
+    asked = participant.get(f"{run}/withdraw")
+    assert "This run was withdrawn already." in asked
+    assert 'name="seen"' not in asked
+    assert participant.post(f"{run}/withdraw").status_code == 409
 
 
 def test_only_its_team_and_organisers_withdraw_what_everybody_sees(
@@ -194,23 +196,34 @@ def test_label_and_notes_are_changed_by_the_team_and_come_back_where_they_are_to
     assert other.post(f"{run}/describe", label="mine").status_code == 403
 
 
-def test_rejected_files_fold_away_on_the_pages_of_team_and_system(world: World, participant: Reader, run: str) -> None:
-    for path in ("/teams/alpha", "/teams/alpha/searcher"):
+def test_rejected_files_fold_away_on_the_pages_of_team_system_and_account(
+    world: World, participant: Reader, run: str
+) -> None:
+    pages = ("/teams/alpha", "/teams/alpha/searcher", "/account/")
+    for path in pages:
         assert "rejected file" not in participant.get(path)
     turn(world, State.REJECTED)
-    for path in ("/teams/alpha", "/teams/alpha/searcher"):
+    for path in pages:
         page = participant.get(path)
         assert re.search(rf'<summary>1 rejected file</summary>.*href="{run}".*</details>', page, re.S), path
 
 
-def test_a_choice_that_no_longer_fits_comes_back_as_a_message(world: World, participant: Reader) -> None:
+def test_what_can_t_be_chosen_is_told_with_its_reason_in_place_of_a_button(world: World, participant: Reader) -> None:
     _, second = two_runs(world, participant)
+    seen = re.search(r'name="seen" value="([^"]+)"', participant.get(f"{second}/stand"))
+    assert seen is not None
     with world.database.write() as session:
         session.get_one(Campaign, world.campaign.id).run_choice = RunChoice.LATEST
-    assert participant.decide(f"{second}/stand").location == second
-    page = participant.get(second)
-    assert '<div class="notice notice-warning" role="status">In this campaign the latest run of each system' in page
-    assert "/stand" not in page
+    asked = participant.get(f"{second}/stand")
+    assert '<p class="notice">In this campaign the latest run of each system stands for it.</p>' in asked
+    assert 'name="seen"' not in asked
+    refused = participant.post(f"{second}/stand", seen=seen[1])  # shown before it was impossible
+    assert refused.status_code == 409
+    assert "In this campaign the latest run" in refused.text
+    assert "/stand" not in participant.get(second)
+    assert participant.decide(f"{second}/withdraw").location == second
+    for act in ("stand", "primary"):
+        assert '<p class="notice">This run was withdrawn.</p>' in participant.get(f"{second}/{act}")
 
 
 def test_a_primary_run_is_called_its_team_s_and_never_said_to_stand_for_it(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 from flask import request
+from msgspec import UNSET, UnsetType
 from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
@@ -77,10 +78,10 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A run's label, and its notes for the team and the organisers."""
+    """A run's label, and its notes for the team and the organisers; what is left out stays."""
 
-    label: str
-    notes: str
+    label: str | UnsetType = UNSET
+    notes: str | UnsetType = UNSET
 
 
 @post("/campaigns/<campaign>/evaluations/<evaluation>/submissions", Scope.SUBMIT, form=Run, status=HTTPStatus.CREATED)
@@ -147,11 +148,12 @@ def make_run_primary(submission: int) -> SubmissionStatus:
 
 @post("/submissions/<int:submission>/describe", Scope.SUBMIT)
 def describe_run(submission: int, body: Words) -> SubmissionStatus:
-    """Gives a run another label and other notes; the trail keeps what they were."""
+    """Gives a run another label, other notes, or both; the trail keeps what they were."""
     read(reads.status, submission)
+    label = None if body.label is UNSET else body.label
+    notes = None if body.notes is UNSET else body.notes
     with writing() as session:
-        run = session.get_one(Submission, submission)
-        submissions.describe(session, actor(), run, label=body.label, notes=body.notes)
+        submissions.describe(session, actor(), session.get_one(Submission, submission), label=label, notes=notes)
     return read(reads.status, submission)
 
 
