@@ -13,7 +13,7 @@ from leaderboard.models import Event, Submission, System
 from leaderboard.reads.organising.trail_words import WORDS
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import State
-from leaderboard.services import systems
+from leaderboard.services import campaigns, systems
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_submissions import turn
 
@@ -134,11 +134,14 @@ def test_the_trail_says_who_did_what_and_what_changed(
     assert both
     participant.post("/submissions/1/describe", label="another label", notes="")
     organiser.post(f"/organise/harbour/systems/{world.system.id}", kind="manual", description="")
+    with world.database.write() as session:
+        campaigns.change_campaign(session, CONSOLE, session.merge(world.campaign), measures=["AP", "nDCG@10"])
     trail = "/organise/harbour/trail"
     page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", organiser.get(trail)))
     assert "ada changed label or notes of run 1 of Searcher by Alpha, Harbour 2025" in page
     assert re.search(r"label: of \d+ → another label", page)
     assert "kind: automatic → manual" in page
+    assert re.search(r"measures: AP, P@5 → AP, nDCG@10", page)
     assert re.search(r"imported judgments into evaluation Harbour 2025 .*?sha256: [0-9a-f]{64}", page)
     assert re.search(r"queries: 0 → \d+ ", page)
     assert page.index("orla changed system Searcher of Alpha") < page.index("ada changed label")  # the newest first

@@ -178,7 +178,7 @@ def _fact(name: str, value: Any, names: Names) -> str:
         return ", ".join(_fact(name, one, names) for one in value)
     if isinstance(value, int) and (NUMBERS.get(name), value) in names:
         return names[NUMBERS[name], value].name
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return _words(value)
 
 
 def _who(event: Event, people: Mapping[int, str]) -> str:
@@ -245,11 +245,19 @@ def _read(value: Any) -> str:
     if value.startswith("sha256 "):
         return "a longer text"
     try:
-        read = json.loads(value)
+        return _words(json.loads(value))
     except ValueError:
         return value
-    if isinstance(read, str):
-        return read
-    if isinstance(read, float) and read.is_integer():  # the canonical form of whole numbers, too
-        return str(int(read))
-    return "none" if read is None else {True: "yes", False: "no"}.get(read, value) if isinstance(read, bool) else value
+
+
+def _words(value: Any) -> str:
+    """A value of JSON in words: a list by its members, an object by its parts."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_words, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')}: {_words(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, float) and value.is_integer():  # the canonical form of whole numbers, too
+        return str(int(value))
+    return "none" if value is None else str(value)
