@@ -1,0 +1,61 @@
+"""Why a run can't be chosen: the page that would offer it and the service that would do it give one reason."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor
+from leaderboard.errors import Conflict
+from leaderboard.models import Campaign, Submission
+from leaderboard.reads.standing_effects import Act, effect
+from leaderboard.rules.standings import Designation, RunChoice
+from leaderboard.services import submissions
+from leaderboard.services.events import present
+from tests.support.world import World, run_text
+
+DOES: dict[Act, Callable[..., Any]] = {
+    Act.STAND: submissions.let_stand,
+    Act.PRIMARY: submissions.make_primary,
+    Act.WITHDRAW: submissions.withdraw,
+}
+
+
+def told_and_refused(world: World, run: int, act: Act) -> str:
+    """The reason that the page gives, which is the one that the service gives; empty where it can be done."""
+    with world.database.read() as session:
+        told = effect(session, world.ada, run, present(), act=act).refusal
+    with world.database.write() as session:
+        assert _refused(session, world.ada, session.get_one(Submission, run), act) == told
+        session.rollback()
+    return told
+
+
+def _refused(session: Session, actor: Actor, run: Submission, act: Act) -> str:
+    try:
+        DOES[act](session, actor, run)
+    except Conflict as error:
+        return error.message
+    return ""
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World) -> None:
+    first = world.submit(run_text(1), designation=Designation.PRIMARY)
+    assert told_and_refused(world, first, Act.PRIMARY) == "This run is not scored yet; choose it once it is."
+    world.drain()
+    second = world.submit(run_text(2))
+    world.drain()
+    assert told_and_refused(world, first, Act.PRIMARY) == "This run is its team's primary run already."
+    assert [told_and_refused(world, second, act) for act in DOES] == [""] * 3
+    with world.database.write() as session:
+        submissions.withdraw(session, world.ada, session.get_one(Submission, second))
+    assert [told_and_refused(world, second, act) for act in DOES] == [
+        "This run was withdrawn.",
+        "This run was withdrawn.",
+        "This run was withdrawn already.",
+    ]
+    with world.database.write() as session:
+        session.get_one(Campaign, world.campaign).run_choice = RunChoice.LATEST
+    assert "the latest run of each system stands" in told_and_refused(world, first, Act.STAND)
