@@ -251,8 +251,10 @@ def test_next_years_evaluation_is_a_clone_with_its_dates_a_year_later(organiser:
     assert organiser.post("/organise/harbour/2025/clone", **filled(form)).status_code == 400  # its address is taken
     assert organiser.post("/organise/harbour/2026/remove").location == "/organise/harbour"
     organiser.get("/organise/harbour/2026", status=404)
-    assert organiser.post("/organise/harbour/2025/remove").location == "/organise/harbour/2025/settings"
-    assert "stay on record" in organiser.get("/organise/harbour/2025/settings")
+    # Judgments go along where nothing was submitted.
+    assert "with its form and 3 queries and" in organiser.get("/organise/harbour/2025/settings")
+    assert organiser.post("/organise/harbour/2025/remove").location == "/organise/harbour"
+    organiser.get("/organise/harbour/2025", status=404)
 
 
 def test_a_draft_is_called_a_draft_and_never_open(organiser: Reader, world: World) -> None:
@@ -278,4 +280,4 @@ def test_an_archived_campaign_stands_apart_and_takes_no_runs(organiser: Reader, 
     assert organiser.post("/organise/harbour/evaluations/new", **EVALUATION).status_code == 409
     assert organiser.post("/organise/harbour/archive", archived="no").status_code == 302
     assert "Submit run" in participant.get("/campaigns/harbour/2025")
-    assert organiser.post("/organise/harbour/remove").location == "/organise/harbour/settings"
+    assert organiser.post("/organise/harbour/remove").location == "/organise"

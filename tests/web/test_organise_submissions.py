@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from leaderboard.models import Submission
 from leaderboard.rules.states import State
+from tests.support.refused import every_row
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_organise_settings import filled
 from tests.web.test_submissions import turn
@@ -107,12 +108,41 @@ def test_a_rejected_file_is_handed_back_and_nothing_else_is(
         assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
 
 
-def test_a_setting_that_scores_runs_again_says_so(world: World, organiser: Reader, runs: list[str]) -> None:
+def held(world: World) -> list[list[str]]:
+    kept = every_row(world.database)
+    return [kept[table] for table in ("campaign", "evaluation", "query", "scoring_set", "scoring", "event")]
+
+
+def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
+    world: World, organiser: Reader, runs: list[str]
+) -> None:
     turn(world, State.SCORED)
     assert len(runs) == 2
-    path = "/organise/harbour/2025/settings"
-    for changes, again in (({"relevance_level": "2"}, True), ({"description": "Another word."}, False)):
-        assert organiser.post(path, **{**filled(organiser.get(path)), **changes}).location == path
-        page = organiser.get(path)
-        assert "The settings are changed." in page
-        assert ("2 runs of 1 evaluation are scored again. Boards show the figures of before" in page) == again
+    words, path = "2 runs of 1 evaluation are scored", "/organise/harbour/2025/settings"
+    before = held(world)
+    asked = organiser.post(path, **{**filled(organiser.get(path)), "relevance_level": "2"})
+    assert asked.status_code == 200
+    assert f"Nothing is changed yet. With this {words} again." in asked.text
+    assert held(world) == before
+    # The yes is to just that: to another count it is none.
+    assert (
+        organiser.post(path, **{**filled(asked.text), "agreed": "1 run of 1 evaluation is scored"}).status_code == 200
+    )
+    assert held(world) == before
+    assert organiser.post(path, **filled(asked.text)).location == path
+    assert f"{words} again. Boards show the figures of before" in organiser.get(path)
+    assert organiser.post(path, **{**filled(organiser.get(path)), "description": "Another word."}).location == path
+    page = organiser.get(path)
+    assert "The settings are changed." in page
+    assert "scored again" not in page
+    assert organiser.post("/organise/harbour/2025/remove").location == path
+    assert "Harbour 2025 has submissions (2), which stay on record" in organiser.get(path)
+
+    turn(world, State.SCORED)
+    queries, given = "/organise/harbour/2025/queries", {"action": "exclude", "query": "q1", "because": "garbled"}
+    asked = organiser.post(f"{queries}/change", **given)
+    assert f"With this {words} again." in asked.text
+    assert "Yes, exclude 1 query" in asked.text
+    assert "excluded" not in organiser.get(queries).split("All queries")[0]
+    assert organiser.post(f"{queries}/change", **given, agreed=words).location == queries
+    assert f"{words} again." in organiser.get(queries)

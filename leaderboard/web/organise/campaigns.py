@@ -21,7 +21,7 @@ from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, NumberField, form_page, options
 from leaderboard.web.organise import organised
-from leaderboard.web.organise.rescoring import say_changed
+from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
@@ -175,8 +175,11 @@ def settings(campaign: str) -> ResponseReturnValue:
         with writing() as session:
             changes = form.settings()
             campaigns.change_campaign(session, actor(), organised_campaign(session, actor(), campaign), **changes)
+            asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _page(form, error, page)
+    if asked:
+        return _page(form, page=page, asked=asked)
     say_changed(campaign, before)
     return redirect(url_for("organise_campaigns.settings", campaign=campaign))
 
@@ -225,10 +228,11 @@ def _asked(form: CampaignForm) -> str:
 
 
 def _page(
-    form: CampaignForm, error: LeaderboardError | None = None, page: CampaignSettings | None = None
+    form: CampaignForm, error: LeaderboardError | None = None, page: CampaignSettings | None = None, asked: str = ""
 ) -> ResponseReturnValue:
-    more = {"page": page, "found": _found(form.text("find")), "worked": _worked(form, page)}
-    if _asked(form) != "save":
+    """asked: what saving has scored again, for a yes."""
+    more = {"page": page, "asked": asked, "found": _found(form.text("find")), "worked": _worked(form, page)}
+    if asked or _asked(form) != "save":
         return render_template("organise/campaign_form.html", form=form, **more)
     return form_page("organise/campaign_form.html", form, error, **more)
 

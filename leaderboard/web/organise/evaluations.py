@@ -23,7 +23,7 @@ from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, Given, MomentField, WholeField, form_page, options
 from leaderboard.web.organise import organised
-from leaderboard.web.organise.rescoring import say_changed
+from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
@@ -208,8 +208,11 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
         with writing() as session:
             found = organised_evaluation(session, actor(), campaign, evaluation)
             evaluations.change_evaluation(session, actor(), found, **form.settings())
+            asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _page(form, error, page)
+    if asked:
+        return _page(form, page=page, asked=asked)
     say_changed(campaign, before)
     return redirect(url_for("organise_evaluations.settings", campaign=campaign, evaluation=evaluation))
 
@@ -265,8 +268,10 @@ def _page(
     page: EvaluationSettings | None = None,
     *,
     cloned: bool = False,
+    asked: str = "",
 ) -> ResponseReturnValue:
-    more = {"page": page, "cloned": cloned, "in_utc": form.in_utc(), "zones": time_zones.names()}
-    if _is_asking():
+    """asked: what saving has scored again, for a yes."""
+    more = {"page": page, "asked": asked, "cloned": cloned, "in_utc": form.in_utc(), "zones": time_zones.names()}
+    if asked or _is_asking():
         return render_template("organise/evaluation_form.html", form=form, **more)
     return form_page("organise/evaluation_form.html", form, error, **more)

@@ -8,6 +8,7 @@ from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.formats import QUERY_FORMATS, read_queries
 from leaderboard.numbers import counted
 from leaderboard.reads.organising.query_file import organised_queries, query_changes
+from leaderboard.reads.organising.rescoring import scored_again
 from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web import uploads
@@ -15,6 +16,7 @@ from leaderboard.web.context import actor, page_number, read, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
+from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_queries", __name__, url_prefix="/organise/<campaign>/<evaluation>/queries")
@@ -100,6 +102,7 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         if not ids:
             raise InvalidFields({"": ["choose at least one query in the table"]})
+        before = read(scored_again, campaign)
         with writing() as session:
             place = evaluation_here(session)
             match action:
@@ -113,13 +116,18 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
                 case _:
                     raise InvalidFields({"": ["choose what becomes of the queries"]})
             said = f"{counted(len(changed), 'query', 'queries')} changed."
+            asked = awaits_yes(session, campaign, before)
     except InvalidFields as error:
         page = read(organised_queries, campaign, evaluation, page=page_number())
         form.refuse(error.fields)
         upload = QueryFileForm(formdata=None)
         g.refused = True  # so that the page's title says it, as that of every refused form
         return render_template(LIST, page=page, form=upload, change=form, ticked=set(ids), refused=form), 400
-    flash(said)
+    if asked:
+        page = read(organised_queries, campaign, evaluation, page=page_number())
+        more = {"change": form, "ticked": set(ids), "asked": asked, "action": action}
+        return render_template(LIST, page=page, form=QueryFileForm(formdata=None), **more)
+    say_changed(campaign, before, said)
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 

@@ -1,23 +1,45 @@
-"""What organisers are told once a change of settings has runs scored again."""
+"""What organisers are asked before a change has runs scored again, and told after it."""
 
 from collections.abc import Mapping
 
-from flask import flash
+from flask import flash, request
+from sqlalchemy.orm import Session
 
 from leaderboard.numbers import counted
 from leaderboard.reads.organising.rescoring import scored_again
-from leaderboard.web.context import read
+from leaderboard.web.context import actor, now, read
 
-__all__ = ["say_changed"]
+__all__ = ["AGREED", "awaits_yes", "say_changed"]
+
+AGREED = "agreed"  # the field that says what somebody said yes to, in the words in which it was asked
 
 
-def say_changed(campaign: str, before: Mapping[int, int]) -> None:
-    """Says that the settings are changed, and what follows. before: what `scored_again` gave before the change."""
-    flash("The settings are changed.")
-    after = read(scored_again, campaign)
+def awaits_yes(session: Session, campaign: str, before: Mapping[int, int]) -> str:
+    """What the change that this session just made has scored again, in words, where nobody said yes to just that: then
+    it is undone. "" where it may be kept.
+
+    before  what `scored_again` gave before the change
+    """
+    session.flush()
+    words = _in_words(before, scored_again(session, actor(), campaign, now()))
+    if not words or request.form.get(AGREED) == words:
+        return ""
+    session.rollback()
+    return words
+
+
+def say_changed(campaign: str, before: Mapping[int, int], changed: str = "The settings are changed.") -> None:
+    """Says what is changed, and what follows. before: what `scored_again` gave before the change."""
+    flash(changed)
+    words = _in_words(before, read(scored_again, campaign))
+    if words:
+        flash(f"{words} again. Boards show the figures of before until then.")
+
+
+def _in_words(before: Mapping[int, int], after: Mapping[int, int]) -> str:
+    """`2 runs of 1 evaluation are scored`; "" for none."""
     made = [runs for scoring_set, runs in after.items() if scoring_set not in before]
-    if made:
-        runs = counted(sum(made), "run")
-        verb = "is" if sum(made) == 1 else "are"
-        of = f"{runs} of {counted(len(made), 'evaluation')} {verb} scored again"
-        flash(f"{of}. Boards show the figures of before until then.")
+    if not made:
+        return ""
+    verb = "is" if sum(made) == 1 else "are"
+    return f"{counted(sum(made), 'run')} of {counted(len(made), 'evaluation')} {verb} scored"
