@@ -191,15 +191,17 @@ def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | 
 
     campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
     """
-    team = find_team(session, slug, actor)
-    if not (actor.is_in(team.id) or (campaign_id is not None and actor.may_organise(campaign_id))):
-        _no_team(session, slug, actor)
+    found = known_team(session, slug)
+    team = None if found is None else merged_team(session, found)
+    organises = campaign_id is not None and actor.may_organise(campaign_id)
+    if team is None or not (actor.is_in(team.id) or organises):
+        _no_team(session, slug, actor, "team of yours")
     return team
 
 
-def _no_team(session: Session, slug: str, actor: Actor) -> NoReturn:
+def _no_team(session: Session, slug: str, actor: Actor, what: str = "team") -> NoReturn:
     own = sa.true() if actor.all_powerful else Team.id.in_(actor.teams)
-    missing(session, "team", slug, Team.slug, Team.merged_into_id.is_(None), own)
+    missing(session, what, slug, Team.slug, Team.merged_into_id.is_(None), own)
 
 
 def _shown_in(session: Session, team: Team) -> Sequence[Evaluation]:

@@ -40,13 +40,19 @@ def moments_of(
 
 
 def from_local(local: dt.datetime, zone: str) -> dt.datetime:
-    """The moment, in UTC, at which clocks of the zone show `local`; the first one where they show it twice.
+    """The moment, in UTC, at which clocks of the zone show `local`.
 
-    Raises ValueError where they never do, because they are put forward past it.
+    Raises ValueError where they never do, because they are put forward past it, and where they do twice, because they
+    are put back: nobody could tell which of the two is meant.
     """
-    moment = local.replace(tzinfo=_zone(zone), fold=0).astimezone(dt.UTC)
+    moment, again = (local.replace(tzinfo=_zone(zone), fold=fold).astimezone(dt.UTC) for fold in (0, 1))
     if to_local(moment, zone) != local:
         raise ValueError(f"clocks in {zone} never show {local:%H:%M} on that day: they are put forward past it")
+    if again != moment:
+        raise ValueError(
+            f"clocks in {zone} show {local:%H:%M} twice on that day, when they are put back: give another time, or the "
+            "dates in UTC"
+        )
     return moment
 
 

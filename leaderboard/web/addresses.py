@@ -13,7 +13,7 @@ from leaderboard.services import addresses
 from leaderboard.services.attempts import count_mail
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, form_page
-from leaderboard.web.proofs import ProofForm
+from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("addresses", __name__, url_prefix="/account")
@@ -25,6 +25,7 @@ class AddressForm(ProofForm):
         description="You get a link there that confirms it. Leave it empty to have no address here.",
         render_kw={"autocomplete": "email", "type": "email"},
     )
+    current = password_field()
 
 
 class MailForm(Form):

@@ -13,15 +13,20 @@ from leaderboard.services.attempts import KnownBrowser
 from leaderboard.web.context import client_address, database, now, reading
 from leaderboard.web.forms import Form
 
-__all__ = ["ProofForm"]
+__all__ = ["ProofForm", "password_field"]
 
 FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
+
+
+def password_field() -> PasswordField:
+    """The field that asks for it. A form whose page asks last declares it again, last: errors stand in that order."""
+    return PasswordField("Current password", render_kw={"autocomplete": "current-password"})
 
 
 class ProofForm(Form):
     """A form that asks for the account's password; of an account without one, for a log-in of a moment ago."""
 
-    current = PasswordField("Current password", render_kw={"autocomplete": "current-password"})
+    current = password_field()
 
     @property
     def asks_password(self) -> bool:

@@ -11,7 +11,7 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.services import tokens
 from leaderboard.web.context import actor, now, writing
 from leaderboard.web.forms import Given, form_page
-from leaderboard.web.proofs import ProofForm
+from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("tokens", __name__, url_prefix="/account/tokens")
@@ -31,6 +31,7 @@ class TokenForm(ProofForm):
     manage = BooleanField("Manage teams: make and join them, and say who is in those that I own")
     organise = BooleanField("Organise: see and do what I may as an organiser")
     days = RadioField("Lasts", default="90")
+    current = password_field()
 
 
 @blueprint.route("/new", methods=["GET", "POST"])

@@ -18,7 +18,7 @@ def at(text: str) -> dt.datetime:
         ("2026-06-30T18:00", "UTC", "2026-06-30T18:00"),
         ("2026-06-30T18:00", "Europe/Berlin", "2026-06-30T16:00"),  # summer
         ("2026-12-30T18:00", "Europe/Berlin", "2026-12-30T17:00"),
-        ("2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30"),  # shown twice: the first one
+        ("2026-10-25T03:00", "Europe/Berlin", "2026-10-25T02:00"),  # the first after those that are shown twice
         ("2026-06-30T18:00", "America/New_York", "2026-06-30T22:00"),
     ],
 )
@@ -31,6 +31,12 @@ def test_a_local_time_is_the_moment_at_which_clocks_there_show_it(local: str, zo
 def test_a_time_that_clocks_are_put_forward_past_is_refused() -> None:
     with pytest.raises(ValueError, match="never show 02:30"):
         from_local(dt.datetime.fromisoformat("2026-03-29T02:30"), "Europe/Berlin")
+
+
+def test_a_time_that_clocks_show_twice_is_refused() -> None:
+    for shown in ("2026-10-25T02:00", "2026-10-25T02:30"):
+        with pytest.raises(ValueError, match=f"show {shown[-5:]} twice"):
+            from_local(dt.datetime.fromisoformat(shown), "Europe/Berlin")
 
 
 def test_a_year_later_is_the_same_time_by_the_clocks_of_the_zone() -> None:

@@ -178,7 +178,8 @@ def test_a_token_without_a_name_comes_back_with_its_form(participant: Reader) ->
     page = participant.post("/account/tokens/new", name=" ", organise="y", days="30")
     assert page.status_code == 400
     assert "Say what the token is for" in page.text
-    assert "Give your current password" in page.text  # with all else that it lacks
+    said = page.text.index("Name: say what the token is for"), page.text.index("Current password: give your current")
+    assert said[0] < said[1]  # all that it lacks, in the order of the page
     assert participant.post("/account/tokens/new", name="x", days="99999", current=PASSWORD).status_code == 400
 
 

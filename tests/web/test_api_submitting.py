@@ -118,7 +118,7 @@ def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[
         answer = send(eve, team=team, system=system)
         assert answer.status_code == 400
         assert answer.json is not None
-        assert answer.json["fields"] == {"team": [f"there is no team {team!r}; there are beta"]}
+        assert answer.json["fields"] == {"team": [f"there is no team of yours {team!r}; there are beta"]}
     assert count(world) == 0
 
 
