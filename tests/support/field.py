@@ -37,6 +37,7 @@ from leaderboard.services import (
     teams,
 )
 from leaderboard.store import Received
+from tests.support.databases import Filling, OwnDatabase
 from tests.support.standing import standing_by_the_rule, standing_kept
 
 __all__ = ["NOW", "Field", "about"]
@@ -247,13 +248,23 @@ class Field:
             )
 
 
-@pytest.fixture
-def field(database: Database) -> Iterator[Field]:
-    """A campaign ranked by AP with one evaluation of four queries, closed yesterday, on both engines."""
+def _fill(database: Database) -> dict[str, int]:
     made = Field(database)
     made.campaign()
     made.evaluation()
-    yield made
+    return made.evaluations
+
+
+@pytest.fixture(scope="session")
+def fill_field() -> Filling:
+    """Puts into a database what `field` begins with."""
+    return _fill
+
+
+@pytest.fixture
+def field(database: Database, own_database: OwnDatabase, fill_field: Filling) -> Iterator[Field]:
+    """A campaign ranked by AP with one evaluation of four queries, closed yesterday, on both engines."""
+    yield Field(database, evaluations=own_database.known)
     assert standing_kept(database) == standing_by_the_rule(database)  # whatever the test did
 
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from leaderboard.services.passwords import PasswordHash
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received, RunStore
 from leaderboard.worker import Worker
+from tests.support.databases import Filling, OwnDatabase
 
 __all__ = [
     "PASSWORD",
@@ -185,14 +187,8 @@ def signed_in(session: Session, user_id: int) -> str:
     return sessions.start(session, user_id, present())
 
 
-def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, **settings: Any) -> World:
-    """Makes the campaign; `settings` are the configuration's. Without `qrels` nothing is judged yet."""
-    config = Config(
-        database_url=database.engine.url.render_as_string(hide_password=False),
-        store_url=str(folder / "store"),
-        **settings,
-    )
-    store = RunStore(config.store_url)
+def _fill(database: Database, qrels: str | None) -> dict[str, Any]:
+    """Makes the campaign; the fields of a World that this decides."""
     with database.write() as session:
         ada = people.create_user(session, CONSOLE, new_account("Ada", "ada@example.org")).id
         eve = people.create_user(session, CONSOLE, new_account("Eve")).id
@@ -206,10 +202,23 @@ def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, 
         queries.import_queries(session, CONSOLE, evaluation, [QueryRow(f"q{n}", f"text {n}", ()) for n in (1, 2, 3)])
         if qrels is not None:
             judgments.import_judgments(session, CONSOLE, evaluation, judged(qrels))
-        ids = campaign.id, evaluation.id
+        made = {"campaign": campaign.id, "evaluation": evaluation.id, "team": team}
     with database.read() as session:
-        actors = actor_of(session, ada), actor_of(session, eve)
-    return World(database, store, config, *ids, team, *actors)
+        return {**made, "ada": actor_of(session, ada), "eve": actor_of(session, eve)}
+
+
+def _world(database: Database, folder: Path, made: dict[str, Any], **settings: Any) -> World:
+    config = Config(
+        database_url=database.engine.url.render_as_string(hide_password=False),
+        store_url=str(folder / "store"),
+        **settings,
+    )
+    return World(database, RunStore(config.store_url), config, **made)
+
+
+def build_world(database: Database, folder: Path, *, qrels: str | None = QRELS, **settings: Any) -> World:
+    """Makes the campaign; `settings` are the configuration's. Without `qrels` nothing is judged yet."""
+    return _world(database, folder, _fill(database, qrels), **settings)
 
 
 @pytest.fixture
@@ -218,8 +227,16 @@ def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passwords, "hasher", QUICK)
 
 
+@pytest.fixture(scope="session")
+def fill_world() -> Filling:
+    """Puts into a database what `world` begins with."""
+    return partial(_fill, qrels=QRELS)
+
+
 @pytest.fixture
-def world(database: Database, tmp_path: Path, quick_hashes: None) -> Iterator[World]:
+def world(
+    database: Database, own_database: OwnDatabase, fill_world: Filling, tmp_path: Path, quick_hashes: None
+) -> Iterator[World]:
     """A small campaign with one team, on both engines."""
-    with contextlib.closing(build_world(database, tmp_path)) as world:
+    with contextlib.closing(_world(database, tmp_path, own_database.known)) as world:
         yield world

@@ -3,8 +3,9 @@
 import io
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
@@ -24,6 +25,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.services import campaigns, evaluations, judgments, names, queries, systems, teams
 from leaderboard.services.events import present
 from leaderboard.web import create_app
+from tests.support.databases import Filling, OwnDatabase
 from tests.support.world import signed_in
 
 PASSWORD = "correct horse battery"
@@ -44,11 +46,11 @@ class World:
     """
 
     database: Database
-    users: dict[str, User] = field(default_factory=dict)
-    teams: dict[str, Team] = field(default_factory=dict)
-    campaign: Campaign = field(init=False)
-    evaluation: Evaluation = field(init=False)
-    system: System = field(init=False)
+    users: dict[str, User]
+    teams: dict[str, Team]
+    campaign: Campaign
+    evaluation: Evaluation
+    system: System
 
     def change(self, **columns: object) -> None:
         """Sets columns of the evaluation."""
@@ -125,31 +127,40 @@ def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask
     app.extensions["database"].close()
 
 
-@pytest.fixture
-def world(app: Flask, tmp_path: Path) -> World:
-    world = World(app.extensions["database"])
-    with world.database.write() as session:
-        for name in ("ada", "ben", "eve", "orla"):
-            world.users[name] = _user(session, name)
+def _fill(database: Database) -> dict[str, Any]:
+    """Makes the campaign; the fields of a World that this decides."""
+    with database.write() as session:
+        users = {name: _user(session, name) for name in ("ada", "ben", "eve", "orla")}
         alpha = teams.create_team(session, CONSOLE, "Alpha")
         beta = teams.create_team(session, CONSOLE, "Beta")
-        world.teams = {"alpha": alpha, "beta": beta}
-        teams.add_member(session, CONSOLE, alpha, world.users["ada"], Role.OWNER)
-        teams.add_member(session, CONSOLE, alpha, world.users["ben"])
-        teams.add_member(session, CONSOLE, beta, world.users["eve"], Role.OWNER)
-        world.campaign = campaigns.create_campaign(
+        teams.add_member(session, CONSOLE, alpha, users["ada"], Role.OWNER)
+        teams.add_member(session, CONSOLE, alpha, users["ben"])
+        teams.add_member(session, CONSOLE, beta, users["eve"], Role.OWNER)
+        campaign = campaigns.create_campaign(
             session, CONSOLE, "harbour", "Harbour", measures=["AP", "P@5"], primary_measure="AP"
         )
-        campaigns.add_organiser(session, CONSOLE, world.campaign, world.users["orla"])
-        world.evaluation = evaluations.create_evaluation(
-            session, CONSOLE, world.campaign, "2025", "Harbour 2025", "2025", results=Opening.ALWAYS, daily_quota=None
+        campaigns.add_organiser(session, CONSOLE, campaign, users["orla"])
+        evaluation = evaluations.create_evaluation(
+            session, CONSOLE, campaign, "2025", "Harbour 2025", "2025", results=Opening.ALWAYS, daily_quota=None
         )
-        queries.import_queries(session, CONSOLE, world.evaluation, read_queries(_file(tmp_path, "queries", QUERIES)))
-        judgments.import_judgments(
-            session, CONSOLE, world.evaluation, read_judgments(_file(tmp_path, "judgments", JUDGMENTS))
-        )
-        world.system = systems.create_system(session, CONSOLE, alpha, systems.NewSystem("Searcher"))
-    return world
+        queries.import_queries(session, CONSOLE, evaluation, read_queries(io.BytesIO(QUERIES.encode())))
+        judgments.import_judgments(session, CONSOLE, evaluation, read_judgments(io.BytesIO(JUDGMENTS.encode())))
+        system = systems.create_system(session, CONSOLE, alpha, systems.NewSystem("Searcher"))
+    return {
+        "users": users, "teams": {"alpha": alpha, "beta": beta},
+        "campaign": campaign, "evaluation": evaluation, "system": system,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def fill_world() -> Filling:
+    """Puts into a database what `world` begins with."""
+    return _fill
+
+
+@pytest.fixture
+def world(app: Flask, own_database: OwnDatabase, fill_world: Filling) -> World:
+    return World(app.extensions["database"], **own_database.known)
 
 
 @pytest.fixture
@@ -192,9 +203,3 @@ def _user(session: Session, name: str) -> User:
     session.add(user)
     session.flush()
     return user
-
-
-def _file(folder: Path, name: str, text: str) -> Path:
-    path = folder / name
-    path.write_text(text)
-    return path
