@@ -24,16 +24,14 @@ from flask.testing import FlaskClient
 
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import FileRejected
-from leaderboard.formats import Limits
 from leaderboard.models import System, Team
 from leaderboard.services import passwords
+from leaderboard.services.queue import RunScores
 from leaderboard.store import RunStore
 from leaderboard.web import create_app
-from leaderboard.worker import Worker
-from leaderboard.worker.messages import Job, Rejected, Reply, read_reply, write_reply
-from leaderboard.worker.run_scorer import RunScorer
+from leaderboard.worker.messages import Reply
 from tests.experiment.answers import Answer, Key
+from tests.support.scoring import WorkerHere
 from tests.support.world import QUICK
 
 __all__ = ["PASSWORD", "Installation", "Person", "installed"]
@@ -74,42 +72,11 @@ def chance() -> Iterator[Chance]:
         os.urandom, random._urandom = before
 
 
-class _ScoringHere:
-    """In place of the worker's scoring process: what that does, in this one.
+class _WorkerHere(WorkerHere):
+    """How long scoring took is measured, and so never the same twice; it is set to nothing here."""
 
-    How long scoring took is measured, and so never the same twice; it is set to nothing here.
-    """
-
-    is_alive = True
-
-    def __init__(self, scorer: RunScorer) -> None:
-        self._scorer = scorer
-        self._reply: Reply | None = None
-
-    def ask(self, job: Job) -> None:
-        try:
-            scores = self._scorer.score(job.submission_id, job.scoring_set_id, lambda _: None)
-            self._reply = replace(scores, seconds=0.0)
-        except FileRejected as error:
-            self._reply = Rejected(error.problems, error.count)
-
-    def reply(self, _seconds: float) -> Reply | None:
-        return read_reply(write_reply(self._reply)) if self._reply else None
-
-    def kill(self) -> None:
-        pass
-
-
-class _WorkerHere(Worker):
-    """The worker with its loop, its records and its boards, but without a second process."""
-
-    def __init__(self, database: Database, store: RunStore, config: Config) -> None:
-        super().__init__(database, store, config)
-        scorer = RunScorer(database, store, Limits(expanded_bytes=config.text_bytes))
-        self._here = _ScoringHere(scorer)
-
-    def _ready_child(self) -> Any:
-        return self._here
+    def told(self, reply: Reply) -> Reply:
+        return replace(reply, seconds=0.0) if isinstance(reply, RunScores) else reply
 
 
 @dataclass

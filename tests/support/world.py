@@ -41,6 +41,7 @@ from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received, RunStore
 from leaderboard.worker import Worker
 from tests.support.databases import Filling, OwnDatabase
+from tests.support.scoring import WorkerHere
 
 __all__ = [
     "PASSWORD",
@@ -76,7 +77,10 @@ def run_text(number: int) -> str:
 
 @dataclass
 class World:
-    """Ids of what was made; `ada` is the actor who owns the team, `eve` one who is in no team."""
+    """Ids of what was made; `ada` is the actor who owns the team, `eve` one who is in no team.
+
+    worker  what scores: a worker with a scoring process, unless a fixture says otherwise
+    """
 
     database: Database
     store: RunStore
@@ -86,11 +90,12 @@ class World:
     team: int
     ada: Actor
     eve: Actor
+    worker: type[Worker] = Worker
     _worker: Worker | None = None
 
     def drain(self) -> None:
-        """Scores everything that waits, with a real worker and its child process."""
-        self._worker = self._worker or Worker(self.database, self.store, self.config)
+        """Scores everything that waits, by one worker for the whole test."""
+        self._worker = self._worker or self.worker(self.database, self.store, self.config)
         while self._worker.step(threading.Event()):
             pass
 
@@ -237,6 +242,7 @@ def fill_world() -> Filling:
 def world(
     database: Database, own_database: OwnDatabase, fill_world: Filling, tmp_path: Path, quick_hashes: None
 ) -> Iterator[World]:
-    """A small campaign with one team, on both engines."""
+    """A small campaign with one team, on both engines. Its runs are scored in this process."""
     with contextlib.closing(_world(database, tmp_path, own_database.known)) as world:
+        world.worker = WorkerHere
         yield world

@@ -1,0 +1,56 @@
+"""A worker that scores in the process of its test, for tests that ask what becomes of a run and not what scores it.
+
+Starting a scoring process, which imports what the test has imported already, takes longer than most tests. Everything
+else is the worker's own: it claims, records and refreshes boards, and each job and each reply goes through the words of
+the pipe. What the process adds, its bounds and its deaths, is the subject of `tests/worker`, where each worker has one.
+"""
+
+from typing import Any
+
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.formats import Limits
+from leaderboard.store import RunStore
+from leaderboard.worker import Worker
+from leaderboard.worker.child_program import answer
+from leaderboard.worker.messages import Job, Reply, read_reply, write_reply
+from leaderboard.worker.run_scorer import RunScorer
+
+__all__ = ["WorkerHere"]
+
+
+class _ScoringHere:
+    """In place of the worker's scoring process: what that does, in this one."""
+
+    is_alive = True
+
+    def __init__(self, worker: "WorkerHere", scorer: RunScorer) -> None:
+        self._worker = worker
+        self._scorer = scorer
+        self._reply = ""
+
+    def ask(self, job: Job) -> None:
+        reply = answer(self._scorer, Job.read(job.line()), 0, lambda _: None)
+        self._reply = write_reply(self._worker.told(reply))
+
+    def reply(self, _seconds: float) -> Any:
+        return read_reply(self._reply)
+
+    def kill(self) -> None:
+        pass
+
+
+class WorkerHere(Worker):
+    """The worker with its loop, its records and its boards, but without a second process."""
+
+    def __init__(self, database: Database, store: RunStore, config: Config) -> None:
+        super().__init__(database, store, config)
+        scorer = RunScorer(database, store, Limits(expanded_bytes=config.text_bytes))
+        self._here = _ScoringHere(self, scorer)
+
+    def _ready_child(self) -> Any:
+        return self._here
+
+    def told(self, reply: Reply) -> Reply:
+        """The reply as it is recorded."""
+        return reply
