@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support.hostile_uploads import FORMS, upload_all
-from tests.support.world import World, world
+from tests.support.world import World, fill_world, world
 
-__all__ = ["world"]  # an installation of its own, without the one that other tests of pages share
+__all__ = ["fill_world", "world"]  # an installation of its own, without the one that other tests of pages share
 
 
 @pytest.mark.parametrize("engine_name", ["sqlite"])  # files are refused before a database has a part in it
