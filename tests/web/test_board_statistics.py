@@ -17,6 +17,8 @@ from leaderboard.rules.standings import SystemKind
 from tests.support.field import Field, about
 from tests.support.pages import seen
 
+pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # tried on both: tests/services, tests/reads
+
 HALF = [1.0, 0.0] * 10
 BOARD = "/campaigns/news/2026"
 

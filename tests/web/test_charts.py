@@ -30,6 +30,12 @@ YEARS = (2024, 2025, 2026)
 PLOT_TOP = 34  # px
 
 
+@pytest.fixture
+def engine_name() -> str:
+    """One is enough: a chart is drawn of what a read returns, which tests/reads tries on both."""
+    return "sqlite"
+
+
 def years_of(
     database: Database, measure: str, means: Mapping[str, Sequence[float | None]]
 ) -> tuple[Field, ProgressPage]:
