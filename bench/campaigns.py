@@ -1,12 +1,14 @@
-"""A large campaign made from a seed, written straight into a database: what pages are measured with.
+"""A large campaign made from a seed, written straight into a database: what pages are measured with, and looked at:
+`python -m bench.campaigns DATABASE_URL --systems 500 --runs 556`.
 
 No file is scored: every value is drawn, and stands in the tables as a worker would have recorded it.
 """
 
+import argparse
 import datetime as dt
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import migrate
 from leaderboard.access import CONSOLE
 from leaderboard.db import Base, Database
 from leaderboard.formats import QueryRow, read_judgments
@@ -218,3 +221,21 @@ def _insert(session: Session, table: type[Base], rows: Sequence[dict[str, Any]])
     left = iter(rows)
     while some := list(islice(left, AT_ONCE)):
         session.execute(sa.insert(table), some)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.campaigns", description=__doc__)
+    parser.add_argument("database_url", help="of a database that is empty or holds an installation")
+    parser.add_argument("--slug", default="large", help="the campaign's name in addresses (large)")
+    for name, default in asdict(Shape()).items():
+        parser.add_argument(f"--{name}", type=int, default=default, help=f"({default:,})")
+    arguments = vars(parser.parse_args())
+    database = Database.connect(arguments.pop("database_url"))
+    migrate.upgrade(database)
+    slug = arguments.pop("slug")
+    make_campaign(database, Shape(**arguments), slug=slug)
+    database.close()
+
+
+if __name__ == "__main__":
+    main()

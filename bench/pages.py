@@ -1,36 +1,34 @@
 """What pages of a large campaign cost, on both engines: `python -m bench.pages [--systems N] [--runs N]`.
 
-First views are requests to a site that keeps no page, in this process: processor time, statements and bytes. Unchanged
-pages are asked for over 16 connections of a site of two processes, and of a bare Flask view that answers with the same
-bytes, in turn.
+First views are requests to a site that keeps no page, in this process: time, statements and bytes. Unchanged pages are
+asked for over 16 connections of a site of two processes, and of a bare Flask view that answers with the same bytes, in
+turn.
 """
 
 import argparse
 import gzip
-import os
 import re
 import secrets
-import socket
-import subprocess
-import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import sqlalchemy as sa
-from flask import Flask, Response
+from flask import Flask
 from flask.testing import FlaskClient
 
 from bench.campaigns import Shape, make_campaign
-from bench.measuring import ROOT
+from bench.serving import ask, bare, rate, site
 from leaderboard import migrate
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import Submission, User
+from leaderboard.models import Campaign, Evaluation, Membership, Submission, Team, User
+from leaderboard.rules.roles import Role
 from leaderboard.services import sessions
 from leaderboard.services.events import present
 from leaderboard.web import create_app
@@ -39,10 +37,10 @@ from tests.support.statements import counted
 
 __all__ = ["pages"]
 
-PROCESSES, CONNECTIONS = 2, 16
-SECONDS = 3.0  # of one round of requests
-ROUNDS = 5
-PAGES = {  # what is measured: required and aim in ms, under the address of a campaign
+ENGINES = ("sqlite", "postgresql")
+FIRST_VIEWS, ROUNDS = 9, 3
+WIDE = Shape(systems=500, runs=556)
+PAGES = {  # what is measured: its address in a campaign, what a first view is required to take and aims at, in ms
     "board": ("/2020", 150, 50),
     "queries": ("/2020/queries", 150, 50),
     "a query": ("/2020/queries/q1", 150, 50),
@@ -50,55 +48,104 @@ PAGES = {  # what is measured: required and aim in ms, under the address of a ca
     "progress": ("/progress", 300, 100),
     "front page": ("front", 300, 100),
 }
+UNCHANGED = ("front page", "board", "progress", "queries")
 MOST_STATEMENTS, HEAVIEST_CHART = 10, 100_000
-OF_A_PAGE = re.compile(r'(?:href|src)="(/[^"]+\.(?:css|js)(?:\?[^"]*)?)"')
+OF_A_PAGE = re.compile(r'(?:href|src)="(/[^"]+\.(?:css|js|svg)(?:\?[^"]*)?)"')
+PACKED = {"Accept-Encoding": "gzip"}
 
 
-def pages(shape: Shape) -> None:
-    """Prints the table, both engines one after the other."""
-    print("\n| engine | case | required | aim | measured |\n|---|---|---|---|---|")
-    for engine in ("sqlite", "postgresql"):
-        with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-            url = f"sqlite:///{folder}/bench.sqlite"
-            if engine == "postgresql":
-                server = sa.make_url(stack.enter_context(postgres_server()))
-                url = server.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
-            _engine(
-                engine, Config(database_url=url, store_url=f"{folder}/store", secret_key=secrets.token_hex(16)), shape
-            )
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one view took: seconds, those of this process's processor, statements, and its bytes plain and gzipped."""
+
+    wall: float
+    processor: float
+    statements: int
+    size: int
+    packed: int
 
 
-def _engine(engine: str, config: Config, shape: Shape) -> None:
+def pages(shape: Shape, engines: Sequence[str] = ENGINES) -> None:
+    """Prints the table, one engine after the other."""
+    print("\n| engine | case | required | aim | measured | processor |\n|---|---|---|---|---|---|")
+    for engine in engines:
+        with installation(engine) as config:
+            _large(engine, config, shape)
+        with installation(engine) as config:
+            _wide(engine, config)
+
+
+@contextmanager
+def installation(engine: str) -> Iterator[Config]:
+    """An empty installation on that engine, for as long as the block takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = Config(f"sqlite:///{folder}/bench.sqlite", f"{folder}/store", secrets.token_hex(16))
+        if engine == "sqlite":
+            yield config
+            return
+        with postgres_server() as url:
+            address = sa.make_url(url).set(drivername="postgresql+psycopg")
+            yield replace(config, database_url=address.render_as_string(hide_password=False))
+
+
+def _fill(config: Config, shapes: dict[str, Shape]) -> Database:
+    """A database with these campaigns."""
     database = Database.connect(config.database_url)
     migrate.upgrade(database)
-    few = max(1, shape.systems // 10)
-    for slug, own in (
-        ("large", shape),
-        ("few", Shape(few, few, shape.queries, shape.measures)),
-        ("many", Shape(few, shape.runs, shape.queries, shape.measures)),
-    ):
-        make_campaign(database, own, slug=slug)
-    app = create_app(_without_pages(config))
-    client = app.test_client()
+    for slug, shape in shapes.items():
+        make_campaign(database, shape, slug=slug)
+    if database.engine.dialect.name == "postgresql":  # as the server does by itself, later
+        with database.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
+            connection.execute(sa.text("ANALYZE"))
+    return database
+
+
+def _large(engine: str, config: Config, shape: Shape) -> None:
+    """First views, growth and the board's weight of the large campaign, and what its unchanged pages cost."""
+    few = replace(shape, systems=max(1, shape.systems // 10), runs=max(1, shape.systems // 10))
+    many = replace(few, runs=shape.runs)
+    database = _fill(config, {"few": few, "many": many, "large": shape})
+    client = create_app(_without_pages(config)).test_client()
     for name, (path, required, aim) in PAGES.items():
-        seconds, statements, size = _first_view(app, client, _address(database, "large", path))
-        print(f"| {engine} | first view: {name} | {required} ms | {aim} ms | {seconds * 1e3:.0f} ms |")
-        print(f"| {engine} | statements: {name} | {MOST_STATEMENTS} | | {statements} |")
-        if name in ("progress", "front page"):
-            print(f"| {engine} | gzipped: {name} | {HEAVIEST_CHART:,} B | | {size:,} B |")
+        (seen,) = _views(client, [_address(database, "large", path)])
+        _row(engine, f"first view: {name}", f"{required} ms", f"{aim} ms", _ms(seen.wall), _ms(seen.processor))
+        _row(engine, f"statements: {name}", f"{MOST_STATEMENTS}", "", f"{seen.statements}")
+        heaviest = f"{HEAVIEST_CHART:,} B" if name in ("progress", "front page") else ""
+        _row(engine, f"gzipped: {name}", heaviest, "", f"{seen.packed:,} B")
     for name, (path, *_) in PAGES.items():
         if path != "front":
-            grown, before = (_first_view(app, client, _address(database, slug, path))[0] for slug in ("many", "few"))
-            print(f"| {engine} | growth: {name} | 1.5 × | 1.1 × | {grown / before:.2f} × |")
-    print(
-        f"| {engine} | the board's weight, all in, gzipped | 120,000 B | 60,000 B | {_weight(client):,} B |", flush=True
-    )
-    _unchanged(engine, config, database, client)
+            grown, before = _views(client, [_address(database, slug, path) for slug in ("many", "few")])
+            ratios = f"{grown.wall / before.wall:.2f} ×", f"{grown.processor / before.processor:.2f} ×"
+            _row(engine, f"growth: {name}", "1.5 ×", "1.1 ×", *ratios)
+    weight = _weight(client, "/campaigns/large/2020")
+    _row(engine, "the board's weight, all in, gzipped", "120,000 B", "60,000 B", f"{weight:,} B")
+    _unchanged(engine, config, database)
     database.close()
 
 
+def _wide(engine: str, config: Config) -> None:
+    """What the pages of a campaign of 500 systems weigh and take, on whose front page it is the first."""
+    database = _fill(config, {"wide": WIDE})
+    client = create_app(_without_pages(config)).test_client()
+    for name, (path, *_) in PAGES.items():
+        address = _address(database, "wide", path)
+        (seen,) = _views(client, [address])
+        weight = f"{seen.size:,} B, {seen.packed:,} B gzipped, {_weight(client, address):,} B all in"
+        case = f"{WIDE.runs} runs of {WIDE.systems} systems: {name}"
+        _row(engine, case, "", "", f"{_ms(seen.wall)}; {weight}", _ms(seen.processor))
+    database.close()
+
+
+def _row(engine: str, case: str, required: str, aim: str, measured: str, processor: str = "") -> None:
+    print(f"| {engine} | {case} | {required} | {aim} | {measured} | {processor} |", flush=True)
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.0f} ms"
+
+
 def _without_pages(config: Config) -> Config:
-    return Config(config.database_url, config.store_url, config.secret_key, kept_bytes=0, secure_cookies=False)
+    return replace(config, kept_bytes=0, secure_cookies=False)
 
 
 def _address(database: Database, slug: str, path: str) -> str:
@@ -107,188 +154,99 @@ def _address(database: Database, slug: str, path: str) -> str:
     if path != "run":
         return f"/campaigns/{slug}{path}"
     with database.read() as session:
-        own = sa.select(sa.func.max(Submission.id)).where(Submission.evaluation.has(slug="2020"))
-        return (
-            f"/submissions/{session.scalar(own.where(Submission.evaluation.has(campaign_id=_campaign(session, slug))))}"
-        )
+        of_it = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
+        return f"/submissions/{session.scalar(of_it.where(Campaign.slug == slug))}"
 
 
-def _campaign(session: Any, slug: str) -> int:
-    return int(session.scalar(sa.text("SELECT id FROM campaign WHERE slug = :slug"), {"slug": slug}))
+def _views(client: FlaskClient, paths: Sequence[str]) -> list[Seen]:
+    """What a view of each of these pages takes, medians of some, in turn."""
+    found: dict[str, list[Seen]] = {path: [] for path in paths}
+    for path in paths:
+        client.get(path)  # what is made once in a process
+    for _ in range(FIRST_VIEWS):
+        for path in paths:
+            with counted(client.application) as ran:
+                wall, processor = time.perf_counter(), time.process_time()
+                answer = client.get(path)
+                wall, processor = time.perf_counter() - wall, time.process_time() - processor
+            if answer.status_code != 200:
+                raise RuntimeError(f"{path} answered {answer.status}")
+            found[path].append(Seen(wall, processor, len(ran), len(answer.data), len(gzip.compress(answer.data, 6))))
+
+    def middle(seen: Sequence[Seen], of: Callable[[Seen], float]) -> float:
+        return median(of(one) for one in seen)
+
+    return [
+        replace(own[0], wall=middle(own, lambda one: one.wall), processor=middle(own, lambda one: one.processor))
+        for own in found.values()
+    ]
 
 
-def _first_view(app: Flask, client: FlaskClient, path: str) -> tuple[float, int, int]:
-    """(seconds of processor, the least of some; statements; bytes gzipped)."""
-    client.get(path)  # what is made once in a process
-    taken = []
-    with counted(app) as ran:
-        for _ in range(ROUNDS):
-            ran.clear()
-            start = time.process_time()
-            answer = client.get(path)
-            taken.append(time.process_time() - start)
-        if answer.status_code != 200:
-            raise RuntimeError(f"{path} answered {answer.status}")
-        return min(taken), len(ran), len(gzip.compress(answer.data, 6))
-
-
-def _weight(client: FlaskClient) -> int:
-    """Bytes that the board's page, its style sheets and its scripts are sent in."""
-    page = client.get("/campaigns/large/2020")
+def _weight(client: FlaskClient, path: str) -> int:
+    """Bytes that a page, its style sheets, its scripts and its icon are sent in."""
+    page = client.get(path)
     found = set(OF_A_PAGE.findall(page.text))
-    sheets = sum(len(client.get(path, headers={"Accept-Encoding": "gzip"}).data) for path in found)
-    return len(gzip.compress(page.data, 6)) + sheets
+    return len(gzip.compress(page.data, 6)) + sum(len(client.get(one, headers=PACKED).data) for one in found)
 
 
-def _unchanged(engine: str, config: Config, database: Database, client: FlaskClient) -> None:
-    path = "/campaigns/large/2020"
+def _unchanged(engine: str, config: Config, database: Database) -> None:
+    """How many unchanged pages a second are answered, against a bare view that answers with as many bytes."""
+    addresses = {name: _address(database, "large", PAGES[name][0]) for name in UNCHANGED}
+    kept = create_app(replace(config, secure_cookies=False))
+    cookie = {"Cookie": _signed_in(kept, database)}
+    with tempfile.TemporaryDirectory() as folder, site(config) as ours:
+        for name, path in addresses.items():
+            for reader, own in (("out", {}), ("in", cookie)):
+                (Path(folder) / f"{list(addresses).index(name)}-{reader}").write_bytes(ask(ours, path, PACKED | own)[1])
+        with bare(Path(folder)) as theirs:
+            for number, (name, path) in enumerate(addresses.items()):
+                client = kept.test_client()
+                tag = client.get(path).headers["ETag"]
+                with counted(kept) as ran:
+                    again = client.get(path, headers={"If-None-Match": tag})
+                told = f"{again.status_code}, {len(ran)} statement{'' if len(ran) == 1 else 's'}"
+                _row(engine, f"conditional request: {name}", "304, 1 statement", "", told)
+                out, into = ((theirs, f"/{number}-{reader}", {}) for reader in ("out", "in"))
+                cases = {
+                    "out": (ours, path, PACKED), "bare out": out, "in": (ours, path, PACKED | cookie), "bare in": into,
+                    "304": (ours, path, PACKED | {"If-None-Match": tag}),
+                }  # fmt: skip
+                rates: dict[str, list[float]] = {case: [] for case in cases}
+                for _ in range(ROUNDS):  # in turn, so that a busy machine is busy for all
+                    for case, asked in cases.items():
+                        rates[case].append(rate(*asked))
+                each = {case: median(own) for case, own in rates.items()}
+                for case, words, beside, required, aim in (
+                    ("out", "unchanged, signed out", "bare out", "0.35 ×", "0.6 ×"),
+                    ("in", "unchanged, signed in", "bare in", "0.15 ×", "0.3 ×"),
+                    ("304", "its 304", "bare out", "", ""),
+                ):
+                    measured = (
+                        f"{each[case] / each[beside]:.2f} × ({each[case]:,.0f} against {each[beside]:,.0f} a second)"
+                    )
+                    _row(engine, f"{words}: {name}", required, aim, measured)
+
+
+def _signed_in(app: Flask, database: Database) -> str:
+    """The cookie of a member of a team."""
     with database.write() as session:
         user = User(name="Bench", name_key="bench", password_hash=None, created_at=present())
         session.add(user)
         session.flush()
+        team = session.scalars(sa.select(Team.id).limit(1)).one()
+        session.add(Membership(team_id=team, user_id=user.id, role=Role.MEMBER, joined_at=present()))
         token = sessions.start(session, user.id, present())
-    app = client.application
-    signer = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]  # Flask's own sessions
-    cookie = {"Cookie": f"leaderboard={signer.dumps({'_user_id': token})}"}
-    with tempfile.NamedTemporaryFile() as body, _site(config) as ours:
-        tag = _ask(ours, path, {"Accept-Encoding": "gzip"})[0]["etag"]
-        body.write(_ask(ours, path, {"Accept-Encoding": "gzip"})[1])
-        body.flush()
-        with _bare(Path(body.name)) as bare:
-            for case, required, aim, headers in (
-                ("signed out", 0.35, 0.6, {}),
-                ("signed in", 0.15, 0.3, cookie),
-                ("304 to its tag", 0.35, 0.6, {"If-None-Match": tag}),
-            ):
-                own, theirs = [], []
-                for _ in range(ROUNDS):  # in turn, so that a busy machine is busy for both
-                    own.append(_rate(ours, path, {"Accept-Encoding": "gzip", **headers}))
-                    theirs.append(_rate(bare, "/", {}))
-                ratio = sorted(own)[ROUNDS // 2] / sorted(theirs)[ROUNDS // 2]
-                print(f"| {engine} | unchanged board, {case} | {required} × | {aim} × | {ratio:.2f} × |", flush=True)
-
-
-@contextmanager
-def _site(config: Config) -> Iterator[int]:
-    own = {"DATABASE_URL": config.database_url, "STORE_URL": config.store_url, "SECRET_KEY": config.secret_key}
-    environment = {f"LEADERBOARD_{name}": value for name, value in {**own, "SECURE_COOKIES": "no"}.items()}
-    command = [
-        "-m",
-        "leaderboard",
-        "serve",
-        "--port",
-        "0",
-        "--workers",
-        str(PROCESSES),
-        "--threads",
-        str(CONNECTIONS // PROCESSES),
-    ]
-    with _listening(command, environment, r"listens at http://[^:]+:(\d+)") as port:
-        yield port
-
-
-@contextmanager
-def _bare(body: Path) -> Iterator[int]:
-    options = ["--workers", str(PROCESSES), "--threads", str(CONNECTIONS // PROCESSES), "--bind", "127.0.0.1:0"]
-    command = ["-m", "gunicorn", *options, "--keep-alive", "60", "bench.pages:bare_view()"]
-    with _listening(command, {"BENCH_BODY": str(body)}, r"Listening at: http://[^:]+:(\d+)") as port:
-        yield port
-
-
-def bare_view() -> Flask:
-    """Nothing but the bytes."""
-    app = Flask("bare")
-    body = Path(os.environ["BENCH_BODY"]).read_bytes()
-
-    @app.get("/")
-    def page() -> Response:
-        return Response(body, content_type="text/html; charset=utf-8")
-
-    return app
-
-
-@contextmanager
-def _listening(command: Sequence[str], environment: Mapping[str, str], says: str) -> Iterator[int]:
-    """A server in a process of its own; the port that it says it listens at."""
-    options: dict[str, Any] = {"cwd": ROOT, "env": {**os.environ, **environment}, "text": True}
-    with subprocess.Popen(
-        [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options
-    ) as server:
-        try:
-            for line in server.stdout or ():
-                if found := re.search(says, line):
-                    break
-            else:
-                raise RuntimeError(f"{' '.join(command)} does not listen")
-            yield int(found[1])
-        finally:
-            server.terminate()
-
-
-def _rate(port: int, path: str, headers: Mapping[str, str]) -> float:
-    """Requests a second over all connections."""
-    counts = [0] * CONNECTIONS
-    until = time.perf_counter() + SECONDS
-
-    def asking(number: int) -> None:
-        connection = socket.create_connection(("127.0.0.1", port))
-        while time.perf_counter() < until:
-            _, _, connection = _exchange(connection, port, path, headers)
-            counts[number] += 1
-        connection.close()
-
-    threads = [threading.Thread(target=asking, args=(number,)) for number in range(CONNECTIONS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return sum(counts) / SECONDS
-
-
-def _ask(port: int, path: str, headers: Mapping[str, str]) -> tuple[dict[str, str], bytes]:
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        return _exchange(connection, port, path, headers)[:2]
-
-
-def _exchange(
-    connection: socket.socket, port: int, path: str, headers: Mapping[str, str]
-) -> tuple[dict[str, str], bytes, socket.socket]:
-    """One request and its answer; the connection for the next one."""
-    lines = [
-        f"GET {path} HTTP/1.1",
-        f"Host: 127.0.0.1:{port}",
-        *(f"{name}: {value}" for name, value in headers.items()),
-    ]
-    connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
-    data = b""
-    while b"\r\n\r\n" not in data:
-        got = connection.recv(1 << 16)
-        if not got:
-            raise RuntimeError("the server has hung up")
-        data += got
-    head, _, body = data.partition(b"\r\n\r\n")
-    status, *given = head.decode("latin-1").split("\r\n")
-    if " 200 " not in status and " 304 " not in status:
-        raise RuntimeError(f"{path} answered {status}")
-    told = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in given)}
-    size = int(told.get("content-length", 0)) if " 304 " not in status else 0
-    parts = [body]
-    missing = size - len(body)
-    while missing > 0:
-        parts.append(connection.recv(1 << 18))
-        missing -= len(parts[-1])
-    if told.get("connection") == "close":
-        connection.close()
-        connection = socket.create_connection(("127.0.0.1", port))
-    return told, b"".join(parts), connection
+    signer: Any = app.session_interface.get_signing_serializer(app)  # type: ignore[attr-defined]  # Flask's own sessions
+    return f"leaderboard={signer.dumps({'_user_id': token, '_fresh': False})}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.pages", description=__doc__)
     parser.add_argument("--systems", type=int, default=1_000, help="systems of the large campaign (1000)")
     parser.add_argument("--runs", type=int, default=10_000, help="submissions of its last year (10000)")
+    parser.add_argument("--engine", choices=ENGINES, action="append", help="only this one (both)")
     arguments = parser.parse_args()
-    pages(Shape(systems=arguments.systems, runs=arguments.runs))
+    pages(Shape(systems=arguments.systems, runs=arguments.runs), arguments.engine or ENGINES)
 
 
 if __name__ == "__main__":
