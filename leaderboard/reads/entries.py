@@ -30,6 +30,7 @@ __all__ = [
     "Figure",
     "SystemLabel",
     "figures_of",
+    "is_seen",
     "label_without_name",
     "load_entries",
     "rounded",
@@ -143,7 +144,7 @@ def load_entries(
     *,
     scoring_set: ScoringSet | None = None,
     standing: bool = False,
-    runs: Collection[int] | sa.Select[int] | None = None,
+    runs: Collection[int] | sa.SelectBase | None = None,
 ) -> list[Entry]:
     """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
 
@@ -171,7 +172,7 @@ def load_entries(
         .order_by(Submission.received_at, Submission.id)
     )
     for name, score in beside.items():
-        of_run = score.scoring_id == Scoring.id, score.measure == name, _is_seen(score, actor, evaluations, now)
+        of_run = score.scoring_id == Scoring.id, score.measure == name, is_seen(score, actor, evaluations, now)
         statement = statement.outerjoin(score, sa.and_(*of_run)).add_columns(*_of_figure(score))
     rows: Sequence[Any] = session.execute(statement).all()
     labelled, after = slice(FIELDS, FIELDS + len(LABELLED)), FIELDS + len(LABELLED) + 1
@@ -318,7 +319,7 @@ def _figures(
         sa.select(Score.scoring_id, Score.measure, *_of_figure(Score))
         .join(Scoring, Scoring.id == Score.scoring_id)
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .where(of_sets, *which, _is_seen(Score, actor, evaluations, now))
+        .where(of_sets, *which, is_seen(Score, actor, evaluations, now))
     )
     if standing:
         statement = statement.join(Standing, IS_STANDING)
@@ -330,7 +331,7 @@ def _figures(
     return figures
 
 
-def _is_seen(
+def is_seen(
     score: type[Score], actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime
 ) -> sa.ColumnElement[bool]:
     """A condition on scores and ScoringSet: over the subset of queries that `actor` sees means of."""

@@ -5,14 +5,19 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor
+from leaderboard.access import Actor, Sight, may_see
 from leaderboard.errors import BadInput
-from leaderboard.models import Evaluation
-from leaderboard.reads.columns import Column
-from leaderboard.reads.entries import Entry, load_entries
+from leaderboard.lookup import IS_CURRENT, has_its_place
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission
+from leaderboard.reads.columns import Column, column
+from leaderboard.reads.entries import Entry, is_seen, load_entries
 from leaderboard.rules.standings import RunChoice, arrival, is_ranked, standing_runs
+
+ONE_STANDS = Submission.evaluation_id, Submission.system_id, Submission.late  # of the runs that have these in common
+NEARLY = 1e-9  # much wider than what counts as a tie (`statistics.competition_ranks`)
 
 __all__ = ["Show", "choose", "known_order", "load_candidates", "ranks", "show_of", "sort_entries"]
 
@@ -56,19 +61,59 @@ def load_candidates(
     *,
     show: Show | None = None,
 ) -> list[Entry]:
-    """The scored runs of current sets that `choose` has to choose from, with these figures.
+    """The scored runs of current sets that `choose` has to choose from by one of these measures, with their figures.
 
-    Where the order of a system's runs alone says which one stands, that is kept (`models.Standing`), and no other run
-    is read. Where the best or the latest stands, or all are shown, it is all of them. show: None for each campaign's
-    own rule.
+    Which run stands by the order of a system's runs alone is kept (`models.Standing`). Where the best or the latest one
+    stands, those are found by the database that may be it, and `choose` has the last word; none of the others is read.
+    But whoever sees rounded means chooses among all runs, since any two may read alike; and all are read to be shown.
+    show: None for each campaign's own rule.
     """
-    kept = [one for one in evaluations if (show or Show(one.campaign.run_choice.value)) is Show.PRIMARY]
-    others = [one for one in evaluations if one not in kept]
+    by_show: dict[Show, list[Evaluation]] = {}
+    for one in evaluations:
+        by_show.setdefault(show or Show(one.campaign.run_choice.value), []).append(one)
     wanted = list(measures)
-    return [
-        *load_entries(session, actor, kept, now, wanted, standing=True),
-        *load_entries(session, actor, others, now, wanted),
-    ]
+    found: list[Entry] = []
+    for chosen, own in by_show.items():
+        runs: sa.SelectBase | None = None
+        if chosen is Show.LATEST:
+            runs = _latest(own)
+        elif chosen is Show.BEST and all(may_see(actor, one, Sight.DETAILS, now) for one in own):
+            runs = sa.union(*(_nearly_best(actor, own, now, column(name)) for name in wanted)) if wanted else None
+        found += load_entries(session, actor, own, now, wanted, standing=chosen is Show.PRIMARY, runs=runs)
+    return found
+
+
+def _latest(evaluations: Sequence[Evaluation]) -> sa.Select[int]:
+    """The statement on the runs that no other one of their system was received after."""
+    last = sa.func.max(Submission.received_at).over(partition_by=ONE_STANDS).label("last")
+    of_all = _with_a_place(sa.select(Submission.id, Submission.received_at, last), evaluations).subquery()
+    return sa.select(of_all.c.id).where(of_all.c.received_at == of_all.c.last)
+
+
+def _nearly_best(actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime, by: Column) -> sa.Select[int]:
+    """The statement on the runs whose mean ties with their system's best one, or nearly; all where none has a mean."""
+    best = (sa.func.min if by.direction == "lower" else sa.func.max)(Score.mean)
+    own = Score.scoring_id == Scoring.id, Score.measure == by.name, is_seen(Score, actor, evaluations, now)
+    of_all = (
+        _with_a_place(
+            sa.select(Submission.id, Score.mean, best.over(partition_by=ONE_STANDS).label("best")), evaluations
+        )
+        .outerjoin(Score, sa.and_(*own))
+        .subquery()
+    )
+    apart = sa.func.abs(of_all.c.mean - of_all.c.best)
+    ties = apart <= NEARLY * (1 + sa.func.abs(of_all.c.best))
+    return sa.select(of_all.c.id).where(sa.or_(of_all.c.best.is_(None), ties))
+
+
+def _with_a_place(statement: sa.Select[*tuple[Any, ...]], evaluations: Sequence[Evaluation]) -> sa.Select[Any]:
+    """A statement on the runs that `load_entries` finds in current sets."""
+    return (
+        statement.select_from(Submission)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .where(Submission.evaluation_id.in_([one.id for one in evaluations]), IS_CURRENT, has_its_place())
+    )
 
 
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:
