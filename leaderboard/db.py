@@ -52,6 +52,7 @@ NAMING = {
 AS_COMMITTED = "opens a session beside this one"
 READ_SO_FAR = "what was read in this session"
 ONE_CONNECTION = {"pool_size": 1, "max_overflow": 0}
+GLANCE = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False, "isolation_level": "AUTOCOMMIT"}
 CONTENT = ("Could not decode to UTF-8", "malformed JSON")  # SQLite's words for what somebody else wrote
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
 READ_ONLY = "25006"  # PostgreSQL's code: a standby, or a server that its operator has closed to writers
@@ -193,7 +194,7 @@ def does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
 
 
 class Database:
-    """One engine, and a connection beside it. `read()` and `write()` are the only ways to a session.
+    """One engine, and connections beside it. `read()` and `write()` are the only ways to a session.
 
     The caller of `write()` owns the transaction: it commits when the block ends and rolls back when it raises. On
     SQLite it opens with BEGIN IMMEDIATE, since a transaction that reads first and writes later fails at once when
@@ -201,10 +202,13 @@ class Database:
 
     beside  an engine of the same database for `as_committed`, with one connection of its own: a transaction that waited
             for one of the engine's could wait for others that wait for it
+    glance  an engine for single statements that need no transaction and may fail where a connection was cut: on
+            PostgreSQL each then takes one message to the server, where a transaction on a checked connection takes four
     """
 
-    def __init__(self, engine: sa.Engine, beside: sa.Engine) -> None:
+    def __init__(self, engine: sa.Engine, beside: sa.Engine, glance: sa.Engine | None = None) -> None:
         self.engine = engine
+        self.glance = glance or engine
         self._beside = beside
         self._writing = engine.execution_options(writing=True)
 
@@ -222,7 +226,11 @@ class Database:
             raise BadInput("the database URL can't be read; expected sqlite:///FILE or postgresql://…") from None
         if parsed.get_backend_name() == "postgresql":
             parsed = parsed.set(drivername="postgresql+psycopg")
-            return cls(_postgresql(parsed, patience_seconds, {}), _postgresql(parsed, patience_seconds, ONE_CONNECTION))
+            return cls(
+                _postgresql(parsed, patience_seconds, {}),
+                _postgresql(parsed, patience_seconds, ONE_CONNECTION),
+                _postgresql(parsed, patience_seconds, GLANCE),
+            )
         if parsed.get_backend_name() == "sqlite":
             own = (parsed, patience_seconds, must_exist)
             return cls(_sqlite(*own, {}), _sqlite(*own, ONE_CONNECTION))
@@ -243,8 +251,8 @@ class Database:
             yield session
 
     def close(self) -> None:
-        self.engine.dispose()
-        self._beside.dispose()
+        for engine in (self.engine, self._beside, self.glance):
+            engine.dispose()
 
 
 def read_so_far(session: Session, what: str) -> dict[Any, Any]:
@@ -266,18 +274,17 @@ def as_committed(session: Session) -> AbstractContextManager[Session]:
     return opened
 
 
-def _postgresql(url: sa.URL, patience_seconds: float, pool: Mapping[str, int]) -> sa.Engine:
-    engine = sa.create_engine(
-        url,
-        pool_pre_ping=True,
-        pool_recycle=1800,
-        pool_timeout=patience_seconds,
-        connect_args={
+def _postgresql(url: sa.URL, patience_seconds: float, more: Mapping[str, Any]) -> sa.Engine:
+    options: dict[str, Any] = {
+        "pool_pre_ping": True,
+        "pool_recycle": 1800,
+        "pool_timeout": patience_seconds,
+        "connect_args": {
             "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
             "tcp_user_timeout": round(1000 * patience_seconds),
         },
-        **pool,
-    )
+    }
+    engine = sa.create_engine(url, **{**options, **more})
     sa.event.listen(engine, "connect", _bound_locks(patience_seconds))
     return engine
 

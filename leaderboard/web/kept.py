@@ -168,7 +168,7 @@ class Front:
         if moment < page.since or (page.until is not None and page.until <= moment):
             return False
         try:
-            with answering(), self._database.engine.connect() as connection:
+            with answering(), self._database.glance.connect() as connection:
                 found = visit(connection, page.campaign, page.reader, moment)
         except NoDatabase:
             return False  # Flask finds the same, and says so

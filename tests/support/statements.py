@@ -13,13 +13,16 @@ __all__ = ["counted"]
 @contextmanager
 def counted(app: Flask) -> Iterator[list[str]]:
     """The statements that the site runs in the block, without BEGIN and the like."""
-    engine = app.extensions["database"].engine
+    database = app.extensions["database"]
+    engines = {database.engine, database.glance}
     ran: list[str] = []
 
     def note(_: Any, __: Any, statement: str, *___: Any) -> None:
         if statement.lstrip().upper().startswith(("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")):
             ran.append(statement)
 
-    sa.event.listen(engine, "before_cursor_execute", note)
+    for engine in engines:
+        sa.event.listen(engine, "before_cursor_execute", note)
     yield ran
-    sa.event.remove(engine, "before_cursor_execute", note)
+    for engine in engines:
+        sa.event.remove(engine, "before_cursor_execute", note)
