@@ -122,7 +122,7 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     before = held(world)
     asked = organiser.post(path, **{**filled(organiser.get(path)), "relevance_level": "2"})
     assert asked.status_code == 200
-    assert f"Nothing is changed yet. With this {words} again." in asked.text
+    assert f"Nothing is changed yet. With this, {words} again." in asked.text
     assert held(world) == before
     # The yes is to just that: to another count it is none.
     assert (
@@ -141,7 +141,7 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     turn(world, State.SCORED)
     queries, given = "/organise/harbour/2025/queries", {"action": "exclude", "query": "q1", "because": "garbled"}
     asked = organiser.post(f"{queries}/change", **given)
-    assert f"With this {words} again." in asked.text
+    assert f"With this, {words} again." in asked.text
     assert "Yes, exclude 1 query" in asked.text
     assert "excluded" not in organiser.get(queries).split("All queries")[0]
     assert organiser.post(f"{queries}/change", **given, agreed=words).location == queries
