@@ -132,12 +132,20 @@ class Checked:
     @property
     def is_sound(self) -> bool:
         """Whether nothing speaks against submitting it."""
-        return not self.problem_count and not self.warnings and not self.is_unsettled
+        return not self.problem_count and not self.warnings and not self.unsettled
 
     @property
-    def is_unsettled(self) -> bool:
-        """Whether it would be rejected for queries that the reader does not know of, unless these are hidden ones."""
-        return self.expected.allowed is None and self.unknown[0] > 0
+    def unsettled(self) -> str:
+        """That it would be rejected for queries which the reader does not know of, unless these are hidden ones; else
+        nothing.
+        """
+        if self.expected.allowed is not None or not self.unknown[0]:
+            return ""
+        unknown = counted(self.unknown[0], "query is", "queries are")
+        fate = "It would be rejected, unless these are hidden queries, which only the organisers know."
+        if not self.expected.title:
+            fate = "A run with a query that its evaluation does not have is rejected."
+        return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"
 
     @property
     def tells_of_hidden(self) -> bool:
@@ -209,12 +217,6 @@ class Checked:
         if self.lacking[0] and self.whole:
             lacking = counted(self.lacking[0], "query", "queries")
             said.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
-        if self.is_unsettled:
-            unknown = counted(self.unknown[0], "query is", "queries are")
-            fate = "It would be rejected, unless these are hidden queries, which only the organisers know."
-            if not self.expected.title:
-                fate = "A run with a query that its evaluation does not have is rejected."
-            said.append(f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}")
         if self.said_problem:
             said.append(f"The metadata at the start of the file could not be read to its end: {self.said_problem}.")
         return tuple(said)
@@ -227,6 +229,8 @@ class Checked:
             lines.append(f"{self.name} would be rejected: {counted(self.problem_count, 'problem')}")
             lines += [f"  {problem}" for problem in self.problems]
         lines += [f"warning: {warned.text}" for warned in self.warnings]
+        if self.unsettled:
+            lines.append(f"warning: {self.unsettled}")
         if self.is_read:
             fewest, median, most = self.depth
             depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,} (median {median:,})"
@@ -372,4 +376,4 @@ def _some(ids: Sequence[str]) -> tuple[int, tuple[str, ...]]:
 
 def _first_of(some: tuple[int, tuple[str, ...]]) -> str:
     number, first = some
-    return ", ".join(first) + (", …" if number > len(first) else "")
+    return ", ".join(first) + (f" and {number - len(first):,} more" if number > len(first) else "")

@@ -76,6 +76,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     Merging: {"seen": str},
     Checked: {
         "warnings": tuple[Warned, ...],
+        "unsettled": str,
         "remarks": tuple[str, ...],
         "is_sound": bool,
         "in_words": tuple[str, ...],
