@@ -175,7 +175,9 @@ class Client:
 
     def check(self, evaluation: str, run: Path, *, threshold: float | None = None, tell: Tell | None = None) -> Any:
         """What would become of a run: `problems` it would be rejected for, `warnings` that ask for a yes, `unsettled`,
-        `remarks`, `is_sound` and all of it `in_words`. Nothing is kept. evaluation, threshold, tell: as `submit` takes them.
+        `remarks`, `is_sound` and all of it `in_words`. Nothing is kept.
+
+        evaluation, threshold, tell: as `submit` takes them
         """
         fields = {} if threshold is None else {"threshold": repr(threshold)}
         path = f"{_address(evaluation)}/check"

@@ -603,6 +603,8 @@ FORMS: dict[str, Form] = {
     ),
     "api.restore_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/restore", NOT_ORGANISED),
     "api.retry_run": Form(f"{ORGANISED_2026}/submissions/{{run}}/retry", NOT_ORGANISED),
+    "api.rescore_runs": Form(f"{ORGANISED_2026}/rescore", NOT_ORGANISED),
+    "api.retry_failed_runs": Form(f"{ORGANISED_2026}/retry-failed", NOT_ORGANISED),
     "api.make_team": Form(f"{API}/teams", LOG_IN_FIRST),
     "api.join_team": Form(f"{API}/teams/join", LOG_IN_FIRST),
     "api.change_team": Form(f"{API}/teams/sekretwoods/settings", {**_refused(404, *TEAM), "member of the team": 403}),
@@ -696,6 +698,8 @@ FORMS: dict[str, Form] = {
     "organise_submissions.take_off": Form("/organise/news/2026/submissions/{run}/take-off", NOT_ORGANISED),
     "organise_submissions.restore": Form("/organise/news/2026/submissions/{run}/restore", NOT_ORGANISED),
     "organise_submissions.retry": Form("/organise/news/2026/submissions/{rejected}/retry", NOT_ORGANISED),
+    "organise_submissions.rescore": Form("/organise/news/2026/submissions/rescore", NOT_ORGANISED),
+    "organise_submissions.retry_failed": Form("/organise/news/2026/submissions/retry-failed", NOT_ORGANISED),
     # Without a team there is nobody to submit for. Who may submit for which team: test_submit.py.
     "submit.send": Form(
         "/campaigns/news/2026/submit",

@@ -11,6 +11,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.formats import FileRules
 from leaderboard.models import User
 from leaderboard.rules.scopes import Scope
+from leaderboard.rules.states import State
 from leaderboard.services import campaigns, evaluations, people
 from leaderboard.web.api.organising.campaigns import CampaignChanges
 from leaderboard.web.api.organising.evaluations import EvaluationChanges
@@ -18,6 +19,7 @@ from leaderboard.web.api.organising.forms import RuleChanges
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send
+from tests.web.test_submissions import turn
 
 __all__ = ["program"]  # the fixture
 
@@ -80,6 +82,18 @@ def test_a_run_is_taken_off_and_put_back(orla: Program, program: Callable[..., P
     assert [row["id"] for row in orla.ask(f"{EVALUATION}/submissions?state=disqualified")["rows"]] == [sent["id"]]
     assert orla.ask(f"{run}/restore", "POST")["state"] == "queued"
     assert orla.ask(f"{CAMPAIGN}/evaluations/none/submissions/{sent['id']}/restore", "POST", status=404)
+
+
+def test_runs_of_an_evaluation_are_scored_again_together(
+    orla: Program, program: Callable[..., Program], world: World
+) -> None:
+    assert send(program("ada", Scope.SUBMIT)).status_code == 201
+    turn(world, State.FAILED)
+    assert orla.ask(f"{EVALUATION}/retry-failed", "POST") == {"waiting": 1}
+    turn(world, State.SCORED)
+    assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 0}
+    world.measure("AP", "P@10")
+    assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
 
 
 def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(

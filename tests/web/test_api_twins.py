@@ -44,6 +44,8 @@ TWINS: Mapping[str, tuple[str, ...]] = {
     "organise_submissions.take_off": ("take_run_off",),
     "organise_submissions.restore": ("restore_run",),
     "organise_submissions.retry": ("retry_run",),
+    "organise_submissions.rescore": ("rescore_runs",),
+    "organise_submissions.retry_failed": ("retry_failed_runs",),
     "organise_people.show": ("list_organisers",),
     "organise_people.add": ("add_organiser",),
     "organise_people.remove": ("remove_organiser",),

@@ -108,6 +108,25 @@ def test_a_rejected_file_is_handed_back_and_nothing_else_is(
         assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 2
 
 
+def test_failed_runs_are_queued_again_at_once_and_all_are_scored_anew_where_something_changed(
+    world: World, organiser: Reader, reader: Callable[[str], Reader], runs: list[str]
+) -> None:
+    turn(world, State.FAILED)
+    assert len(runs) == 2
+    assert "Put those that failed into the queue again" in organiser.get(LIST)
+    assert reader("ada").post(f"{LIST}/retry-failed").status_code == 404
+    assert organiser.post(f"{LIST}/retry-failed").location == LIST
+    assert "2 runs wait to be scored." in organiser.get(LIST)
+    turn(world, State.SCORED)
+    assert "Put those that failed" not in organiser.get(LIST)
+    organiser.post(f"{LIST}/rescore")
+    assert "No run has to be scored again: nothing has changed since." in organiser.get(LIST)
+    world.measure("AP", "P@10")
+    assert reader("ada").post(f"{LIST}/rescore").status_code == 404
+    organiser.post(f"{LIST}/rescore")
+    assert "2 runs wait to be scored." in organiser.get(LIST)
+
+
 def held(world: World) -> list[list[str]]:
     kept = every_row(world.database)
     return [kept[table] for table in ("campaign", "evaluation", "query", "scoring_set", "scoring", "event")]

@@ -10,13 +10,17 @@ from wtforms import HiddenField, RadioField, TextAreaField
 
 from leaderboard.access import Actor
 from leaderboard.errors import Conflict, InvalidFields, NotFound
-from leaderboard.models import Submission
+from leaderboard.models import Evaluation, Submission
+from leaderboard.numbers import counted
+from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.reads.organising.submissions import Filters, SubmissionRow, submission_row, submissions
 from leaderboard.reads.standing_effects import Act, effect
 from leaderboard.reads.submissions import status
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import SHOWN_STATES, Ruling
 from leaderboard.services import submissions as services
+from leaderboard.services.queue import unfinished
+from leaderboard.services.scoring_sets import make_set
 from leaderboard.web.context import actor, now, page_number, read, writing
 from leaderboard.web.exports import Cell, Table, exported, table
 from leaderboard.web.forms import Form, Given, form_page
@@ -97,6 +101,18 @@ def of_evaluation_file(campaign: str, evaluation: str) -> Table:
     return _list_table(campaign, evaluation)
 
 
+@blueprint.post(f"{OF_EVALUATION}/rescore")
+@organised
+def rescore(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _score_again(make_set, campaign, evaluation)
+
+
+@blueprint.post(f"{OF_EVALUATION}/retry-failed")
+@organised
+def retry_failed(campaign: str, evaluation: str) -> ResponseReturnValue:
+    return _score_again(services.retry_failed, campaign, evaluation)
+
+
 @blueprint.get(ONE)
 @organised
 def show(campaign: str, evaluation: str, submission: int) -> ResponseReturnValue:
@@ -172,6 +188,22 @@ def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, er
 def _seen(submission: int) -> str:
     """What organisers were shown that taking the run off would change."""
     return "".join(read(effect, submission, act=act).seen for act in (Act.EMPTY, Act.FILL))
+
+
+def _score_again(
+    what: Callable[[Session, Actor, Evaluation], object], campaign: str, evaluation: str
+) -> ResponseReturnValue:
+    try:
+        with writing() as session:
+            found = organised_evaluation(session, actor(), campaign, evaluation)
+            what(session, actor(), found)
+            waiting = unfinished(session, found.id)
+    except InvalidFields as refused:
+        flash(refused.message, "warning")
+    else:
+        wait = counted(waiting, "run waits", "runs wait")
+        flash(f"{wait} to be scored." if waiting else "No run has to be scored again: nothing has changed since.")
+    return redirect(url_for(".of_evaluation", campaign=campaign, evaluation=evaluation))
 
 
 def _do(

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from flask import Response
 from sqlalchemy.orm import Session
 
+from leaderboard.access import Actor
 from leaderboard.errors import Conflict, NotFound
-from leaderboard.models import Submission
+from leaderboard.models import Evaluation, Submission
 from leaderboard.reads.organising import submissions as listed
 from leaderboard.reads.standing_effects import Act, Effect, effect
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.states import Ruling
 from leaderboard.services import submissions
+from leaderboard.services.queue import unfinished
+from leaderboard.services.scoring_sets import make_set
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, EVALUATION
+from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, evaluation_here
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.run_files import run_download
 
@@ -38,6 +41,13 @@ class OrganisedRun:
     run: listed.SubmissionRow
     empty: Effect
     filled: Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many runs of the evaluation wait to be scored, or are being scored."""
+
+    waiting: int
 
 
 @get(f"{CAMPAIGN}/submissions", Scope.ORGANISE)
@@ -99,6 +109,27 @@ def restore_run(campaign: str, evaluation: str, submission: int) -> listed.Submi
 def retry_run(campaign: str, evaluation: str, submission: int) -> listed.SubmissionRow:
     """Puts a run whose scoring failed back into the queue."""
     return _of_run(campaign, evaluation, submission, lambda session, run: submissions.retry(session, actor(), run))
+
+
+@post(f"{EVALUATION}/rescore", Scope.ORGANISE)
+def rescore_runs(campaign: str, evaluation: str) -> Waiting:
+    """Scores every run of an evaluation anew where something that figures depend on has changed since, such as the
+    version of the measures. Boards show the present results until all new ones are there.
+    """
+    return _score_again(make_set, campaign, evaluation)
+
+
+@post(f"{EVALUATION}/retry-failed", Scope.ORGANISE)
+def retry_failed_runs(campaign: str, evaluation: str) -> Waiting:
+    """Puts every run of an evaluation whose scoring failed back into the queue."""
+    return _score_again(submissions.retry_failed, campaign, evaluation)
+
+
+def _score_again(what: Callable[[Session, Actor, Evaluation], object], campaign: str, evaluation: str) -> Waiting:
+    with writing() as session:
+        found = evaluation_here(session, campaign, evaluation)
+        what(session, actor(), found)
+        return Waiting(unfinished(session, found.id))
 
 
 def _of_run(
