@@ -147,6 +147,7 @@ BEGIN_CSV = "CSV; begin it with a header that names the columns query, document 
             "301 FBIS3-10082 1",
             f"query, document and grade alone; add the iteration (0) as the second column, {OR_CSV}",
         ),
+        (read_run, "num_ret               \t301\t94", "what trec_eval prints of a run; give the run itself"),
         (read_queries, "301 0 FBIS3-10082 1", "judgments (query iteration document grade)"),
         (read_queries, "301 Q0 FBIS3-10082 1 0.5 me", "a run (query Q0 document rank score tag)"),
         (read_queries, "1 0.5  010vptx3 2", "judgments (query iteration document grade)"),

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import sqlalchemy as sa
 from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.test import encode_multipart
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import User
+from leaderboard.models import Arrival, Attempt, Participation, PersonalUse, StagedRun, User
 from leaderboard.services import people
 from leaderboard.web import create_app
 from tests.support.hostile_files import FAMILIES
@@ -149,7 +150,7 @@ class _Form:
     run: bool = False  # whether a good run goes with it
 
 
-SUBMITTED = {"designation": "contrastive", "system": "new-{team}", "system_name": "System {number}", "threshold": "0"}
+SUBMITTED = {"designation": "contrastive", "system": "new-{team}", "system_name": "System {number}", "threshold": "1.5"}
 FORMS: Mapping[str, _Form] = {
     "submission": _Form(f"{YEAR}/submit", "run", _of({}), SUBMITTED),
     "file beside it": _Form(f"{YEAR}/submit", "beside", _of(SIDES), SUBMITTED, run=True),
@@ -185,8 +186,9 @@ def upload_all(world: World, seed: int, count: int) -> Uploaded:
             told = len(answer[1])
             found.states[answer[0][:3]] = found.states.get(answer[0][:3], 0) + 1
             found.longest = max(found.longest, (told, what))
-            if answer[0] >= "500" or told > MOST_ANSWERED:
+            if answer[0] >= "429" or told > MOST_ANSWERED:
                 found.faults.append(f"{what}: {answer[0]}, {told:,} bytes")
+            _forget_counts(world)
     finally:
         tempfile.tempdir = usual
         app.extensions["database"].close()
@@ -210,6 +212,15 @@ def _send(reader: Reader, form: _Form, team: int, number: int, content: bytes) -
     boundary, body = encode_multipart(fields)
     answer = reader.client.post(form.address, data=body, content_type=f'multipart/form-data; boundary="{boundary}"')
     return answer.status, answer.data
+
+
+def _forget_counts(world: World) -> None:
+    """The limits on rejected and waiting files are not what is tried here: behind them no file would be read."""
+    with world.database.write() as session:
+        for table in (Participation, PersonalUse):
+            session.execute(sa.update(table).values(rejected_today=0, used_today=0, used=0))
+        for waiting in (StagedRun, Arrival, Attempt):
+            session.execute(sa.delete(waiting))
 
 
 def _files(folder: Path) -> set[Path]:
