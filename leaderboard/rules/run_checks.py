@@ -142,7 +142,8 @@ class Checked:
         if self.expected.allowed is not None or not self.unknown[0]:
             return ""
         unknown = counted(self.unknown[0], "query is", "queries are")
-        fate = "It would be rejected, unless these are hidden queries, which only the organisers know."
+        hidden = "it is a hidden one" if self.unknown[0] == 1 else "they are hidden ones"
+        fate = f"The run would be rejected, unless {hidden}, which only the organisers know."
         if not self.expected.title:
             fate = "A run with a query that its evaluation does not have is rejected."
         return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"

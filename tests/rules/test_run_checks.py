@@ -130,9 +130,7 @@ def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_
     checked = [found(RUN.replace(b"q2", name), Expected("Text", ("q1", "q3"))) for name in (b"q2", b"x2")]
     said = [" ".join(one.in_words).replace("x2", "q2") for one in checked]
     assert said[0] == said[1]
-    assert (
-        "1 query is not among those listed here: q2. It would be rejected, unless these are hidden queries" in said[0]
-    )
+    assert "1 query is not among those listed here: q2. The run would be rejected, unless it is a hidden one" in said[0]
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def test_a_run_with_a_query_that_there_is_not_is_refused_before_the_queue_and_on
     page = answer.text
     assert (answer.status_code, count(world, Submission), count(world, Arrival)) == (400, 0, 0)
     assert "query nobody is not in this evaluation" in page
-    assert "unless these are hidden queries" not in page
+    assert "is a hidden one" not in page
     assert rejected_today(world) == 1
     sent = participant.send(FORM, f"{RUN}secret Q0 d1 1 1 alpha\n", **fields(world))
     assert sent.location == "/submissions/1"
