@@ -4,7 +4,7 @@ Each evaluation says how its judgments may differ between two installations; see
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -115,9 +115,14 @@ class RunFile:
 
     @property
     def text(self) -> str:
+        return self.text_for(HIDDEN)
+
+    def text_for(self, hidden: Collection[str]) -> str:
+        """As it is sent to an evaluation that has these hidden queries: one with others would be refused."""
         lines = [
             f"{query} Q0 {document} {rank} {100 - rank} {self.tag}"
             for query, documents in self.lists.items()
+            if query in hidden or query not in HIDDEN
             for rank, document in enumerate(documents, 1)
         ]
         return "\n".join([*lines, *([self.broken] if self.broken else []), ""])

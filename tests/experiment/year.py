@@ -150,9 +150,10 @@ def send(
     address = f"/campaigns/{EVALUATIONS[evaluation].campaign}/{evaluation}/submit"
     fields = {"designation": designation.value, "notes": "", **here.system_field(team, system)}
     filename = f"{run.replace(' ', '-')}.run"
+    text = RUNS[run].text_for(HIDDEN if EVALUATIONS[evaluation].hidden else ())
     checked = address.replace("/submit", "/check")
-    here.steps[when, name, "POST", f"{checked} ({run})"] = here.people[name].post(checked, RUNS[run].text, filename)
-    answer = here.people[name].post(address, RUNS[run].text, filename, **fields)
+    here.steps[when, name, "POST", f"{checked} ({run})"] = here.people[name].post(checked, text, filename)
+    answer = here.people[name].post(address, text, filename, **fields)
     here.steps[when, name, "POST", f"{address} ({run})"] = answer
     waiting = dict(answer.headers).get("Location", "")
     if waiting.startswith(f"{address}/"):  # something about the run asks for a yes
