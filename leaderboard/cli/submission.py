@@ -182,6 +182,8 @@ def describe(number: int, label: str | None, notes: str | None) -> None:
     \b
     leaderboard submission describe 17 --label 'second try'
     """
+    if label is None and notes is None:
+        raise BadInput("give --label, --notes or both: what is left out stays")
     with writing() as session:
         services.describe(session, CONSOLE, _found(session, number), label=label, notes=notes)
     click.echo(f"changed submission {number}")

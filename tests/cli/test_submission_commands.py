@@ -40,7 +40,9 @@ def test_everything_that_the_pages_do_with_a_run_a_command_does(
     assert "disqualified" in ok("submission", "list", "small", "--state", "disqualified")
     ok("submission", "restore", run)
     ok("submission", "primary", run, "--yes")
-    assert "primary run already" in refused("submission", "primary", run, "--yes")
+    for yes in (["--yes"], []):  # nobody is asked what can't be done
+        assert "primary run already" in refused("submission", "primary", run, *yes)
+    assert "give --label" in refused("submission", "describe", run)
     ok("submission", "describe", run, "--label", "another label")
     assert "another label (primary)" in ok("submission", "list", "small")
     assert "not rejected" in refused("submission", "retry", run)
