@@ -101,7 +101,8 @@ def test_the_trail_names_what_events_know_by_number(world: World, organiser: Rea
     assert "orla let a team into campaign Harbour team: Beta" in page
     assert "orla left out of the figures query q1 of Harbour 2025" in page
     assert re.search(r"switched the boards to scoring set \d+ of Harbour 2025, by revision 1 of the judgments by", page)
-    assert not re.search(r"\b(team|system|user|scoring): \d", page)
+    assert not re.search(r"\b(team|system|user|scoring|primary run): \d", page)
+    assert not re.search(r"primary run: [^:]*? → \d", page)
 
 
 def test_every_action_on_record_of_a_campaign_is_told_in_words() -> None:

@@ -34,6 +34,7 @@ NUMBERS = {  # fact or column -> the table whose number it holds, where it holds
     "before": "submission",
     "instead": "submission",
     "primary": "submission",
+    "primary_submission_id": "submission",
     "revision_id": "judgment_revision",
 }
 
