@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.metrics.aggregation import MEAN
 from tests.support.shared import SHARED_VARIABLE
-from trials import kill_storm, linked_years, readers, siege, smallest_difference
+from trials import kill_storm, linked_years, readers, siege, smallest_difference, standing_storm
 from trials.__main__ import TRIALS, trial
 from trials.campaigns import Cell, Counts
 from trials.populations import Population
@@ -28,6 +28,13 @@ def test_pages_answer_while_slow_clients_hold_the_site() -> None:
 def test_killed_workers_lose_no_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert kill_storm.main(["--seconds", "3", "--workers", "2"]) == 0
     assert "SIGKILL" in capsys.readouterr().out
+
+
+def test_what_stands_is_right_when_runs_are_scored_chosen_and_withdrawn_at_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert standing_storm.main(["--seconds", "2", "--workers", "2", "--actors", "4"]) == 0
+    assert "'withdraw'" in capsys.readouterr().out
 
 
 def test_the_true_effects_of_linked_years_are_those_of_the_whole_halves() -> None:

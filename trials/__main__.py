@@ -9,6 +9,7 @@ import sys
 
 TRIALS = (
     "kill storm",
+    "standing storm",
     "import kills",
     "readers",
     "siege",

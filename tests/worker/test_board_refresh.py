@@ -15,6 +15,7 @@ from leaderboard.db import Database, clock
 from leaderboard.formats import QueryRow
 from leaderboard.models import Board, Generation, Score, ScoringSet
 from leaderboard.rules.settings import NoRelevant, Subset
+from leaderboard.rules.standings import Designation
 from leaderboard.rules.states import SetState, State
 from leaderboard.services import boards, queue
 from leaderboard.services.campaigns import change_campaign
@@ -23,6 +24,7 @@ from leaderboard.worker import Worker
 from leaderboard.worker.board_refresh import BoardRefresh
 from tests.support.world import QRELS, World, build_world, run_text
 
+LOCKED, RAISED = "FROM chain", "INSERT INTO generation"  # in the statements that do it
 MORE = range(4, 9)  # queries with a relevant document each, which no run finds
 
 
@@ -205,3 +207,20 @@ def _figures(world: World) -> dict[int, int]:
     with world.database.read() as session:
         counts = sa.select(Board.scoring_set_id, sa.func.count()).join(ScoringSet).group_by(Board.scoring_set_id)
         return dict(session.execute(counts.where(ScoringSet.state == SetState.CURRENT)).all())
+
+
+def test_whatever_a_worker_does_takes_the_trails_lock_before_it_raises_a_generation(world: World) -> None:
+    """In another order two workers would wait for each other for ever: one that records, and one at the boards."""
+    transactions: list[list[str]] = [[]]
+    engine = world.database.engine
+    sa.event.listen(engine, "begin", lambda _: transactions.append([]))
+    sa.event.listen(engine, "before_cursor_execute", lambda *said: transactions[-1].append(said[2]))
+    world.submit(designation=Designation.PRIMARY)
+    world.drain()
+    places = [
+        [next((place for place, one in enumerate(each) if words in one), None) for words in (LOCKED, RAISED)]
+        for each in transactions
+    ]
+    raised = [(locked, number) for locked, number in places if number is not None]
+    assert len(raised) >= 5  # submitted, scored, and each of three measures of the board
+    assert [pair for pair in raised if pair[0] is None or pair[0] > pair[1]] == []
