@@ -7,6 +7,7 @@ measuring is what `leaderboard score` leaves over: one process that reads the sa
 import gzip
 import io
 import os
+import re
 import tempfile
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ MEASURES = ("AP", "nDCG@10", "RR@10", "P@10", "R@1000", "AQWV")
 BETA, DOCUMENTS = 20, 8_841_823
 SENT, ALONE, TOGETHER = "sent", "alone", "together"  # evaluations
 MEMORY = Path("/dev/shm")
-REFRESHED = " refreshed in "  # what a worker says of a measure of a board
+REFRESHED = re.compile(r" refreshed in ([0-9.]+) s")  # what a worker says of a measure of a board
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class ManyRuns:
     reading    `leaderboard score`, one process for all files
     sending    `leaderboard submit`, one call for all files
     worker     one worker until nothing waits, its scoring process and the boards included
-    refreshes  of measures of the board, by this worker
+    refreshes  of measures of the board, by this worker: the seconds that each took
     alone, together  seconds from the first claim to the last result, with one worker and with two
     """
 
@@ -57,7 +58,7 @@ class ManyRuns:
     reading: Cost
     sending: Cost
     worker: Cost
-    refreshes: int
+    refreshes: list[float]
     alone: float
     together: float
 
@@ -92,7 +93,7 @@ def many_runs(engine: str, shared: Path, count: int) -> ManyRuns:
         worker = here.run("worker", "--once")
         here.submit_each(TOGETHER, files)
         here.run("worker", "--once", at_once=2)
-        refreshes = worker.output.count(REFRESHED)
+        refreshes = [float(seconds) for seconds in REFRESHED.findall(worker.output)]
         alone, together = (here.seconds(name, count) for name in (ALONE, TOGETHER))
         with redirect_stdout(io.StringIO()):  # of a server that is stopped
             stack.close()

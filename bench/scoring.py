@@ -74,7 +74,10 @@ def _many(engine: str, shared: Path, runs: int) -> None:
     sent = found.sending.wall / runs
     what = f"{engine}: {runs} files in one call"
     _row(what, f"{1e3 * sent:.0f} ms a file", beside, sent / each, "100 ms", "")
-    beyond, refreshed = found.beyond_reading, f"{found.refreshes} refreshes of measures"
+    beyond, refreshed = (
+        found.beyond_reading,
+        f"{len(found.refreshes)} refreshes of measures in {sum(found.refreshes):.1f} s",
+    )
     what = f"{engine}: a worker's processor time beyond, {refreshed}"
     _row(what, f"{1e3 * beyond:.0f} ms a run", beside, beyond / each, "60 ms", "")
     alone = f"one {found.alone:.1f} s"

@@ -61,6 +61,7 @@ UNSEEN = frozenset(
     | {"remove address", "choose mail", "link identity", "unlink identity", "make token", "revoke token"}
 )
 
+CAMPAIGNS = "the campaigns of evaluations"  # in what a session keeps
 RAISE = sa.text(
     "INSERT INTO generation (campaign_id, number) VALUES (:campaign, 1)"
     " ON CONFLICT (campaign_id) DO UPDATE SET number = generation.number + 1"
@@ -78,9 +79,16 @@ def campaign_of(session: Session, subject: Base, action: str = "") -> int | None
     if isinstance(subject, (Board, Scoring)):
         evaluation = session.get_one(ScoringSet, subject.scoring_set_id).evaluation_id
     if campaign is None and evaluation is not None:
-        found = session.get(Evaluation, evaluation)
-        campaign = found.campaign_id if found else None
+        campaign = _campaign_of_evaluation(session, evaluation)
     return INSTALLATION if campaign is None else campaign
+
+
+def _campaign_of_evaluation(session: Session, evaluation_id: int) -> int | None:
+    """Asked once in a session, which forgets rows that nobody holds; None where the evaluation is gone."""
+    known: dict[int, int] = session.info.setdefault(CAMPAIGNS, {})
+    if evaluation_id not in known and (found := session.get(Evaluation, evaluation_id)) is not None:
+        known[evaluation_id] = found.campaign_id
+    return known.get(evaluation_id)
 
 
 def is_shown(row: Base) -> bool:

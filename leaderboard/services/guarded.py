@@ -8,6 +8,7 @@ it records an event.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
@@ -64,12 +65,25 @@ class Guarded:
     left_out: Mapping[str, str] = field(default_factory=dict)
     unnamed: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def columns(self) -> list[Any]:
         found = self.table.__table__.columns
         guarded = (column for column in found if column.name not in self.left_out and column.name not in self.by)
         # Settings as they are stored, whether or not they can be read as settings.
         return [sa.type_coerce(each, Json).label(each.name) if each.name == "settings" else each for each in guarded]
+
+    @cached_property
+    def of_all(self) -> sa.Select[Any]:
+        """Statement: the rows of all things, the key's columns first. Kept: making it takes longer than running it."""
+        columns = self.table.__table__.columns
+        by = [columns[name] for name in self.by]
+        return sa.select(*by, *self.columns).order_by(*by, *([columns[self.row]] if self.row else []))
+
+    @cached_property
+    def of_one(self) -> sa.Select[Any]:
+        """The same of one thing, whose key is given by name."""
+        columns = self.table.__table__.columns
+        return self.of_all.where(*(columns[name] == sa.bindparam(name) for name in self.by))
 
 
 LEASE = "a worker's, for as long as it works"
@@ -204,13 +218,9 @@ def name_of(thing: Thing) -> str:
 
 def _rows(session: Session, guarded: Guarded, key: tuple[int, ...] | None = None) -> Sequence[sa.Row[Any]]:
     """The rows as they stand in the database, whatever the session holds of them: the key's columns first."""
-    columns = guarded.table.__table__.columns
-    by = [columns[name] for name in guarded.by]
-    order = [*by, *([columns[guarded.row]] if guarded.row else [])]
-    statement = sa.select(*by, *guarded.columns).order_by(*order)
-    if key is not None:
-        statement = statement.where(*(column == part for column, part in zip(by, key, strict=True)))
-    return session.execute(statement).all()
+    if key is None:
+        return session.execute(guarded.of_all).all()
+    return session.execute(guarded.of_one, dict(zip(guarded.by, key, strict=True))).all()
 
 
 def _state(guarded: Guarded, rows: Sequence[sa.Row[Any]]) -> Any:

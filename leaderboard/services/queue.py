@@ -223,7 +223,8 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring = _held(session, claim)
     if scoring is None:
         return Recorded.LOST
-    settings = session.get_one(ScoringSet, scoring.scoring_set_id).settings
+    scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id)
+    settings = scoring_set.settings
     submission = locked_run(session, scoring.submission_id)
     if not _lock_prior(session, submission, settings):
         _put_back(session, scoring, SETTLING_SECONDS)
@@ -250,7 +251,7 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
     scoring.digest = scoring_digest(
         submission.id,
         submission.sha256,
-        scoring.scoring_set_id,
+        scoring_set.id,
         settings.beta,
         {"missing": result.missing, "unjudged": result.unjudged, "facts": result.facts},
         lines,

@@ -290,6 +290,11 @@ def _ranked_lists(run: Run, prepared: _Prepared) -> Iterator[tuple[int, RankedLi
     """What the run lists for each of its queries, with the query's position."""
     lines = scoring.ranked_lines(run, prepared.setting.compat)
     for query, first, last in zip(run.queries, lines.start[:-1].tolist(), lines.start[1:].tolist(), strict=True):
-        documents = tuple(document.decode() for document in lines.document[first:last].tolist())
+        documents = _decoded(lines.document[first:last].tolist())
         decisions = None if lines.decision is None else lines.decision[first:last]
         yield prepared.positions[query], RankedList(documents, lines.score[first:last], decisions)
+
+
+def _decoded(ids: list[bytes]) -> tuple[str, ...]:
+    """All at once, in half the time of one after the other: none holds a newline."""
+    return tuple(b"\n".join(ids).decode().split("\n")) if ids else ()
