@@ -305,5 +305,8 @@ def test_what_is_wrong_is_said_by_its_field_and_nothing_changes(
 
 def test_a_file_that_is_none_of_queries_or_judgments_is_refused_by_its_lines(orla: Program) -> None:
     said = judge(orla, f"{EVALUATION}/judgments", 400, judgments="q1 0 d1\n")
-    assert "line 1" in str(said["detail"])
-    assert "%PDF" not in str(post(orla, f"{EVALUATION}/queries", "%PDF-1.7\n\x00\x01", 400)["detail"])
+    assert list(said["fields"]) == ["judgments"]
+    assert "line 1" in str(said["fields"]["judgments"])
+    said = post(orla, f"{EVALUATION}/queries", "%PDF-1.7\n\x00\x01", 400)
+    assert list(said["fields"]) == ["queries"]
+    assert "%PDF" not in str(said["detail"])
