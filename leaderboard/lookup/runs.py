@@ -1,0 +1,148 @@
+"""Which scored runs there are, and which may stand on boards."""
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.lookup.places import Columns
+from leaderboard.lookup.sets import IS_CURRENT
+from leaderboard.models import (
+    Participation,
+    Scoring,
+    ScoringSet,
+    Standing,
+    Submission,
+    System,
+)
+from leaderboard.rules.standings import ScoredRun, SystemKind
+from leaderboard.rules.states import STANDING, SetState, State
+
+__all__ = [
+    "IS_STANDING",
+    "has_its_place",
+    "lost_in",
+    "on_boards",
+    "scored_runs",
+    "select_scored_runs",
+    "with_current_scoring",
+]
+
+# How Standing is joined to its scoring and its set, by which a database finds its rows at once.
+IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id == ScoringSet.id)
+
+
+def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
+    """Statement: failed scorings of a set (the one of the statement around it) that its evaluation's boards would miss.
+
+    Their runs have figures in the set that stands for the same source of judgments. Not those whose stored file is
+    damaged, as long as at least as many runs of the set are scored: a few damaged files hold nobody up, and many would
+    empty the board. Not runs off the boards.
+    """
+    shown, current = sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
+    other, entered = sa.orm.aliased(Scoring), sa.orm.aliased(Submission)
+    balance = (  # scored runs, less those with a damaged file
+        sa.select(sa.func.coalesce(sa.func.sum(sa.case((other.state == State.SCORED, 1), else_=-1)), 0))
+        .join(entered, entered.id == other.submission_id)
+        .where(
+            other.scoring_set_id == Scoring.scoring_set_id,
+            sa.or_(other.state == State.SCORED, sa.and_(other.state == State.FAILED, other.damaged)),
+            on_boards(entered),
+        )
+        .correlate(Scoring)
+        .scalar_subquery()
+    )
+    has_figures = (
+        sa.select(shown.id)
+        .join(current, current.id == shown.scoring_set_id)
+        .where(
+            shown.submission_id == Scoring.submission_id,
+            shown.state == State.SCORED,
+            current.state.in_(STANDING),
+            current.source == scoring_set.source,
+        )
+        .correlate(Scoring, scoring_set)
+        .exists()
+    )
+    return (
+        sa.select(Scoring)
+        .join(Submission)
+        .where(
+            Scoring.scoring_set_id == scoring_set.id,
+            Scoring.state == State.FAILED,
+            sa.or_(~Scoring.damaged, balance < 0),
+            on_boards(),
+            has_figures,
+        )
+        .correlate(scoring_set)
+    )
+
+
+def with_current_scoring(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
+    """A statement on submissions, joined to the scoring of each in its evaluation's current set; NULL without one."""
+    is_current = sa.and_(ScoringSet.evaluation_id == Submission.evaluation_id, ScoringSet.state == SetState.CURRENT)
+    is_its = sa.and_(Scoring.submission_id == Submission.id, Scoring.scoring_set_id == ScoringSet.id)
+    return statement.outerjoin(ScoringSet, is_current).outerjoin(Scoring, is_its)
+
+
+def on_boards(submission: Any = Submission) -> sa.ColumnElement[bool]:
+    """Condition on submissions: neither withdrawn nor taken off by organisers, so that boards show what is scored."""
+    return sa.and_(submission.withdrawn_at.is_(None), submission.ruling.is_(None))
+
+
+def has_its_place(scoring: Any = Scoring, submission: Any = Submission) -> sa.ColumnElement[bool]:
+    """Condition on scorings and their submissions: scored, and on boards or keeping its place."""
+    return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission), submission.holds_place))
+
+
+def select_scored_runs(
+    *more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT, standing: bool = False
+) -> sa.Select[*tuple[Any, ...]]:
+    """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
+
+    of_sets   a condition on ScoringSet: of which sets instead
+    standing  only those that stand for their systems by the order of their runs alone (`models.Standing`)
+
+    A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
+
+    Joined are Scoring, Submission, ScoringSet and System.
+    """
+    of_team = sa.and_(
+        Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+    )
+    selected = (
+        sa.select(
+            Submission.evaluation_id,
+            Submission.id,
+            Scoring.id,
+            Submission.system_id,
+            System.kind == SystemKind.BASELINE,
+            sa.func.coalesce(Participation.primary_submission_id == Submission.id, sa.false()),
+            Submission.late,
+            Submission.received_at,
+            Submission.scored_at,
+            Submission.chosen_at,
+            sa.type_coerce(~on_boards(), sa.Boolean),  # else 0 or 1 on SQLite
+            *more,
+        )
+        .join(Submission, Submission.id == Scoring.submission_id)
+        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
+        .join(System, System.id == Submission.system_id)
+    )
+    if standing:
+        selected = selected.join(Standing, IS_STANDING)
+    return selected.outerjoin(Participation, of_team).where(of_sets, has_its_place())
+
+
+def scored_runs(
+    session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool] = IS_CURRENT
+) -> dict[int, list[ScoredRun]]:
+    """The runs of `select_scored_runs` by the id of their scoring set, in the order of their scorings.
+
+    which  conditions on ScoringSet, Submission, System or Scoring
+    """
+    runs: dict[int, list[ScoredRun]] = {}
+    statement = select_scored_runs(Scoring.scoring_set_id, of_sets=of_sets).where(*which).order_by(Scoring.id)
+    for *run, scoring_set_id in session.execute(statement):
+        runs.setdefault(scoring_set_id, []).append(ScoredRun(*run))
+    return runs

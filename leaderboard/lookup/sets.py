@@ -1,0 +1,88 @@
+"""The scoring sets and judgments that count: current, standing, newest."""
+
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.db import read_so_far
+from leaderboard.errors import NotFound
+from leaderboard.models import (
+    Evaluation,
+    JudgmentRevision,
+    ScoringSet,
+)
+from leaderboard.rules.states import STANDING, SetState
+
+__all__ = [
+    "IS_CURRENT",
+    "current_set",
+    "current_sets",
+    "find_set",
+    "newest_revision",
+    "note_current_set",
+    "standing_set",
+]
+
+IS_CURRENT = ScoringSet.state == SetState.CURRENT
+
+
+CURRENT_SETS = "current sets"  # evaluation id -> its current set or None, as far as a session of reads knows it
+
+
+def current_set(session: Session, evaluation_id: int) -> ScoringSet | None:
+    """The set that the evaluation's board reads, with its judgment revision; None before the first judgments."""
+    return current_sets(session, [evaluation_id]).get(evaluation_id)
+
+
+def standing_set(session: Session, evaluation_id: int, source: str) -> ScoringSet | None:
+    """The set that stands for one source of judgments; None before its first judgments."""
+    return session.scalar(
+        sa.select(ScoringSet).where(
+            ScoringSet.evaluation_id == evaluation_id, ScoringSet.source == source, ScoringSet.state.in_(STANDING)
+        )
+    )
+
+
+def find_set(session: Session, evaluation: Evaluation, set_id: int) -> ScoringSet:
+    """One of the evaluation's sets, with its judgment revision. Raises NotFound, and tells of no other one."""
+    found = session.scalar(
+        sa.select(ScoringSet)
+        .join(ScoringSet.revision)
+        .options(sa.orm.contains_eager(ScoringSet.revision))
+        .where(ScoringSet.id == set_id, ScoringSet.evaluation_id == evaluation.id)
+    )
+    if found is None:
+        raise NotFound
+    return found
+
+
+def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:
+    """The newest revision of a source; None before its first."""
+    return session.scalar(
+        sa.select(JudgmentRevision)
+        .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.source == source)
+        .order_by(JudgmentRevision.number.desc())
+        .limit(1)
+    )
+
+
+def note_current_set(session: Session, evaluation_id: int, current: ScoringSet | None) -> None:
+    """Has `current_sets` ask no more for a set that a statement has read beside something else, with its revision."""
+    read_so_far(session, CURRENT_SETS)[evaluation_id] = current
+
+
+def current_sets(session: Session, evaluation_ids: Iterable[int]) -> dict[int, ScoringSet]:
+    """Evaluation id -> its current set, as `current_set` gives it; at most one statement for all."""
+    wanted = list(evaluation_ids)
+    known: dict[int, ScoringSet | None] = read_so_far(session, CURRENT_SETS)
+    if unread := [one for one in wanted if one not in known]:
+        known.update(dict.fromkeys(unread))
+        sets = session.scalars(
+            sa.select(ScoringSet)
+            .join(ScoringSet.revision)
+            .options(sa.orm.contains_eager(ScoringSet.revision))
+            .where(ScoringSet.evaluation_id.in_(unread), IS_CURRENT)
+        )
+        known.update((one.evaluation_id, one) for one in sets)
+    return {one: found for one in wanted if (found := known[one]) is not None}
