@@ -57,7 +57,7 @@ class ScoredRun:
 
     is_primary   whether it is its team's one primary run in the evaluation
     late         whether it was received after closing
-    scored_at    when it was first scored
+    scored_at    when it was first scored; of a run of the past that nobody dated so, when it was received
     chosen_at    when its team last chose that it stands for its system; None if never
     off_board    whether its team withdrew it after closing, or organisers took it off and left its place empty: then it
                  is on no board, and where it would stand nothing does

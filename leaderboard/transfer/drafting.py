@@ -308,7 +308,10 @@ def _evaluation(
         except FileRejected as error:
             notes.append(error.message.partition("\n")[0])
             there = set()
-        if not there >= set(judged):
+        if lacking := len(judged.keys() - there):
+            if there:
+                said = f"{queries}: lacks {lacking:,} of the {counted(len(judged), 'judged query', 'judged queries')}"
+                notes.append(f"{said}, so the draft lists the ids of all queries instead of naming the file")
             queries = ""
     ids = list(listed)
     if all(one.isascii() and one.isdigit() for one in ids):

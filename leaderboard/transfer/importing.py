@@ -45,6 +45,7 @@ class Report:
     """What an import did.
 
     made, there  in words; a team or a system is made by its first run
+    already      runs that are there; of a preview those that an import would leave
     notes        what holds because the manifest says nothing of it: dates and kinds
     refused      what came out other than the manifest says
     rejected     files of runs that were rejected, as the manifest says they were where they come from
@@ -100,6 +101,8 @@ class Import:
         Raises FileRejected with every problem, runs' too, and NotAllowed.
         """
         self._prepare(problems, whole=True, keep=False)
+        self._find_what_is_there()
+        self.report.already = len(self._there)
         return self.report
 
     def prepare(self, *, whole: bool = False) -> None:

@@ -29,12 +29,17 @@ MOST_UNPACKED = 1 << 30  # bytes of an archive's files, unpacked
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
-    """What an archive has of an evaluation. queries: its file of them, "" where they are those that are judged."""
+    """What an archive has of an evaluation.
+
+    queries    its file of them, "" without one
+    query_ids  how many the manifest names where there is no file; without either they are those that are judged
+    """
 
     title: str
     period: str
     closes_at: dt.datetime | None
     queries: str
+    query_ids: int
     revisions: int
     runs: int
 
@@ -86,6 +91,7 @@ def plan(upload: Received, campaign: str) -> ArchivePlan:
             one.period,
             one.settings.get("closes_at"),
             one.queries,
+            len(one.query_ids),
             len(one.judgments),
             sum(run.evaluation == one.slug for run in bringing.runs),
         )

@@ -113,9 +113,12 @@ def test_a_draft_asks_for_dates_and_kinds_and_an_import_without_them_says_what_h
     command: Command, archive: Path, database_url: str, tmp_path: Path
 ) -> None:
     (archive / "participants.csv").unlink()
+    (archive / "trec-2020" / "topics.tsv").write_text("q1\tfirst\n")
     drafted = command("import-campaign", archive, "--write-manifest", tmp_path / "m.toml")
     assert "of 4 runs nothing says whether they are manual" in drafted.out
+    assert "trec-2020/topics.tsv: lacks 1 of the 2 judged queries, so the draft lists the ids" in drafted.out
     text = (tmp_path / "m.toml").read_text()
+    assert "trec-2020/topics.tsv" not in text
     assert (text.count("\n# closes_at = "), text.count("\n# kind = ")) == (2, 4)
     assert f"compat = {DEFAULTS['compat']}\n" in text
     assert text.count('\nvisibility = "draft"\n') == 1

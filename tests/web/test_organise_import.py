@@ -81,11 +81,18 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert preview.status_code == 200
     assert "The year 2019" in preview.text
     assert "Nothing in the manifest names 1 file: notes" in preview.text
+    assert "those that are judged" in preview.text
+    assert "Here already" not in preview.text
     assert evaluations(world) == ["2025"]
     for _ in range(2):
         answer = organiser.post("/organise/harbour/import", kept=hidden(preview.text, "kept"))
         assert (answer.status_code, answer.location) == (302, "/organise/harbour")
         assert evaluations(world) == ["2025", "2019"]
+    named = MANIFEST.replace('period = "2019"', 'period = "2019"\nquery_ids = ["q1", "q2", "q3"]')
+    again = archive(**{"manifest.toml": named})
+    preview = organiser.send("/organise/harbour/import/preview", again, "years.zip", field="archive")
+    assert "<dt>Here already</dt><dd>2 runs, left as they are</dd>" in preview.text
+    assert "<td>3 queries by the manifest</td>" in preview.text
     room = organiser.get("/organise/harbour")
     assert "Oldest waiting" in room
     assert "years ago" not in room  # a run waits from when it was queued, whenever the campaign received it
@@ -110,6 +117,9 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     assert "assumed by the import" in organiser.get(room)
     assert "received_assumed" in organiser.get(f"{room}.csv").splitlines()[0]
     assert organiser.client.get(f"{board}.json").json["rows"][0]["received_assumed"] is True
+    told = organiser.client.get("/api/v1/campaigns/harbour/evaluations/2019/board").json
+    assert told["rows"][0]["entry"]["received_at"].startswith("2019-09-01")
+    assert "scored_at" not in told["rows"][0]["entry"]  # nobody knows when, in its own time: its results say when here
 
 
 @ONE_ENGINE

@@ -42,11 +42,12 @@ from leaderboard.rules.settings import ScoringSettings
 __all__ = ["plain", "shape"]
 
 # Fields that are not told. The number of a system would say across years whose an anonymous run is; that of a scoring
-# means nothing outside; and a scoring set's settings name the hidden queries.
+# means nothing outside; since when a run counts as scored is of a past one its receipt (its results say when it was
+# scored); and a scoring set's settings name the hidden queries.
 LEFT_OUT: dict[type, frozenset[str]] = {
     SystemLabel: frozenset({"id"}),
     SystemPage: frozenset({"id"}),
-    Entry: frozenset({"evaluation_id", "scoring_id", "system_id"}),
+    Entry: frozenset({"evaluation_id", "scoring_id", "system_id", "scored_at"}),
     EvaluationHeading: frozenset({"id"}),
     Period: frozenset({"evaluation_id"}),
     Line: frozenset({"number"}),
