@@ -11,8 +11,8 @@ from scipy import stats
 from leaderboard.errors import BadInput
 from leaderboard.statistics import RankSet, rank_sets
 from leaderboard.statistics.draws import draws
-from leaderboard.statistics.pairs import exact_evidence
-from leaderboard.statistics.stepping_down import draws_that_fit
+from leaderboard.statistics.pairs import exact_evidence, pairs_of
+from leaderboard.statistics.stepping_down import _Moved, _Roughly, draws_that_fit
 
 NAN = np.nan
 SOME = {"resamples": 499}
@@ -130,6 +130,28 @@ def test_resamples_that_are_not_computed_again_in_a_later_step_decide_nothing():
     resamples = np.concatenate(list(draws(12, 99, 1))).astype(int).tolist()
     found = rank_sets(values, "higher", resamples=99)
     assert {(int(i), int(j)) for i, j in np.argwhere(found.better)} == slow_better(values, "higher", resamples)
+
+
+@settings(max_examples=50)
+@given(boards(), st.integers(1, 99))
+def test_what_is_found_roughly_is_never_less_than_the_t_itself_and_hardly_more(values, seed):
+    values = values[np.count_nonzero(~np.isnan(values), axis=1) >= 2]
+    pairs = pairs_of(values, math.inf)
+    pairs = pairs.kept((pairs.differing >= 2) & (pairs.error > 0))
+    if not len(pairs.first):
+        return
+    weights = np.concatenate(list(draws(len(values), 40, seed)))
+    with_gaps, every = bool(np.isnan(values).any()), np.arange(len(pairs.first))
+    exact = _Moved(pairs, every, with_gaps=with_gaps)
+    rough = _Roughly(pairs, every, with_gaps=with_gaps)
+    for stretch in (None, np.linspace(1.0, 3.0, len(every))):
+        largest, bound = exact.largest_t(weights, stretch), rough.largest_t(weights, stretch)
+        assert (bound >= largest).all()
+        ordinary = largest < 20.0
+        assert bound[ordinary] == pytest.approx(largest[ordinary], rel=0.01, abs=0.001)
+    t = exact.t(weights)
+    middle = np.median(t, axis=0)
+    assert (rough.how_often_above(weights, middle) >= np.count_nonzero(t > middle, axis=0)).all()
 
 
 def test_the_critical_value_is_the_quantile_over_all_resamples_that_there_are():
