@@ -167,7 +167,8 @@ class Standing(Base):
     """Which run stands for a system on the boards of a set, one in time and one late, by the order of its runs alone
     (`RunChoice.PRIMARY`): what `rules.standings` says, kept so that a board reads no other run.
 
-    `services.standing` writes it in the transaction that changes it. A system whose place is empty has no row.
+    `services.standing` writes it in the transaction that changes it. A system whose place is empty has no row. The rows
+    of a set that boards have ceased to show say which run stood then.
     """
 
     __tablename__ = "standing"

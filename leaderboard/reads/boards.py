@@ -237,7 +237,7 @@ def board(
     page: int | None = None,
     run: int | None = None,
 ) -> BoardPage:
-    """The board by the current scoring set, or by another one, as it stood: as long as boards showed it.
+    """The board by the current scoring set, or by another one, as it stood when boards ceased to show it.
 
     page  of a board of more than WHOLE rows; None for all rows. run: instead, the page that this submission stands on
 
@@ -280,7 +280,9 @@ def board(
         names = [one.name for one in columns]
         needed = [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
         entries_seen = (
-            load_entries(session, actor, [evaluation], moment, needed, scoring_set=scoring_set)
+            load_entries(
+                session, actor, [evaluation], moment, needed, scoring_set=scoring_set, standing=shown is Show.PRIMARY
+            )
             if old
             else load_candidates(session, actor, [evaluation], moment, needed, show=shown)
         )

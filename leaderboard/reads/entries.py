@@ -21,7 +21,7 @@ from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing,
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
-from leaderboard.rules.states import SetState
+from leaderboard.rules.states import STANDING, SetState
 from leaderboard.statistics import LEAST_QUERIES
 
 __all__ = [
@@ -151,15 +151,16 @@ def load_entries(
     Those whose place stays empty are among them, for `reads.standings.choose` to leave their places empty.
 
     measures     canonical names whose figures are wanted; None for all
-    scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it. `now` is then
-                 what `access.as_of` says
-    standing     only the runs that stand for their systems by the order of their runs alone (`models.Standing`)
+    scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it, or all where
+                 it stands beside the current one. `now` is then what `access.as_of` says
+    standing     only the runs that stand for their systems by the order of their runs alone (`models.Standing`), or
+                 stood for them when boards ceased to show that set; all where that is not kept
     runs         only these submissions: their ids, or a statement that finds them
     """
     if not evaluations:
         return []
     by_id = {evaluation.id: evaluation for evaluation in evaluations}
-    which = [] if runs is None else [Scoring.submission_id.in_(runs)]
+    which, standing = _which(runs, scoring_set, now, standing)
     names = None if measures is None else list(dict.fromkeys(measures))
     beside = {} if names is None or len(names) > BESIDE else {name: sa.orm.aliased(Score) for name in names}
     nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
@@ -261,21 +262,28 @@ def _first_hash(evaluation: Any, system: Any, scoring_set: ScoringSet | None) ->
         .join(scoring, scoring.submission_id == run.id)
         .join(its_set, its_set.id == scoring.scoring_set_id)
         .where(run.evaluation_id == evaluation, run.system_id == system, has_its_place(scoring, run))
-        .where(_of_set(scoring_set, its_set, scoring))
+        .where(_of_set(scoring_set, its_set))
         .order_by(run.received_at, run.id)
         .limit(1)
     )
 
 
-def _of_set(
-    scoring_set: ScoringSet | None, sets: type[ScoringSet] = ScoringSet, scorings: type[Scoring] = Scoring
-) -> sa.ColumnElement[bool]:
-    """A condition on sets and scorings: of that set, as long as boards showed it; else of the current one."""
-    if scoring_set is None:
-        return sets.state == SetState.CURRENT
-    own = sets.id == scoring_set.id
-    until = scoring_set.shown_until
-    return own if until is None else sa.and_(own, scorings.finished_at <= until)
+def _of_set(scoring_set: ScoringSet | None, sets: type[ScoringSet] = ScoringSet) -> sa.ColumnElement[bool]:
+    """A condition on sets: that set; else the current one."""
+    return sets.state == SetState.CURRENT if scoring_set is None else sets.id == scoring_set.id
+
+
+def _which(
+    runs: Collection[int] | sa.SelectBase | None, scoring_set: ScoringSet | None, now: dt.datetime, standing: bool
+) -> tuple[list[sa.ColumnElement[bool]], bool]:
+    """Conditions on the scorings that `load_entries` is asked for, and whether the rows of Standing are those meant."""
+    which: list[sa.ColumnElement[bool]] = [] if runs is None else [Scoring.submission_id.in_(runs)]
+    until = scoring_set.shown_until if scoring_set else None
+    if scoring_set and until and scoring_set.state in STANDING and now > until:
+        return which, False  # beside the official one it goes on; its rows say what stood while it was the current one
+    if until and not standing:
+        which.append(Scoring.finished_at <= until)
+    return which, standing
 
 
 def system_label(system: System, team: Team) -> SystemLabel:

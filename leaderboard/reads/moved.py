@@ -21,7 +21,7 @@ from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.rejudged import Rejudged, rejudged
-from leaderboard.reads.standings import choose, ranks, show_of
+from leaderboard.reads.standings import Show, choose, ranks, show_of
 from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_set, stood_set
 from leaderboard.rules.states import STANDING
 
@@ -61,10 +61,15 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class MovedSystem:
-    """A system on two boards; None and NO_FIGURE where it is on one of them only, or has no rank there."""
+    """A system on two boards; None and NO_FIGURE where it is on one of them only, or has no rank there.
+
+    submission_id  the run that stands for it on the later board, else on the earlier one
+    another_run    whether another one stood for it on the earlier board
+    """
 
     system: SystemLabel
     submission_id: int
+    another_run: bool
     rank_before: int | None
     rank: int | None
     before: Figure
@@ -151,11 +156,11 @@ class _Board:
     """The entries of a set, as one reader sees them."""
 
     entries: list[Entry]
+    show: Show
     results_open: bool
-    evaluation: Evaluation
 
     def standing(self, by: Column) -> list[Entry]:
-        return choose(self.entries, show_of(None, self.evaluation.campaign.run_choice), by)
+        return choose(self.entries, self.show, by)
 
     def ranks(self, by: Column) -> dict[int, int]:
         """System -> rank; none where the results are not open."""
@@ -237,9 +242,11 @@ def sources(
 def _board(
     session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime
 ) -> _Board:
-    names = scoring_set.settings.measures
-    entries = load_entries(session, actor, [evaluation], moment, names, scoring_set=scoring_set)
-    return _Board(entries, may_see(actor, evaluation, Sight.RESULTS, moment), evaluation)
+    names, show = scoring_set.settings.measures, show_of(None, evaluation.campaign.run_choice)
+    entries = load_entries(
+        session, actor, [evaluation], moment, names, scoring_set=scoring_set, standing=show is Show.PRIMARY
+    )
+    return _Board(entries, show, may_see(actor, evaluation, Sight.RESULTS, moment))
 
 
 def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> Orders:
@@ -284,6 +291,7 @@ def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[Mov
             MovedSystem(
                 system=entry.system,
                 submission_id=entry.submission_id,
+                another_run=system in before and before[system].submission_id != entry.submission_id,
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
                 before=before[system].figure(by[0].name) if system in before else NO_FIGURE,

@@ -2,9 +2,12 @@
 
 Sessions note whose rows they flush; `settle_standing` runs in their commit, behind the lock that every writing
 transaction takes last (`services.events`), so that of two at once the second sees what the first one did.
+
+The rows of a set that boards have ceased to show, or that was set aside (`HAS_CEASED`), stay as they are: they say what
+stood then, which an old board reads.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -13,12 +16,14 @@ from leaderboard.db import Base
 from leaderboard.lookup import scored_runs
 from leaderboard.models import Participation, Scoring, ScoringSet, Standing, Submission
 from leaderboard.rules.standings import RunChoice, standing_runs
-from leaderboard.rules.states import State
+from leaderboard.rules.states import SetState, State
 
-__all__ = ["Place", "kept_standing", "note_standing", "settle_standing", "standing_by_rule"]
+__all__ = ["HAS_CEASED", "Place", "kept_standing", "note_standing", "settle_standing", "standing_by_rule"]
 
 Place = tuple[int, int, bool]  # a scoring set, a system, and whether its late run is meant
-RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run"
+RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
+SETS = "sets that came back"
+HAS_CEASED = sa.or_(ScoringSet.state == SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
 # Columns that decide which run stands.
 OF_RUN = (
     "system_id", "late", "received_at", "scored_at", "chosen_at", "withdrawn_at", "ruling", "holds_place",
@@ -33,8 +38,10 @@ def note_standing(session: Session, row: Base) -> None:
         changed = [name for name in OF_RUN if state.attrs[name].history.has_changes()]
         if changed:
             runs.add(row.id)
-        for before in state.attrs["system_id"].history.deleted or () if "system_id" in changed else ():
-            session.info.setdefault(SYSTEMS, set()).add((row.evaluation_id, before))
+        if "system_id" in changed:
+            history = state.attrs["system_id"].history
+            of_both = {(row.evaluation_id, system) for system in (*history.added, *(history.deleted or ()))}
+            session.info.setdefault(SYSTEMS, set()).update(of_both)
     elif isinstance(row, Scoring):
         history = state.attrs["state"].history
         if State.SCORED in (*(history.added or ()), *(history.deleted or ())):
@@ -42,19 +49,27 @@ def note_standing(session: Session, row: Base) -> None:
     elif isinstance(row, Participation):
         history = state.attrs["primary_submission_id"].history
         runs.update(run for run in (*(history.added or ()), *(history.deleted or ())) if run is not None)
+    elif isinstance(row, ScoringSet) and state.persistent:
+        was_set_aside = SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
+        if was_set_aside or any(state.attrs["shown_until"].history.deleted or ()):
+            session.info.setdefault(SETS, set()).add(row.id)
 
 
 def settle_standing(session: Session) -> None:
-    """Finds again what stands for the systems of the runs that were noted."""
-    runs, systems = session.info.pop(RUNS, set()), session.info.pop(SYSTEMS, set())
+    """Finds again what stands for the systems of the runs that were noted, and in sets that came back."""
+    runs, moved, sets = (session.info.pop(noted, set()) for noted in (RUNS, SYSTEMS, SETS))
+    systems = set(moved)
     if runs:
         of_runs = sa.select(Submission.evaluation_id, Submission.system_id).where(Submission.id.in_(runs))
         systems |= {(evaluation, system) for evaluation, system in session.execute(of_runs.distinct())}
-    by_evaluation: dict[int, set[int]] = {}
-    for evaluation, system in systems:
-        by_evaluation.setdefault(evaluation, set()).add(system)
-    for evaluation, own in sorted(by_evaluation.items()):
+    for evaluation, own in _by_evaluation(systems):
         _settle(session, evaluation, own)
+    for evaluation, own in _by_evaluation(moved):
+        _unite(session, evaluation, own)
+    if sets:
+        back = sa.and_(ScoringSet.id.in_(sets), ~HAS_CEASED)
+        before = kept_standing(session, Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(back)))
+        _keep(session, before, standing_by_rule(session, of_sets=back))
 
 
 def standing_by_rule(
@@ -74,12 +89,35 @@ def kept_standing(session: Session, *which: sa.ColumnElement[bool]) -> dict[Plac
     return {(row[0], row[1], row[2]): row[3] for row in session.execute(sa.select(*columns).where(*which))}
 
 
+def _by_evaluation(systems: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
+    found: dict[int, set[int]] = {}
+    for evaluation, system in systems:
+        found.setdefault(evaluation, set()).add(system)
+    return sorted(found.items())
+
+
 def _settle(session: Session, evaluation: int, systems: Iterable[int]) -> None:
+    """In the sets whose boards go on."""
+    live = sa.and_(ScoringSet.evaluation_id == evaluation, ~HAS_CEASED)
     entered = Submission.evaluation_id == evaluation, Submission.system_id.in_(systems)
     ids = session.scalars(sa.select(Submission.id).where(*entered)).all()
-    stands = standing_by_rule(session, Submission.id.in_(ids), of_sets=sa.true())
-    sets = sa.select(ScoringSet.id).where(ScoringSet.evaluation_id == evaluation)
-    before = kept_standing(session, Standing.scoring_set_id.in_(sets), Standing.system_id.in_(systems))
+    stands = standing_by_rule(session, Submission.id.in_(ids), of_sets=live)
+    of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(live))
+    _keep(session, kept_standing(session, of_sets, Standing.system_id.in_(systems)), stands)
+
+
+def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
+    """On old boards, of systems whose runs changed hands: of the runs that stood for them then, the rule of today says
+    which one stands for each. Which it would have been then nobody has chosen."""
+    past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
+    of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
+    before = kept_standing(session, of_sets, Standing.system_id.in_(systems))
+    if before:
+        _keep(session, before, standing_by_rule(session, Scoring.id.in_(before.values()), of_sets=past))
+
+
+def _keep(session: Session, before: Mapping[Place, int], stands: Mapping[Place, int]) -> None:
+    """Writes what is different."""
     changed = {key for key in before.keys() | stands.keys() if before.get(key) != stands.get(key)}
     for scoring_set, system, late in sorted(changed & before.keys()):
         key = Standing.scoring_set_id == scoring_set, Standing.system_id == system, Standing.late.is_(late)

@@ -22,6 +22,7 @@ MOVED_COLUMNS: dict[str, Callable[[MovedSystem], Cell]] = {
     "team": lambda row: row.system.team,
     "kind": lambda row: row.system.kind.value,
     "submission": lambda row: row.submission_id,
+    "another_run_before": lambda row: row.another_run,
     "rank_before": lambda row: row.rank_before,
     "rank": lambda row: row.rank,
     "before": lambda row: row.before.mean,

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from leaderboard.access import CONSOLE
 from leaderboard.models import Board, Event, Score, Scoring, ScoringSet, Standing, Submission, System
+from leaderboard.services import submissions
 from tests.cli.conftest import Command
 from tests.support.verification import without_triggers
 from tests.support.world import World, run_text
@@ -71,6 +73,28 @@ def test_a_run_that_stands_against_the_rule_is_named_and_its_next_one_mends_it(p
     played.submit(run_text(3), system=first)
     played.drain()
     assert command("verify").out.startswith("nothing differs: ")
+
+
+def test_of_an_old_board_verify_asks_whether_its_runs_can_have_stood(played: World, command: Command) -> None:
+    second = played.submit(run_text(2), system=played.all(sa.select(System))[0])
+    played.drain()
+    played.judge("q1 0 d2 1\n")
+    played.drain()
+    with played.database.write() as session:
+        submissions.make_primary(session, CONSOLE, session.get_one(Submission, second))
+    assert command("verify").out.startswith("nothing differs: ")
+    with played.database.write() as session:
+        of_new_set = sa.select(Scoring.id).where(Scoring.submission_id == second, Scoring.scoring_set_id == 2)
+        session.execute(
+            sa.update(Standing).where(Standing.scoring_set_id == 1).values(scoring_id=of_new_set.scalar_subquery())
+        )
+    done = command("verify")
+    assert done.status == 1
+    assert done.out.splitlines()[:3] == [
+        "evaluation 1 (small/2026): which run of System number 0 stands in set 1",
+        f"  stored    run {second}",
+        "  expected  a run of this system that is scored there",
+    ]
 
 
 def test_a_head_that_was_noted_down_and_is_not_there_is_named(played: World, command: Command) -> None:

@@ -10,16 +10,21 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.metrics import MEASURES_VERSION
-from leaderboard.models import Evaluation, Query, ScoringSet
+from leaderboard.models import Evaluation, Query, ScoringSet, Submission
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.moved import MovedPage, SourcesPage, moved, sources
 from leaderboard.reads.rejudged import Rejudged
 from leaderboard.reads.stood import StoodPage, stood_sets
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
+from leaderboard.rules.standings import Designation
+from leaderboard.rules.states import Ruling
+from leaderboard.services import scoring_sets, submissions
 from leaderboard.services.evaluations import change_evaluation
+from leaderboard.services.events import present
 from leaderboard.services.queries import exclude_queries
 from leaderboard.services.scoring_sets import switch
+from leaderboard.services.submissions import restore, take_off
 from leaderboard.worker.housekeeping import renew_sets
 from tests.support.field import DAY, NOW, Field
 
@@ -27,9 +32,21 @@ ORGANISER = CONSOLE
 QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"
 
 
-def old_board(field: Field, set_id: int, actor: Actor = VISITOR, now: dt.datetime = NOW) -> BoardPage:
+def old_board(
+    field: Field, set_id: int, actor: Actor = VISITOR, now: dt.datetime = NOW, *, show: str | None = None
+) -> BoardPage:
     with field.database.read() as session:
-        return board(session, actor, "news", "2026", now, set_id=set_id)
+        return board(session, actor, "news", "2026", now, set_id=set_id, show=show)
+
+
+def make_primary(field: Field, run: int) -> None:
+    with field.database.write() as session:
+        submissions.make_primary(session, CONSOLE, session.get_one(Submission, run))
+
+
+def make_official(field: Field, source: str) -> None:
+    with field.database.write() as session:
+        scoring_sets.make_official(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), source)
 
 
 def history(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW) -> StoodPage:
@@ -71,6 +88,92 @@ def test_an_old_board_keeps_the_figures_that_it_had(revised: tuple[Field, int, i
     newest, oldest = history(field).sets
     assert (newest.id, newest.current, newest.changes) == (second, True, ("judgments of revision 2 instead of 1",))
     assert (oldest.id, oldest.until, newest.before) == (first, NOW - 10 * DAY, first)
+
+
+@pytest.fixture
+def two_of_alder(field: Field) -> tuple[Field, list[int], int, int]:
+    """Alder's primary run and a contrastive one with less, and Birch's, by two revisions; the sets of both."""
+    runs = [
+        field.run("Alder", {"AP": [0.8] * 4}, designation=Designation.PRIMARY),
+        field.run("Alder", {"AP": [0.3] * 4}),
+        field.run("Birch", {"AP": [0.6] * 4}),
+    ]
+    first = field.current_set().id
+    figures = dict(zip(runs, ({"AP": [mean] * 4} for mean in (0.7, 0.2, 0.5)), strict=True))
+    return field, runs, first, field.judge_again(QRELS, figures)
+
+
+def test_an_old_board_keeps_the_run_that_stood_then(two_of_alder: tuple[Field, list[int], int, int]) -> None:
+    field, (_, other, _), first, second = two_of_alder
+    make_primary(field, other)
+    assert means(old_board(field, second)) == {"Birch": 0.5, "Alder": 0.2}
+    page = old_board(field, first)
+    assert [(row.rank, row.entry.system.name, row.ranked_by.mean) for row in page.rows] == [
+        (1, "Alder", 0.8), (2, "Birch", 0.6),
+    ]  # fmt: skip
+    assert sorted(row.entry.submission_id for row in old_board(field, first, show="all").rows) == [1, 2, 3]
+    # What moved goes from the one run to the other, and says so.
+    rows = [
+        (one.system.name, one.submission_id, one.another_run, one.before.mean, one.after.mean, one.places)
+        for one in what_moved(field, first, second).rows
+    ]
+    assert rows == [("Birch", 3, False, 0.6, 0.5, 1), ("Alder", other, True, 0.8, 0.2, -1)]
+
+
+def test_the_place_of_a_run_that_was_taken_off_since_is_empty_on_an_old_board(
+    two_of_alder: tuple[Field, list[int], int, int],
+) -> None:
+    field, (stood, _, _), first, second = two_of_alder
+    with field.database.write() as session:
+        take_off(session, CONSOLE, session.get_one(Submission, stood), Ruling.HIDDEN, "asked to", holds_place=False)
+    assert means(old_board(field, second)) == {"Birch": 0.5, "Alder": 0.2}
+    assert means(old_board(field, first)) == {"Birch": 0.6}
+    with field.database.write() as session:
+        restore(session, CONSOLE, session.get_one(Submission, stood))
+    assert means(old_board(field, first)) == {"Birch": 0.6, "Alder": 0.8}
+
+
+def test_a_board_that_comes_back_goes_by_what_stands_now(two_of_alder: tuple[Field, list[int], int, int]) -> None:
+    field, (stood, other, _), first, second = two_of_alder
+    make_primary(field, other)
+    with field.database.write() as session:
+        switch(session, CONSOLE, session.get_one(ScoringSet, first))
+    assert means(old_board(field, first)) == {"Birch": 0.6, "Alder": 0.3}
+    make_primary(field, stood)
+    assert means(old_board(field, first)) == {"Birch": 0.6, "Alder": 0.8}
+    assert means(old_board(field, second)) == {"Birch": 0.5, "Alder": 0.2}
+
+
+def test_a_source_that_was_the_official_one_is_told_as_it_stood_while_details_are_closed(field: Field) -> None:
+    runs = [field.run("Alder", {"AP": [mean] * 4}) for mean in (0.8, 0.3)]
+    first = field.current_set().id
+    beside = field.judge_again(QRELS, {run: {"AP": [0.5] * 4} for run in runs}, source="llm")
+    make_official(field, "llm")
+    make_primary(field, runs[1])
+    later = present() + DAY
+    # Beside the official one it goes on: by both sources the same runs are compared.
+    assert means(old_board(field, first, now=later)) == {"Alder": 0.3}
+    (row,) = side_by_side(field, now=later).rows
+    assert (row.submission_id, [figure.mean for figure in row.figures]) == (runs[1], [0.5, 0.3])
+    field.change(details=Opening.NEVER)
+    assert means(old_board(field, first, now=later)) == {"Alder": 0.8}
+    make_official(field, "assessors")
+    assert means(old_board(field, first, now=later)) == {"Alder": 0.3}
+    assert means(old_board(field, beside, now=later)) == {"Alder": 0.5}
+
+
+def test_of_systems_that_become_one_an_old_board_shows_one_of_the_runs_that_stood(field: Field) -> None:
+    runs = [field.run("Alder", {"AP": [mean] * 4}) for mean in (0.8, 0.3)]
+    other = field.run("Alder of old", {"AP": [0.6] * 4})
+    alone = field.run("Birch of old", {"AP": [0.4] * 4}, team="Team Alder of old")
+    first = field.current_set().id
+    field.judge_again(QRELS, {run: {"AP": [0.5] * 4} for run in (*runs, other, alone)})
+    make_primary(field, runs[1])
+    with field.database.write() as session:
+        session.get_one(Submission, other).system_id = field.systems["Alder"]
+        session.get_one(Submission, alone).system_id = field.systems["Alder of old"]
+    # The rule of today, between the two that stood: neither is primary, and the first one was scored first.
+    assert means(old_board(field, first)) == {"Alder": 0.8, "Alder of old": 0.4}
 
 
 def test_what_moved_says_ranks_means_and_pairs_that_changed_places(revised: tuple[Field, int, int]) -> None:

@@ -3,25 +3,44 @@
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.models import Scoring, ScoringSet, Standing, System
-from leaderboard.services.standing import Place, kept_standing, standing_by_rule
+from leaderboard.models import Scoring, ScoringSet, Standing, Submission, System
+from leaderboard.rules.states import State
+from leaderboard.services.standing import HAS_CEASED, Place, kept_standing, standing_by_rule
 from leaderboard.services.verification.report import NOTHING, Report, thing_in_words
 
 __all__ = ["check_standing"]
 
+ONE_OF_ITS_OWN = "a run of this system that is scored there"
+
 
 def check_standing(session: Session, report: Report) -> None:
-    """Finds what stands of every scoring set anew, one set at a time, from all of its runs."""
-    sets = session.execute(sa.select(ScoringSet.id, ScoringSet.evaluation_id).order_by(ScoringSet.id)).all()
-    for set_id, evaluation_id in sets:
+    """Finds what stands of every scoring set anew, one set at a time, from all of its runs.
+
+    What stood on a board of the past depends on what was chosen then: there each row is asked whether it can have been.
+    """
+    columns = ScoringSet.id, ScoringSet.evaluation_id, HAS_CEASED
+    for set_id, evaluation_id, has_ceased in session.execute(sa.select(*columns).order_by(ScoringSet.id)).all():
         kept = kept_standing(session, Standing.scoring_set_id == set_id)
-        by_rule = standing_by_rule(session, of_sets=ScoringSet.id == set_id)
+        right = _possible(session, set_id) if has_ceased else standing_by_rule(session, of_sets=ScoringSet.id == set_id)
         report.standing += len(kept)
-        for place in sorted(kept.keys() | by_rule.keys()):
-            if kept.get(place) != by_rule.get(place):
+        for place in sorted(kept.keys() | right.keys()):
+            if kept.get(place) != right.get(place):
                 where = thing_in_words(session, f"evaluation {evaluation_id}")
-                stored, expected = (_run(session, own.get(place)) for own in (kept, by_rule))
-                report.add(where, _in_words(session, place), stored, expected)
+                stored, expected = (_run(session, own.get(place)) for own in (kept, right))
+                report.add(where, _in_words(session, place), stored, ONE_OF_ITS_OWN if has_ceased else expected)
+
+
+def _possible(session: Session, set_id: int) -> dict[Place, int]:
+    """The rows of the set whose run is of that system, in time or late as they say, and scored in the set."""
+    scored = sa.select(Scoring.id).join(Scoring.submission)
+    of_place = (
+        Scoring.scoring_set_id == Standing.scoring_set_id,
+        Scoring.state == State.SCORED,
+        Submission.system_id == Standing.system_id,
+        Submission.late == Standing.late,
+    )
+    its_own = Standing.scoring_id.in_(scored.where(*of_place))
+    return kept_standing(session, Standing.scoring_set_id == set_id, its_own)
 
 
 def _in_words(session: Session, place: Place) -> str:
