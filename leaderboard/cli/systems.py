@@ -6,9 +6,10 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import OneOf
+from leaderboard.cli.options import OneOf, require_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_system
+from leaderboard.reads.organising.kinds import kind_effect
 from leaderboard.reads.organising.systems import organised_systems
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems
@@ -42,10 +43,16 @@ def list_systems(campaign: str) -> None:
 @click.option("--description", help="What it is.")
 @click.option("--code", "code_url", help="The address of its code.")
 @click.option("--paper", "paper_url", help="The address of its paper.")
+@click.option("--yes", is_flag=True, help="Don't ask before ranks on boards change.")
 def change(
-    system: str, kind: SystemKind | None, description: str | None, code_url: str | None, paper_url: str | None
+    system: str,
+    kind: SystemKind | None,
+    description: str | None,
+    code_url: str | None,
+    paper_url: str | None,
+    yes: bool,
 ) -> None:
-    """Change what is given; the rest stays.
+    """Change what is given; the rest stays. Asks first where ranks on boards depend on it.
 
     \b
     leaderboard system change team-alder/bm25 --kind baseline --paper https://example.org/bm25
@@ -53,6 +60,14 @@ def change(
     team, found, slug = system.partition("/")
     if not found:
         raise click.UsageError("give the system as TEAM/SYSTEM")
+    if kind is not None:
+        with reading() as session:
+            now = dt.datetime.now(dt.UTC)
+            asked = kind_effect(session, CONSOLE, find_system(session, team, slug).id, kind, now)
+        if asked.boards:
+            for words in (asked.in_words, *(f"  {board.in_words}" for board in asked.boards)):
+                click.echo(words, err=True)
+            require_yes(yes, "Go on?")
     with writing() as session:
         own = find_system(session, team, slug)
         new = NewSystem(

@@ -78,7 +78,8 @@ def create_evaluation(
 
     period    its label, such as "2020" or "2020 round 1"
     settings  any of DEFAULTS: columns of Evaluation. Periods are sorted by `period_key`, which is the year in the label
-              when not given; `documents` is N_total, which detection measures need
+              when not given; `documents` is N_total, which detection measures need: a draft may lack it until it is
+              none any more, or is judged
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """
@@ -155,8 +156,8 @@ def _check_numbers(campaign: Campaign, given: Mapping[str, Any], fields: dict[st
         fields["documents"] = ["give the number of documents in the collection, 1 or more"]
     measures = map(metrics.parse, campaign.measures)
     needing = [each for each in measures if lacks(each, documents=documents, beta=1.0, known=True, subtopics=True)]
-    if needing:
-        fields["documents"] = [f"{needing[0]} needs {NEEDED['documents']}"]
+    if needing and not given["draft"] and "documents" not in fields:
+        fields["documents"] = [f"{needing[0]} needs {NEEDED['documents']}; only a draft may lack it"]
     if given["relevance_level"] < 1:
         fields["relevance_level"] = [NO_LEVEL]
     if not 0 <= given["grace_seconds"] <= LONGEST_GRACE:

@@ -181,7 +181,9 @@ def test_an_evaluation_is_made_listed_and_changed(ok: Says, evaluation: str) -> 
 
 def test_what_is_wrong_with_an_evaluation_is_said(refused: Says, campaign: str) -> None:
     add = ("evaluation", "add", "harbour/2026", "--title", "T", "--period", "2026")
-    assert refused(*add) == "--documents: AQWV needs the number of documents in the collection\n"
+    assert (
+        refused(*add) == "--documents: AQWV needs the number of documents in the collection; only a draft may lack it\n"
+    )
     complaint = refused(*add, "--documents", "9", "--opens", "2026-02-01", "--closes", "2026-01-01")
     assert complaint == "--closes: give a moment after the opening\n"
     assert "expected CAMPAIGN/EVALUATION" in refused("evaluation", "add", "harbour", "--title", "T", "--period", "1")

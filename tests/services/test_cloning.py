@@ -86,11 +86,34 @@ def test_a_clone_under_a_name_that_is_taken_is_refused(field: Field) -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "period", "proposed"),
+    [
+        ("Round 2", "Round 2", ("round-3", "Round 3", "Round 3")),
+        ("2 tasks of 2024, round 09", "Round 09", ("round-10", "2 tasks of 2024, round 10", "Round 10")),
+        ("The pilot", "Pilot", ("pilot-2", "The pilot", "Pilot")),
+    ],
+)
+def test_a_round_without_a_year_is_followed_by_the_next_round(
+    database: Database, title: str, period: str, proposed: tuple[str, str, str]
+) -> None:
+    field = Field(database)
+    field.campaign()
+    field.evaluation(period.lower().replace(" ", "-"), period=period, period_key=7)
+    with database.write() as session:
+        found = session.scalars(sa.select(Evaluation)).one()
+        found.title = title
+        names = cloning.next_year(session, found)
+        assert (names["slug"], names["title"], names["period"], names["period_key"]) == (*proposed, 8)
+        made = cloning.clone_evaluation(session, CONSOLE, found, names["slug"], names["title"], names["period"])
+        assert made.period_key == 8
+
+
+@pytest.mark.parametrize(
     ("slug", "period", "proposed"),
     [
         ("2026-text", "2026", ("2027-text", "2027-text-2")),
         ("text", "2026", ("text-2027", "text-2027-2")),
-        ("text", "round 1", ("text-round-1", "text-round-1-2")),
+        ("text", "round 1", ("text-round-2", "text-round-2-2")),
         ("text", "輪", ("text-2", "text-3")),
     ],
 )

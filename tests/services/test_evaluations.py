@@ -6,9 +6,12 @@ import pytest
 
 from leaderboard.access import CONSOLE
 from leaderboard.errors import InvalidFields
+from leaderboard.formats import QueryRow
 from leaderboard.models import Evaluation
-from leaderboard.services import evaluations
-from tests.support.world import World
+from leaderboard.reads.organising.readiness import Urgency, readiness
+from leaderboard.services import evaluations, judgments, queries
+from leaderboard.services.events import present
+from tests.support.world import World, judged
 
 
 def _create(world: World, **values: object) -> Evaluation:
@@ -29,6 +32,27 @@ def test_a_new_evaluation_takes_five_runs_a_day_of_a_team_unless_its_organisers_
     assert _create(world, slug="a").daily_quota == 5
     assert _create(world, slug="b", daily_quota=12).daily_quota == 12
     assert _create(world, slug="c", daily_quota=None).daily_quota is None
+
+
+def test_a_draft_may_lack_its_number_of_documents_until_it_is_published_or_judged(world: World) -> None:
+    made = _create(world, documents=None, draft=True)
+    assert (made.draft, made.documents) == (True, None)
+    with world.database.write() as session:  # AQWV is among the measures
+        draft = session.get_one(Evaluation, made.id)
+        points = readiness(session, CONSOLE, "small", "e", present())
+        lacking = [point.words for point in points if point.urgency is Urgency.TO_DO and point.about == "Measures"]
+        assert lacking == ["AQWV needs the number of documents in the collection."]
+        with pytest.raises(InvalidFields, match=r"documents: AQWV needs .*; only a draft may lack it"):
+            evaluations.change_evaluation(session, CONSOLE, draft, draft=False)
+        queries.import_queries(session, CONSOLE, draft, [QueryRow("q1", "", ())])
+        with (
+            pytest.raises(InvalidFields, match="documents: AQWV needs the number of documents"),
+            session.begin_nested(),
+        ):
+            judgments.import_judgments(session, CONSOLE, draft, judged("q1 0 d1 1\n"))
+        evaluations.change_evaluation(session, CONSOLE, draft, title="Still a draft")
+        evaluations.change_evaluation(session, CONSOLE, draft, draft=False, documents=9)
+        judgments.import_judgments(session, CONSOLE, draft, judged("q1 0 d1 1\n"))
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,32 @@
 """The organiser's pages on teams and systems, what teams say of themselves, and the audit trail."""
 
 import ast
+import datetime as dt
+import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from leaderboard import services
 from leaderboard.access import CONSOLE
-from leaderboard.models import Event, Submission, System
+from leaderboard.formats import read_judgments, read_queries
+from leaderboard.models import Evaluation, Event, Score, Scoring, Submission, System
 from leaderboard.reads.organising.trail_words import WORDS
+from leaderboard.rules.scopes import Scope
+from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import State
-from leaderboard.services import campaigns, systems
+from leaderboard.services import campaigns, evaluations, judgments, queries, systems
+from leaderboard.services.events import present
 from tests.web.conftest import RUN, Reader, World
+from tests.web.test_api import API, Program, program
 from tests.web.test_submissions import turn
+
+__all__ = ["program"]  # the fixture
 
 
 @pytest.fixture
@@ -39,7 +50,14 @@ def test_an_organiser_marks_a_baseline_and_boards_say_so(
     sent = {"description": "BM25", "code_url": "https://example.org/code", "paper_url": "no address"}
     refused = organiser.post(page, kind="baseline", **sent)
     assert (refused.status_code, "starting with https://" in refused.text) == (400, True)
-    answer = organiser.post(page, kind="baseline", **{**sent, "paper_url": ""})
+    asked = organiser.post(page, kind="baseline", **{**sent, "paper_url": ""})
+    assert asked.status_code == 200
+    assert "Nothing is changed yet. With this, Searcher is a baseline on 1 board of 1 campaign" in asked.text
+    with world.database.read() as session:
+        assert session.get_one(System, world.system.id).kind is SystemKind.AUTOMATIC
+    seen = re.search(r'name="agreed" value="([^"]+)"', asked.text)
+    assert seen is not None
+    answer = organiser.post(page, kind="baseline", agreed=seen[1], **{**sent, "paper_url": ""})
     assert answer.location == "/organise/harbour/systems"
     with world.database.read() as session:
         assert session.get_one(System, world.system.id).kind is SystemKind.BASELINE
@@ -47,6 +65,76 @@ def test_an_organiser_marks_a_baseline_and_boards_say_so(
     assert board is not None
     assert {(row["team"], row["kind"]) for row in board["rows"]} == {("Alpha", "baseline"), ("Beta", "automatic")}
     assert 'href="https://example.org/code"' in participant.get("/teams/alpha/searcher")
+
+
+def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
+    world: World, organiser: Reader, participant: Reader, program: Callable[..., Program], both: int
+) -> None:
+    """The figures are those of `_scored`: on each board Searcher of Alpha is first, and on Harbour's Beta's second."""
+    _coast(world, participant, organiser=True)
+    _scored(world, {both: 0.25})
+    page = f"/organise/harbour/systems/{world.system.id}"
+    asked = organiser.post(page, kind="baseline").text
+    assert "Searcher is a baseline on 2 boards of 2 campaigns" in asked
+    assert "Coast, Coast 2024: rank 1 now, no rank after it</li>" in asked
+    assert "Harbour, Harbour 2025: rank 1 now, no rank after it; 1 other system moves</li>" in asked
+    assert organiser.post(page, kind="baseline", agreed="something else").status_code == 200  # and it is not done
+    own = f"{API}/organise/campaigns/harbour/systems/{world.system.id}"
+    orla = program("orla", Scope.ORGANISE)
+    refused = orla.ask(own, "POST", status=400, json={"kind": "baseline"})
+    assert [words.partition(":")[0] for words in refused["fields"]["yes"][1:]] == [
+        "Coast, Coast 2024", "Harbour, Harbour 2025",
+    ]  # fmt: skip
+    assert orla.ask(own)["kind"] == "automatic"
+    assert orla.ask(own, "POST", json={"kind": "manual"})["kind"] == "manual"  # no rank depends on it
+    assert orla.ask(own, "POST", json={"kind": "baseline", "yes": True})["kind"] == "baseline"
+    back = organiser.post(page, kind="automatic").text
+    assert "Harbour, Harbour 2025: no rank now, rank 1 after it; 1 other system moves</li>" in back
+
+
+def test_an_organiser_reads_which_campaigns_stand_in_the_way_as_far_as_boards_say_so(
+    world: World, organiser: Reader, participant: Reader, both: int
+) -> None:
+    evaluation = _coast(world, participant, organiser=False)
+    _scored(world, {both: 0.25})
+    page = f"/organise/harbour/systems/{world.system.id}"
+    assert f'href="{page}"' in organiser.get("/organise/harbour/systems")
+    shown = organiser.get(page)
+    assert '<a href="/campaigns/coast">Coast</a>, coast@example.org' in shown
+    assert "An admin changes it, or whoever organises all of them" in shown
+    assert 'href="/organise/harbour/submissions?text=Searcher"' in shown
+    with world.database.write() as session:
+        session.get_one(Evaluation, evaluation).anonymous_until = present() + dt.timedelta(days=9)
+    hidden = organiser.get(page)
+    assert ("on no board that you see" in hidden, "Coast" in hidden) == (True, False)
+    assert organiser.post(page, kind="baseline").status_code == 403
+
+
+def _coast(world: World, ada: Reader, *, organiser: bool) -> int:
+    """Another campaign, where Searcher of Alpha has a run; its evaluation."""
+    with world.database.write() as session:
+        coast = campaigns.create_campaign(
+            session, CONSOLE, "coast", "Coast", measures=["AP"], primary_measure="AP", contact="coast@example.org"
+        )
+        if organiser:
+            campaigns.add_organiser(session, CONSOLE, coast, session.merge(world.users["orla"]))
+        made = evaluations.create_evaluation(session, CONSOLE, coast, "2024", "Coast 2024", "2024")
+        queries.import_queries(session, CONSOLE, made, read_queries(io.BytesIO(b"q1\tfirst\n")))
+        judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(b"q1 0 d1 1\n")))
+        number = made.id
+    sent = {"system": str(world.system.id), "designation": "primary"}
+    assert ada.send("/campaigns/coast/2024/submit", RUN.splitlines()[0] + "\n", **sent).status_code == 302
+    turn(world, State.SCORED)
+    return number
+
+
+def _scored(world: World, means: dict[int, float]) -> None:
+    """Gives each system's runs this mean of AP, or 0.5."""
+    with world.database.write() as session:
+        for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
+            mean = means.get(scoring.submission.system_id, 0.5)
+            own = {"scoring_id": scoring.id, "measure": "AP", "subset": Subset.ALL, "mean": mean, "count": 1}
+            session.add(Score(**own, values=np.array([mean])))
 
 
 def test_a_team_describes_its_own_systems_and_no_other(

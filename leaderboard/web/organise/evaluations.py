@@ -224,7 +224,7 @@ def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(evaluation_settings, campaign, evaluation)
     with reading() as session:
         proposed = cloning.next_year(session, organised_evaluation(session, actor(), campaign, evaluation))
-    form = EvaluationForm.of({**page.values, **proposed, "period_key": None, "draft": True, "with_queries": False})
+    form = EvaluationForm.of({**page.values, **proposed, "draft": True, "with_queries": False})
     if _is_asking() or not form.validate_on_submit():
         return _page(form, page=page, cloned=True)
     try:

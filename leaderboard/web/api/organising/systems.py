@@ -5,15 +5,17 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
+from leaderboard.errors import InvalidFields
 from leaderboard.models import System
 from leaderboard.reads.organising import systems as reads
+from leaderboard.reads.organising.kinds import kind_effect
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services import systems
 from leaderboard.services.systems import NewSystem
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, given
-from leaderboard.web.context import actor, read, writing
+from leaderboard.web.context import actor, now, read, writing
 
 __all__ = ["changed"]
 
@@ -26,6 +28,13 @@ class SystemChanges:
     description: str | UnsetType = UNSET
     code_url: str | UnsetType = UNSET
     paper_url: str | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganisedChanges(SystemChanges):
+    """yes: to the ranks that another kind changes on boards, which a refusal without it names."""
+
+    yes: bool = False
 
 
 @get(f"{CAMPAIGN}/systems", Scope.ORGANISE)
@@ -41,16 +50,22 @@ def organised_system(campaign: str, system_id: int) -> reads.OrganisedSystem:
 
 
 @post(f"{CAMPAIGN}/systems/<int:system_id>", Scope.ORGANISE)
-def change_organised_system(campaign: str, system_id: int, body: SystemChanges) -> reads.OrganisedSystem:
-    """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are."""
+def change_organised_system(campaign: str, system_id: int, body: OrganisedChanges) -> reads.OrganisedSystem:
+    """Says what a system is: automatic, manual or a baseline; what it does, and where its code and paper are. Where
+    ranks on boards depend on it, it needs a yes.
+    """
     read(reads.organised_system, campaign, system_id)  # one that has no run here is not here
     with writing() as session:
         found = session.get_one(System, system_id)
-        systems.change_system(session, actor(), found, changed(found, body))
+        said = changed(found, body)
+        asked = kind_effect(session, actor(), system_id, said.kind, now())
+        systems.change_system(session, actor(), found, said)
+        if asked.boards and not body.yes:
+            raise InvalidFields({"yes": [asked.in_words, *(board.in_words for board in asked.boards)]})
     return read(reads.organised_system, campaign, system_id)
 
 
 def changed(system: System, changes: Any) -> NewSystem:
     """What is said of a system, with what these changes give."""
     said = NewSystem(system.name, system.kind, system.description, system.code_url, system.paper_url)
-    return replace(said, **given(changes))
+    return replace(said, **{name: value for name, value in given(changes).items() if name != "yes"})
