@@ -4,6 +4,7 @@ import argparse
 import os
 import platform
 import tempfile
+from collections.abc import Sequence
 from compileall import compile_dir
 from importlib.metadata import version
 from pathlib import Path
@@ -46,9 +47,17 @@ def main() -> None:
 
 
 def bench(
-    folder: Path, repeat: int, queries: int, depth: int, documents: int, runs: int, *, only_scoring: bool = False
+    folder: Path,
+    repeat: int,
+    queries: int,
+    depth: int,
+    documents: int,
+    runs: int,
+    *,
+    boards: Sequence[int] = BOARDS,
+    only_scoring: bool = False,
 ) -> None:
-    """Prints all tables, or that of scoring only. The load is made below `folder`."""
+    """Prints all tables, or that of scoring only. The load is made below `folder`; boards: their systems."""
     for package in PACKAGES_OF_OURS:
         compile_dir(ROOT / package, quiet=1)  # as pip does with what it installs
     loads = make_loads(folder.resolve(), MAKER, queries, depth)
@@ -64,7 +73,7 @@ def bench(
     short_and_imports(loads["short"], repeat)
     growth(loads["sorted"], queries * depth, repeat)
     searching(folder.resolve(), repeat, documents)
-    ranking(repeat)
+    ranking(boards, repeat)
 
 
 def whole_processes(loads: list[Load], repeat: int) -> None:
@@ -144,12 +153,12 @@ def searching(folder: Path, repeat: int, documents: int) -> None:
     )
 
 
-def ranking(repeat: int) -> None:
+def ranking(boards: Sequence[int], repeat: int) -> None:
     """The rank sets of boards, against the matrix product that resampling them takes."""
     print(
         "\n| rank sets | resamples | ours | bare product | of processor time | our memory |\n|---|---|---|---|---|---|"
     )
-    for systems in BOARDS:
+    for systems in boards:
         costs: dict[str, list[Cost]] = {name: [] for name in RANKERS}
         for _ in range(repeat):
             for name, taken in costs.items():
