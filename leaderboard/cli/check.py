@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-SOUND, NOT_SOUND = 0, 1  # exit status
+EXIT = {True: 0, False: 1, None: 3}  # what is said of the run -> exit status
 
 
 @click.command()
@@ -49,7 +49,8 @@ def check(
 
     Nothing is kept. With --server nothing but the token is needed here, and the site says what its page would. The
     exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when the site would ask
-    whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked.
+    whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked; 3 when the site can't
+    say, since all that speaks against it are queries that may be hidden ones.
     """
     from leaderboard.formats import FileRules, RunRules, document_list, read_queries
     from leaderboard.rules.run_checks import Expected, check_run
@@ -65,7 +66,7 @@ def check(
 
         said = ask_server(server, token_file, str(evaluation), run, threshold)
         click.echo("\n".join(said["in_words"]))
-        return SOUND if said["is_sound"] else NOT_SOUND
+        return EXIT[said["is_sound"]]
     if evaluation is not None:
         found = _against(run, evaluation, threshold)
     else:
@@ -75,7 +76,7 @@ def check(
         expected = Expected(queries=asked, rules=RunRules(rules, asked or (), listed.packed if listed else None))
         found, _ = check_run(_all_of(run), expected, threshold=threshold, everything=True)
     click.echo("\n".join(found.in_words))
-    return SOUND if found.is_sound else NOT_SOUND
+    return EXIT[found.is_sound]
 
 
 def _all_of(run: Path) -> "Looked":

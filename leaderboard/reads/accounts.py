@@ -93,7 +93,7 @@ class OpenInvitation:
     expires_at: dt.datetime
 
 
-def account(session: Session, actor: Actor) -> Account:
+def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
     """Raises NotAllowed for visitors."""
     user = session.get(User, actor.user_id) if actor.user_id is not None else None
     if user is None:
@@ -105,7 +105,7 @@ def account(session: Session, actor: Actor) -> Account:
         has_password=user.password_hash is not None,
         created_at=user.created_at,
         teams=_teams(session, user.id),
-        runs=own_runs(session, actor, actor.teams, limit=LATEST),
+        runs=own_runs(session, actor, actor.teams, now, limit=LATEST),
         identities=identities_of(session, user.id),
     )
 

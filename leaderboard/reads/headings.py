@@ -21,6 +21,7 @@ from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
 
 __all__ = [
+    "CLOSED_RESULTS",
     "CampaignHeading",
     "EvaluationHeading",
     "JudgedQuery",
@@ -34,6 +35,8 @@ __all__ = [
     "terms",
     "terms_of",
 ]
+
+CLOSED_RESULTS = "The results of this run are not open yet."
 
 
 @dataclass(frozen=True, slots=True)

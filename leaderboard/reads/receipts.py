@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, subset_seen
-from leaderboard.errors import NotAllowed, NotFound
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
+from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set
-from leaderboard.reads.headings import queries_of, terms
+from leaderboard.reads.headings import CLOSED_RESULTS, queries_of, terms
 from leaderboard.reads.submissions import find_submission
 from leaderboard.rules.reproduction import JUDGMENTS, KNOWN, QUERIES, SUBTOPICS, score_command, takes_highest_grade
 from leaderboard.rules.settings import Judging, NoRelevant, Subset
@@ -66,8 +66,7 @@ def receipt(session: Session, actor: Actor, submission_id: int, now: dt.datetime
     scoring_set = current_set(session, evaluation.id)
     if scoring is None or scoring_set is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} is not scored")
-    if not may_see(actor, evaluation, Sight.RESULTS, now, run.team_id):
-        raise NotAllowed("The results of this run are not open yet.")
+    require(may_see(actor, evaluation, Sight.RESULTS, now, run.team_id), CLOSED_RESULTS)
     settings = terms(session, actor, evaluation, scoring_set, now, run.team_id).settings
     subset = subset_seen(actor, evaluation, now)
     inside = actor.answers_for(run.team_id, evaluation.campaign_id)

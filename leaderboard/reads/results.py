@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, Sight, may_see, subset_seen
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import current_set
 from leaderboard.metrics.families.detection import AQWV
@@ -18,6 +18,7 @@ from leaderboard.models import Score, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, figures_of, rounded
 from leaderboard.reads.headings import (
+    CLOSED_RESULTS,
     EvaluationHeading,
     JudgedQuery,
     Terms,
@@ -119,13 +120,15 @@ def results(
     sort: str | None = None,
     page: int = 1,
 ) -> SubmissionResults:
-    """Raises NotFound when the run is not scored, or this reader may not know of it."""
+    """Raises NotFound when the run is not scored, or this reader may not know of it; NotAllowed where its results
+    are not open.
+    """
     run, scoring = find_submission(session, actor, submission_id, now)
     evaluation = run.evaluation
     scoring_set = current_set(session, evaluation.id)
-    seen = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
-    if scoring is None or scoring_set is None or scoring.state != State.SCORED or not seen:
+    if scoring is None or scoring_set is None or scoring.state != State.SCORED:
         raise NotFound(f"submission {submission_id} has no results")
+    require(may_see(actor, evaluation, Sight.RESULTS, now, run.team_id), CLOSED_RESULTS)
     subset = subset_seen(actor, evaluation, now)
     held = terms(session, actor, evaluation, scoring_set, now, run.team_id)
     value_columns = per_query_columns(scoring_set)

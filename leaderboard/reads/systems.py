@@ -76,7 +76,7 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
         may_edit=own or may_change_kind(session, actor, record.id),
         others=tuple(sorted(others.items(), key=lambda pair: pair[1].casefold())),
         years=tuple(years),
-        runs=own_runs(session, actor, [team.id], system_id=record.id) if own else (),
+        runs=own_runs(session, actor, [team.id], now, system_id=record.id) if own else (),
     )
 
 

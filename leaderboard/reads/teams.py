@@ -1,7 +1,7 @@
 """A team's page: its members, its systems with their ranks, and, for members, every run."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, known_evaluations, may_see
 from leaderboard.lookup import current_sets, find_known_team, with_current_scoring
-from leaderboard.models import Evaluation, Membership, Scoring, Submission, System, Team, User
+from leaderboard.models import Evaluation, Membership, Participation, Scoring, Submission, System, Team, User
 from leaderboard.reads.campaigns import primary_columns
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, load_entries
@@ -57,7 +57,8 @@ class OwnRun:
     """A run as its team lists it. state: queued, scoring, scored, rejected, failed or withdrawn.
 
     date_assumed  whether an import assumed the date, since nothing says it
-    is_primary, column, mean  False, None and None for a run that is not scored
+    is_primary  whether it is its team's primary run in the evaluation
+    column, mean  None for a run that is not scored, and while its results are closed
     """
 
     id: int
@@ -123,7 +124,7 @@ def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Te
         size=len(members),
         members=members if inside else (),
         systems=tuple(one for one in systems if one.places or inside),
-        runs=_with_figures(session, actor, team, evaluations, columns, now) if inside else (),
+        runs=own_runs(session, actor, [team.id], now) if inside else (),
     )
 
 
@@ -180,47 +181,35 @@ def _places(
     return places
 
 
-def _with_figures(
-    session: Session,
-    actor: Actor,
-    team: Team,
-    evaluations: Sequence[Evaluation],
-    columns: Mapping[int, Column],
-    now: dt.datetime,
-) -> tuple[OwnRun, ...]:
-    """The runs of the team, each with its figure under its evaluation's primary measure."""
-    own = sa.select(Submission.id).where(Submission.team_id == team.id)
-    measures = {column.name for column in columns.values()}
-    entries = load_entries(session, actor, evaluations, now, measures, runs=own)
-    return own_runs(session, actor, [team.id], entries=entries, columns=columns)
-
-
 def own_runs(
     session: Session,
     actor: Actor,
     teams: Collection[int],
+    now: dt.datetime,
     *,
     system_id: int | None = None,
     limit: int | None = None,
-    entries: Sequence[Entry] = (),
-    columns: Mapping[int, Column] | None = None,
 ) -> tuple[OwnRun, ...]:
-    """The runs of these teams that `actor`, a member, may know of, the newest first.
+    """The runs of these teams that `actor`, a member, may know of, the newest first, each with its figure under its
+    evaluation's primary measure.
 
     system_id  of this system of theirs only
     limit      at most so many
-    entries, columns  the scored runs, and evaluation -> the column of the figure that is listed; none for no figures
     """
-    by_run = {entry.submission_id: entry for entry in entries}
+    theirs: list[sa.ColumnElement[bool]] = [Submission.team_id.in_(teams)]
+    if system_id is not None:
+        theirs.append(Submission.system_id == system_id)
     rows = session.execute(
-        with_current_scoring(sa.select(Submission, Scoring.state))
+        with_current_scoring(sa.select(Submission, Scoring.state, Participation.primary_submission_id))
         .join(Submission.evaluation)
         .join(Evaluation.campaign)
-        .where(
-            Submission.team_id.in_(teams),
-            known_evaluations(actor),
-            Submission.system_id == system_id if system_id is not None else sa.true(),
+        .outerjoin(
+            Participation,
+            sa.and_(
+                Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
+            ),
         )
+        .where(*theirs, known_evaluations(actor))
         .options(
             sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),
@@ -228,11 +217,17 @@ def own_runs(
         )
         .order_by(Submission.received_at.desc(), Submission.id.desc())
         .limit(limit)
-    )
+    ).all()
+    evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
+    columns = primary_columns(current_sets(session, list(evaluations)))
+    which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
+    measures = {column.name for column in columns.values()}
+    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which)
+    by_run = {entry.submission_id: entry for entry in entries}
     runs = []
-    for run, state in rows:
+    for run, state, primary in rows:
         entry = by_run.get(run.id)
-        column = columns.get(run.evaluation_id) if columns and entry else None
+        column = columns[run.evaluation_id] if entry else None
         runs.append(
             OwnRun(
                 id=run.id,
@@ -245,7 +240,7 @@ def own_runs(
                 late=run.late,
                 date=run.date,
                 date_assumed=run.date_assumed,
-                is_primary=entry is not None and entry.is_primary,
+                is_primary=run.id == primary,
                 column=column,
                 mean=entry.figure(column.name).mean if entry and column else None,
             )

@@ -130,9 +130,11 @@ class Checked:
         return self.lines > 0
 
     @property
-    def is_sound(self) -> bool:
-        """Whether nothing speaks against submitting it."""
-        return not self.problem_count and not self.warnings and not self.unsettled
+    def is_sound(self) -> bool | None:
+        """Whether nothing speaks against submitting it; None where only its evaluation's hidden queries can tell."""
+        if self.problem_count or self.warnings or (self.unsettled and not self.expected.title):
+            return False
+        return None if self.unsettled else True
 
     @property
     def unsettled(self) -> str:
@@ -143,7 +145,10 @@ class Checked:
             return ""
         unknown = counted(self.unknown[0], "query is", "queries are")
         hidden = "it is a hidden one" if self.unknown[0] == 1 else "they are hidden ones"
-        fate = f"The run would be rejected, unless {hidden}, which only the organisers know."
+        fate = (
+            "Whether the run would be taken can't be said here: it would be rejected, unless "
+            f"{hidden}, which only the organisers know."
+        )
         if not self.expected.title:
             fate = "A run with a query that its evaluation does not have is rejected."
         return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"

@@ -32,7 +32,7 @@ class PasswordForm(ProofForm):
 @signed_in
 def show() -> ResponseReturnValue:
     with reading() as session:
-        account = accounts.account(session, actor())
+        account = accounts.account(session, actor(), now())
         sessions = accounts.open_sessions(session, current_user.id, now())
         keys = tokens_of(session, current_user.id, now())
     return render_template(

@@ -45,10 +45,12 @@ def test_a_check_says_what_would_become_of_a_run_and_keeps_nothing(
     strange = check(ada, RUN.replace("q", "x"))
     assert [one["kind"] for one in strange["warnings"]] == ["collection"]
     assert strange["unknown"] == [3, ["x1", "x2", "x3"]]
+    one_more = check(ada, f"{RUN}x1 Q0 d1 1 1 a\n")  # a hidden one, for all that she knows
+    assert (one_more["is_sound"], one_more["problem_count"], one_more["warnings"]) == (None, 0, [])
     wrong = check(ada, "q1 Q0 d1 1 high a\nq1 Q0\n")
     assert wrong["problem_count"] == 2
     assert wrong["problems"][0]["line"] == 1
-    assert not wrong["is_sound"]
+    assert wrong["is_sound"] is False
     with world.database.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Submission)) == 0
         assert session.scalar(sa.select(sa.func.count()).select_from(StagedRun)) == 0
@@ -115,7 +117,7 @@ def test_page_program_and_command_say_the_same_of_a_file(
     place = ("--evaluation", "harbour/2025", "--threshold", "9")
     assert cli.run(["check", str(tmp_path / "a.run"), *place]) == 1
     assert capsys.readouterr().out.splitlines() == said["in_words"]
-    assert not said["is_sound"]
+    assert said["is_sound"] is False
     assert bool(said["problems"]) == bool(said["problem_count"])
     for name in ("orla", "ada"):  # who knows of every query, and who does not
         told = said if name == "orla" else check(program(name), content, threshold="9")

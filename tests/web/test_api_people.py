@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import User
+from leaderboard.models import Scoring, User
+from leaderboard.rules.phases import Opening
 from leaderboard.rules.scopes import Scope
+from leaderboard.rules.states import State
 from leaderboard.services import people
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
@@ -136,3 +139,38 @@ def test_a_team_is_told_what_a_decision_would_change_and_gets_its_file(
     assert ada.ask(f"{own}/effect?act=withdraw")["changes"] == []  # nor stands it yet
     eve.ask(f"{own}/effect", status=404)
     ada.ask(f"{own}/effect?act=delete", status=400)
+
+
+@pytest.mark.parametrize("act", ["stand", "primary", "withdraw"])
+def test_a_decision_is_refused_where_it_would_change_something_else_than_the_program_was_told(
+    runs: dict[str, int], world: World, program: Callable[..., Program], act: str
+) -> None:
+    own, ada = f"{API}/submissions/{runs['alpha']}", program("ada", Scope.SUBMIT)
+    earlier = ada.ask(f"{own}/effect?act={act}")["seen"]
+    with world.database.write() as session:
+        for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
+            scoring.state, scoring.submission.scored_at = State.SCORED, scoring.submission.received_at
+    before = ada.ask(own)
+    seen = ada.ask(f"{own}/effect?act={act}")["seen"]
+    assert (seen != earlier) == (act != "stand")  # it stands for its system either way
+    for old in {earlier, "0"} - {seen}:
+        refused = ada.ask(f"{own}/{act}", "POST", status=409, json={"seen": old})
+        assert "no longer what you were shown" in refused["detail"]
+    assert ada.ask(own) == before
+    ada.ask(f"{own}/{act}", "POST", status=400, json={"seen": 1})
+    after = ada.ask(f"{own}/{act}", "POST", json={"seen": seen})
+    assert (after != before) == (act != "stand")
+
+
+def test_results_that_are_not_open_yet_are_told_as_that_to_their_team_and_are_absent_for_others(
+    runs: dict[str, int], world: World, program: Callable[..., Program]
+) -> None:
+    with world.database.write() as session:
+        for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
+            scoring.state, scoring.submission.scored_at = State.SCORED, scoring.submission.received_at
+    world.change(results=Opening.NEVER, own_results=False)
+    for page in ("results", "receipt"):
+        path = f"{API}/submissions/{runs['alpha']}/{page}"
+        refused = program("ada").ask(path, status=403)
+        assert refused["detail"] == "The results of this run are not open yet."
+        program("eve").ask(path, status=404)

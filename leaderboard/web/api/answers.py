@@ -79,7 +79,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
         "warnings": tuple[Warned, ...],
         "unsettled": str,
         "remarks": tuple[str, ...],
-        "is_sound": bool,
+        "is_sound": bool | None,
         "in_words": tuple[str, ...],
     },
     StoodSet: {"words": str},

@@ -24,7 +24,7 @@ from leaderboard.reads import (
 )
 from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
-from leaderboard.web.context import actor, read, reading, store
+from leaderboard.web.context import read, store
 
 __all__ = ["EVALUATION", "with_answer"]
 
@@ -183,8 +183,7 @@ def measure(name: str) -> MeasureEntry:
 @get("/account", Scope.READ)
 def account() -> accounts.Account:
     """The token's account: its teams and their latest runs."""
-    with reading() as session:
-        return accounts.account(session, actor())
+    return read(accounts.account)
 
 
 def _entry(family: Family) -> MeasureEntry:

@@ -3,6 +3,7 @@
 from flask import Response
 
 from leaderboard.access import require
+from leaderboard.errors import Conflict
 from leaderboard.reads import standing_effects
 from leaderboard.reads.standing_effects import Act
 from leaderboard.reads.submissions import SubmissionStatus, status
@@ -10,6 +11,8 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.web.api.endpoints import get
 from leaderboard.web.context import read
 from leaderboard.web.run_files import run_download
+
+__all__ = ["require_seen"]
 
 
 @get("/submissions/<int:submission>/file", Scope.READ, file="application/octet-stream")
@@ -22,10 +25,17 @@ def run_bytes(submission: int) -> Response:
 @get("/submissions/<int:submission>/effect", Scope.READ)
 def effect(submission: int, *, act: Act = Act.WITHDRAW) -> standing_effects.Effect:
     """What a decision on your team's run would change: which run stands, and the ranks. act: withdraw, stand or
-    primary; empty and fill are what organisers do when they take it off.
+    primary; empty and fill are what organisers do when they take it off. `seen`, sent along with the decision, refuses
+    it (409) where it would change something else by then.
     """
     _own(submission)
     return read(standing_effects.effect, submission, act=act)
+
+
+def require_seen(submission: int, act: Act, seen: str) -> None:
+    """Raises Conflict where `seen` was given, and what `act` would change is something else by now."""
+    if seen and seen != read(standing_effects.effect, submission, act=act).seen:
+        raise Conflict("What this would change is no longer what you were shown; ask for its effect again.")
 
 
 def _own(submission: int) -> SubmissionStatus:

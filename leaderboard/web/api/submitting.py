@@ -20,6 +20,7 @@ from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
 from leaderboard.reads import submissions as reads
 from leaderboard.reads.checking import expected_of
+from leaderboard.reads.standing_effects import Act
 from leaderboard.reads.submissions import SubmissionStatus
 from leaderboard.reads.submitting import submitting
 from leaderboard.rules.form_fields import checked_answers
@@ -32,6 +33,7 @@ from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.api.endpoints import answered, get, post
+from leaderboard.web.api.runs import require_seen
 from leaderboard.web.context import actor, clock, now, read, reading, writing
 from leaderboard.web.intake import require_text
 from leaderboard.web.run_checks import check_received
@@ -70,10 +72,20 @@ KNOWN = frozenset(Run.__struct_fields__) - {"run", "beside"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why, which whoever sees the run reads."""
+class Withdrawal:
+    """because: why, which whoever sees the run reads; seen: as its effect was told: nothing is done where it would
+    change something else by now.
+    """
 
     because: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """seen: as its effect was told: nothing is done where it would change something else by now."""
+
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +131,32 @@ def sending(key: str) -> SubmissionStatus:
 
 
 @post("/submissions/<int:submission>/withdraw", Scope.SUBMIT)
-def withdraw_run(submission: int, body: Reason) -> SubmissionStatus:
+def withdraw_run(submission: int, body: Withdrawal) -> SubmissionStatus:
     """Takes a run off every board. It stays on record."""
     read(reads.status, submission)  # what may not be seen can't be withdrawn either
     with writing() as session:
+        require_seen(submission, Act.WITHDRAW, body.seen)
         run = session.get_one(Submission, submission)
         submissions.withdraw(session, actor(), run, because=body.because, now=clock())
     return read(reads.status, submission)
 
 
 @post("/submissions/<int:submission>/stand", Scope.SUBMIT)
-def let_run_stand(submission: int) -> SubmissionStatus:
+def let_run_stand(submission: int, body: Choice) -> SubmissionStatus:
     """Lets a contrastive run stand for its system on the board, in place of another one."""
     read(reads.status, submission)
     with writing() as session:
+        require_seen(submission, Act.STAND, body.seen)
         submissions.let_stand(session, actor(), session.get_one(Submission, submission), now=clock())
     return read(reads.status, submission)
 
 
 @post("/submissions/<int:submission>/primary", Scope.SUBMIT)
-def make_run_primary(submission: int) -> SubmissionStatus:
+def make_run_primary(submission: int, body: Choice) -> SubmissionStatus:
     """Makes a scored run its team's primary one in the evaluation."""
     read(reads.status, submission)
     with writing() as session:
+        require_seen(submission, Act.PRIMARY, body.seen)
         submissions.make_primary(session, actor(), session.get_one(Submission, submission), now=clock())
     return read(reads.status, submission)
 

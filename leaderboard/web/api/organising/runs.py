@@ -7,7 +7,7 @@ from flask import Response
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.errors import Conflict, NotFound
+from leaderboard.errors import NotFound
 from leaderboard.models import Evaluation, Submission
 from leaderboard.reads.organising import submissions as listed
 from leaderboard.reads.standing_effects import Act, Effect, effect
@@ -18,6 +18,7 @@ from leaderboard.services.queue import unfinished
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, evaluation_here
+from leaderboard.web.api.runs import require_seen
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.run_files import run_download
 
@@ -92,8 +93,7 @@ def take_run_off(campaign: str, evaluation: str, submission: int, body: TakenOff
     act = Act.EMPTY if body.holds_place else Act.FILL
 
     def take_off(session: Session, run: Submission) -> None:
-        if body.seen and body.seen != read(effect, submission, act=act).seen:
-            raise Conflict("What this would change is no longer what you were shown; look at the submission again.")
+        require_seen(submission, act, body.seen)
         submissions.take_off(session, actor(), run, body.ruling, body.because, holds_place=body.holds_place)
 
     return _of_run(campaign, evaluation, submission, take_off)
