@@ -7,13 +7,16 @@ import click
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import ANY_WHOLE, FILE, PLACE, OneOf, OrNone, Place, PlaceType, given
+from leaderboard.cli.options import ANY_WHOLE, FILE, PLACE, OneOf, OrNone, Place, PlaceType, given, require_yes
 from leaderboard.cli.tables import print_table
-from leaderboard.formats import document_list
+from leaderboard.config import Config
+from leaderboard.formats import DocumentList, document_list
 from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
 from leaderboard.numbers import counted
+from leaderboard.reads.organising.document_list import listed_documents
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.services import submission_forms
+from leaderboard.store import RunStore
 
 __all__ = ["form"]
 
@@ -130,18 +133,28 @@ def agreement(evaluation: Place, key: str, title: str | None, text: Path | None,
 @click.option("--tag-pattern", help="What run tags look like; '' for any. Formats without tags pass.")
 @click.option("--documents", type=FILE, help="The collection's document ids, one a line, plain or gzipped.")
 @click.option("--no-documents", is_flag=True, help="Drop the list of document ids.")
+@click.option("--yes", is_flag=True, help="Don't ask before a doubtful list is taken.")
 @click.pass_context
-def rules(context: click.Context, /, evaluation: Place, documents: Path | None, no_documents: bool, **_: Any) -> None:
+def rules(
+    context: click.Context, /, evaluation: Place, documents: Path | None, no_documents: bool, yes: bool, **_: Any
+) -> None:
     """Change the rules for run files that are given; the others stay. They hold for runs that come from now on.
+
+    Asks before it takes a list that is not as long as the collection, or lacks documents that are judged or that scored
+    runs name.
 
     \b
     leaderboard form rules harbour/2026-text --most 1000 --every-query --document-pattern 'doc-[0-9]{1,6}'
     leaderboard form rules harbour/2026-text --documents ids.txt.gz
     """
-    changes = {name: value for name, value in given(context).items() if name not in ("documents", "no_documents")}
+    changes = {
+        name: value for name, value in given(context).items() if name not in ("documents", "no_documents", "yes")
+    }
     if documents is not None and no_documents:
         raise click.UsageError("give --documents or --no-documents")
     listed = document_list(documents) if documents is not None else None
+    if listed is not None:
+        _require_sound(evaluation, listed, yes=yes)
     with writing() as session:
         found = find_evaluation(session, CONSOLE, *evaluation)
         submission_forms.set_rules(session, CONSOLE, found, **changes)
@@ -165,6 +178,17 @@ def copy(source: Place, target: Place) -> None:
             session, CONSOLE, find_evaluation(session, CONSOLE, *source), find_evaluation(session, CONSOLE, *target)
         )
     click.echo(f"{target} asks what {source} asks")
+
+
+def _require_sound(evaluation: Place, listed: DocumentList, *, yes: bool) -> None:
+    """Asks for a yes to a list that is most likely not the collection's."""
+    with reading() as session:
+        store = RunStore(Config.from_environment().store_url)
+        doubts = listed_documents(session, store, find_evaluation(session, CONSOLE, *evaluation), listed).doubts
+    for words in doubts:
+        click.echo(words, err=True)
+    if doubts:
+        require_yes(yes, "Runs that name other documents are rejected from now on. Take this list?")
 
 
 def _text_of(path: Path) -> str:

@@ -5,7 +5,7 @@ All of it follows from the file and the rules: never from a judgment.
 
 import hashlib
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, fields
 from io import BytesIO
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.ids import Ids, Keys, Places
+from leaderboard.formats.ids import Ids, Keys, Places, as_texts, keys
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.pieces import cut
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
@@ -104,6 +104,16 @@ class DocumentList:
     packed: bytes
     sha256: str
     count: int
+
+    def lacks(self, documents: Iterable[str]) -> list[str]:
+        """Those of the documents that are not in the list, in their order.
+
+        >>> document_list(BytesIO(b"d1\\nd2\\n")).lacks(["d3", "d2", "d4"])
+        ['d3', 'd4']
+        """
+        given = list(documents)
+        there = _Known(_keys_of(self.packed)).has(keys(as_texts(given))) if given else ()
+        return [document for document, known in zip(given, there, strict=True) if not known]
 
 
 class _Known:

@@ -72,7 +72,10 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     ids, terms = tmp_path / "ids", tmp_path / "terms"
     ids.write_text("d1\nd2\n")
     terms.write_text("Do no harm.")
-    assert cli.run(["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]) == 0
+    rules = ["form", "rules", place, "--documents", str(ids), "--most", "5", "--every-query"]
+    assert cli.run(rules) == 2  # there is nobody to ask
+    assert "2 of 4 judged documents are not in the list, such as d3." in capsys.readouterr().err
+    assert cli.run([*rules, "--yes"]) == 0
     assert cli.run(["form", "field", place, "model", "--label", "Model", "--kind", "number"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
     assert cli.run(["form", "field", place, "Model", "--label", "x"]) == 2

@@ -10,6 +10,7 @@ from leaderboard.errors import InvalidFields, NotAllowed, NotFound
 from leaderboard.formats import FileRules, document_list
 from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.models import Acceptance, Agreement, Evaluation, Event, Submission
+from leaderboard.reads.organising.document_list import ListedDocuments, listed_documents
 from leaderboard.reads.organising.trail import TrailFilters, trail
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.services import evaluations, submission_forms
@@ -155,6 +156,25 @@ def test_rules_that_cannot_hold_are_refused_by_their_names(world: World) -> None
     with refused(world.database, InvalidFields, "evaluation") as caught, world.organising() as (session, _, evaluation):
         submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=5, least_documents=6)
     assert caught.value.fields.keys() == {"least_documents"}
+
+
+def test_a_list_of_documents_is_held_against_judgments_and_the_newest_runs(world: World) -> None:
+    """RUN names d1, d2 and d3; judged are d1 to d4."""
+    world.submit()
+    world.submit("q1 Q0 d1 1 1 a\n")
+    world.drain()
+    with world.database.read() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation)
+
+        def held(text: bytes) -> ListedDocuments:
+            return listed_documents(session, world.store, evaluation, document_list(io.BytesIO(text)))
+
+        some = held(b"d1\nd2\nd4\n")
+        assert (some.listed, some.judged, some.unlisted, some.example) == (3, 4, 1, "d3")
+        assert (some.runs, some.strange, some.named) == (2, 1, "d3")
+        all_of_them = held("".join(f"d{n}\n" for n in range(1, 1001)).encode())
+        assert (all_of_them.documents, all_of_them.listed, all_of_them.doubts) == (1000, 1000, ())
+        assert all_of_them.in_words == "The collection has 1,000 documents, all 4 judged documents among them."
 
 
 def test_everything_that_is_asked_is_copied_to_another_evaluation(world: World) -> None:

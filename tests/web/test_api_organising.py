@@ -159,13 +159,13 @@ def test_what_is_asked_of_a_run_is_set_shown_copied_and_ended(orla: Program) -> 
     orla.ask(f"{form}/agreements", "POST", json={"key": "terms", "title": "Terms", "wording": "Be fair."})
     orla.ask(f"{form}/rules", "POST", json={"most_documents": 10, "document_pattern": "d[0-9]+"})
     orla.ask(f"{form}/rules", "POST", json={"every_query": True})
-    post(orla, f"{form}/documents", "d1\nd2\nd3\n")
+    post(orla, f"{form}/documents", "d1\nd2\nd3\nd4\nd5\n")
     asked = orla.ask(form)
     assert asked["fields"][0]["field"] | choice == {**asked["fields"][0]["field"], "label": " Kind  of model "}
     assert asked["fields"][0]["field"]["label"] == "Kind of model"
     assert [(one["key"], one["version"], one["accepted"]) for one in asked["agreements"]] == [("terms", 1, 0)]
     rules = asked["rules"]
-    assert (rules["most_documents"], rules["every_query"], rules["documents"]) == (10, True, 3)
+    assert (rules["most_documents"], rules["every_query"], rules["documents"]) == (10, True, 5)
     orla.ask(f"{CAMPAIGN}/evaluations", "POST", status=201, json={"title": "Harbour 2026", "period": "2026"})
     other = f"{CAMPAIGN}/evaluations/2026/form"
     copied = orla.ask(f"{other}/copy", "POST", json={"source": "2025"})

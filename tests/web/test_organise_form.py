@@ -1,6 +1,7 @@
 """The organiser's page of what a submission form asks."""
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -12,11 +13,16 @@ from leaderboard.access import CONSOLE
 from leaderboard.lookup import file_rules, form_fields, standing_agreements
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules.form_fields import FieldKind, ShownTo
+from leaderboard.rules.scopes import Scope
 from leaderboard.services import campaigns, evaluations, submission_forms
 from tests.web.conftest import Reader, World
+from tests.web.test_api import API, Program, program
+
+__all__ = ["program"]  # the fixture
 
 PAGE = "/organise/harbour/2025/form"
 FIELD = {"key": "model", "label": "Kind of <model>", "kind": "choice", "choices": "sparse\r\ndense\r\n"}
+LIST = b"d1\nd2\nd3\nd4\nd5\n"  # all that are judged
 SHOWN = {"shown_to": "everyone", "column": "y", "filter": "y"}
 
 
@@ -84,17 +90,48 @@ def test_an_agreement_is_stated_revised_and_ended(world: World, organiser: Reade
         assert standing_agreements(session, world.evaluation.id) == []
 
 
+def test_a_doubtful_list_of_documents_is_counted_against_what_is_known_and_needs_a_yes(
+    world: World, organiser: Reader, program: Callable[..., Program]
+) -> None:
+    """Five documents are judged, d1 to d5."""
+    world.change(documents=100)
+    asked = send_list(organiser, b"d1\nd9\n")
+    assert asked.status_code == 200
+    for words in (
+        "The list has 2 documents, and the collection has 100 documents (N_total).",
+        "4 of 5 judged documents are not in the list, such as d2.",
+    ):
+        assert words in asked.text
+    assert file_rules(evaluation(world)).documents == 0
+    kept, agreed = (re.search(rf'name="{name}"[^>]*value="([^"]+)"', asked.text) for name in ("kept", "agreed"))
+    assert kept is not None
+    assert agreed is not None
+    changed = send_list(organiser, b"", kept=kept[1], agreed="something else")
+    assert (changed.status_code, file_rules(evaluation(world)).documents) == (200, 0)
+    assert send_list(organiser, b"", kept="x", agreed=agreed[1]).status_code == 400
+    assert send_list(organiser, b"", kept=kept[1], agreed=agreed[1]).location == PAGE
+    assert file_rules(evaluation(world)).documents == 2
+    room = organiser.get("/organise/harbour/2025")
+    assert "The list of documents has 2 documents, and the collection 100 (N_total)." in room
+    assert f'href="{PAGE}"' in room
+    orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form/documents"
+    sent = {"data": b"d1\n", "content_type": "application/octet-stream"}
+    refused = orla.ask(own, "POST", status=400, **sent)
+    assert refused["fields"]["yes"][0].startswith("The list has 1 document, and the collection has 100 documents")
+    assert orla.ask(f"{own}?yes=true", "POST", **sent)["rules"]["documents"] == 1
+
+
 def test_rules_and_a_list_of_documents_are_set_and_dropped(world: World, organiser: Reader) -> None:
     organiser.post(f"{PAGE}/rules", most_documents="1000", every_query="y", document_pattern=r"d\d+", tag_pattern="")
-    assert send_list(organiser, b"d1\nd2\nd3\n").location == PAGE
+    assert send_list(organiser, LIST).location == PAGE
     rules = file_rules(evaluation(world))
     assert (rules.most_documents, rules.every_query, rules.document_pattern) == (1000, True, r"d\d+")
-    assert rules.documents == 3
-    assert "The list has 3 documents" in organiser.get(PAGE)
+    assert rules.documents == 5
+    assert "The list has 5 documents" in organiser.get(PAGE)
     refused = send_list(organiser, b"d1\nd2 d3\n")
     assert (refused.status_code, "line 2: expected 1 columns" in refused.text) == (400, True)
     assert send_list(organiser, b"%PDF-1.7").status_code == 400
-    assert file_rules(evaluation(world)).documents == 3
+    assert file_rules(evaluation(world)).documents == 5
     assert send_list(organiser, b"", drop="yes").location == PAGE
     assert file_rules(evaluation(world)).documents == 0
 

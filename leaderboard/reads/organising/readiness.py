@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor
-from leaderboard.lookup import current_set, newest_revision
+from leaderboard.lookup import current_set, file_rules, newest_revision
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.models import (
     CampaignTeam,
@@ -52,6 +52,7 @@ class Mend(StrEnum):
     CAMPAIGN = "settings of the campaign"
     ORGANISERS = "teams let in"
     SUBMISSIONS = "submissions"
+    FORM = "form and file rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Itera
     yield _knowledge(session, evaluation)
     yield from _openings(evaluation, now)
     yield _quotas(evaluation)
+    yield from _document_list(session, evaluation)
     yield _baselines(session, evaluation)
     words = [name for name in ("contact", "guidelines") if not getattr(evaluation.campaign, name)]
     if words:
@@ -263,6 +265,31 @@ def _quotas(evaluation: Evaluation) -> Point:
         if bound is not None
     ]
     return Point("Quotas", Urgency.DONE, f"A team submits {' and '.join(bounds)} at most.", Mend.SETTINGS)
+
+
+def _document_list(session: Session, evaluation: Evaluation) -> Iterator[Point]:
+    """Whether the list of documents can be the collection's: by its length, since each look at a page asks."""
+    listed = file_rules(evaluation).documents
+    if not listed:
+        return
+    has = f"The list of documents has {counted(listed, 'document')}"
+    refused = "Runs that name others are rejected."
+    if evaluation.documents is not None and evaluation.documents != listed:
+        words = f"{has}, and the collection {evaluation.documents:,} (N_total). {refused}"
+        yield Point("Documents", Urgency.TO_DO, words, Mend.FORM)
+    elif evaluation.documents is None and (judged := _judged_documents(session, evaluation)) > listed:
+        yield Point("Documents", Urgency.TO_DO, f"{has}, and {judged:,} are judged. {refused}", Mend.FORM)
+    else:
+        yield Point("Documents", Urgency.DONE, f"{has}.", Mend.FORM)
+
+
+def _judged_documents(session: Session, evaluation: Evaluation) -> int:
+    """How many different ones."""
+    revision = newest_revision(session, evaluation, evaluation.official_source)
+    if revision is None:
+        return 0
+    documents = sa.select(Judgment.document).where(Judgment.revision_id == revision.id).distinct()
+    return session.scalar(sa.select(sa.func.count()).select_from(documents.subquery())) or 0
 
 
 def _baselines(session: Session, evaluation: Evaluation) -> Point:

@@ -4,19 +4,22 @@ from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, FileField, SelectField, StringField, TextAreaField
+from wtforms import BooleanField, FileField, HiddenField, SelectField, StringField, TextAreaField
 
-from leaderboard.errors import FileRejected, LeaderboardError
+from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.formats import document_list
-from leaderboard.numbers import counted
+from leaderboard.reads.organising.document_list import listed_documents
 from leaderboard.reads.organising.forms import OrganisedForm, organised_form
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.services import submission_forms
-from leaderboard.web.context import actor, read, writing
+from leaderboard.store import Received
+from leaderboard.web import uploads
+from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import Form, Given, WholeField, form_page, options
 from leaderboard.web.organise import organised
-from leaderboard.web.organise.files import chosen, evaluation_here, read_stored, received
+from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
+from leaderboard.web.organise.rescoring import AGREED
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
@@ -86,7 +89,10 @@ class RulesForm(Form):
 
 
 class DocumentsForm(Form):
+    """kept: a list that waits for a yes, as a signed proof."""
+
     documents = FileField("List of the collection's documents", description="An id a line, plain or gzipped.")
+    kept = HiddenField()
 
 
 @blueprint.get("")
@@ -175,8 +181,17 @@ def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
 def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
     posted = received("documents")
     form = DocumentsForm(formdata=posted.fields)
+    listed = found = None
     try:
-        listed = None if posted.fields.get("drop") else read_stored(chosen(posted, "documents"), document_list)
+        if not posted.fields.get("drop"):
+            upload = _chosen_list(posted, form)
+            listed = read_stored(upload, document_list)
+            with reading() as session:
+                found = listed_documents(session, store(), evaluation_here(session), listed)
+            if found.doubts and posted.fields.get(AGREED) != found.seen:
+                form.kept.data = uploads.keep(upload)
+                page = read(organised_form, campaign, evaluation)
+                return render_template(PAGE, page=page, form=form, asked=found, **(_forms(page) | {"documents": form}))
         with writing() as session:
             submission_forms.set_documents(session, actor(), evaluation_here(session), listed)
     except FileRejected as rejected:
@@ -184,8 +199,7 @@ def set_documents(campaign: str, evaluation: str) -> ResponseReturnValue:
         return _refused(campaign, evaluation, documents=form)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, documents=form)
-    held = counted(listed.count, "document") if listed else None
-    flash(f"The collection has {held}." if held else "The list of documents is gone.")
+    flash(found.in_words if found else "The list of documents is gone.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 
@@ -205,6 +219,16 @@ def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
         return _refused(campaign, evaluation, error, field=FieldForm(formdata=None))
     flash(f"This evaluation asks what {title} asks.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
+
+
+def _chosen_list(posted: uploads.Posted, form: DocumentsForm) -> Received:
+    """The list that was sent, or the one that a yes is said to. Raises InvalidFields without one."""
+    if AGREED not in posted.fields:
+        return chosen(posted, "documents")
+    upload = uploads.kept(form.text("kept"))
+    if upload is None:
+        raise InvalidFields({"documents": [GONE]})
+    return upload
 
 
 def _field_of(form: FieldForm) -> FormField:

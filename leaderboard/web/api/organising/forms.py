@@ -11,13 +11,14 @@ from leaderboard.access import Actor
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.formats import document_list
 from leaderboard.models import Evaluation
+from leaderboard.reads.organising.document_list import listed_documents
 from leaderboard.reads.organising.forms import OrganisedForm, organised_form
 from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import submission_forms
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, evaluation_here, given
-from leaderboard.web.context import actor, read, writing
+from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.organised_files import read_body
 
 FORM = f"{EVALUATION}/form"
@@ -91,10 +92,18 @@ def set_file_rules(campaign: str, evaluation: str, body: RuleChanges) -> Organis
 
 
 @post(f"{FORM}/documents", Scope.ORGANISE, form=bytes)
-def set_document_list(campaign: str, evaluation: str) -> OrganisedForm:
-    """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line."""
+def set_document_list(campaign: str, evaluation: str, *, yes: bool = False) -> OrganisedForm:
+    """Gives the list of the collection's documents, in place of the one before. The body is the file, an id a line.
+
+    yes: to a list that is not as long as the collection, or lacks documents that are judged or that scored runs name,
+    which a refusal without it counts.
+    """
     read(organised_form, campaign, evaluation)
     documents = read_body(document_list, "documents")
+    with reading() as session:
+        found = listed_documents(session, store(), evaluation_here(session, campaign, evaluation), documents)
+    if found.doubts and not yes:
+        raise InvalidFields({"yes": found.doubts})
     return _do(campaign, evaluation, submission_forms.set_documents, documents)
 
 
