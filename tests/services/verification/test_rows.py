@@ -53,12 +53,12 @@ ROWS: dict[str, Changes] = {
     "UPDATE membership SET role = 'member'": [("members of Northern lights", "1")],
     "INSERT INTO campaign_organiser VALUES (1, 2)": [("organisers of small", "2")],
     'UPDATE "user" SET is_admin = true WHERE name = \'Eve\'': [("account 2 (Eve)", "is_admin")],
-    "UPDATE submission SET withdrawn_at = received_at WHERE id = 1": [(RUN, "withdrawn_at"), *stands(0, 1, 2)],
+    "UPDATE submission SET withdrawn_at = received_at WHERE id = 1": [(RUN, "withdrawn_at"), *stands(0, 2)],
     "UPDATE submission SET withdrawn_at = NULL WHERE id = 2": [
-        ("run 2 (System number 1 in small/2026)", "withdrawn_at"), *stands(1, 1, 2),
+        ("run 2 (System number 1 in small/2026)", "withdrawn_at"), *stands(1, 2),
     ],
     "UPDATE submission SET late = true WHERE id = 1": [
-        (RUN, "late"), *stands(0, 1), *stands(0, 1, run="late run"), *stands(0, 2), *stands(0, 2, run="late run"),
+        (RUN, "late"), *stands(0, 1), *stands(0, 2), *stands(0, 2, run="late run"),
     ],
     "UPDATE submission SET label = 'mine' WHERE id = 1": [(RUN, "label")],
     "UPDATE submission SET sha256 = 'x' WHERE id = 1": [(RUN, "sha256"), (RUN, COMPUTED_WITH), (RUN, COMPUTED_WITH)],
@@ -187,8 +187,9 @@ def test_runs_and_queries_that_sql_made_up_are_named_though_events_tell_of_them_
         run = session.connection().exec_driver_sql
         run(f"INSERT INTO submission ({', '.join(columns)}) SELECT {another} FROM submission WHERE id = 1")
         run(
-            "INSERT INTO query (id, evaluation_id, external_id, text, tags, position, split, excluded_because)"
-            " SELECT 99, evaluation_id, 'q9', text, tags, 9, split, '' FROM query WHERE external_id = 'q1'"
+            "INSERT INTO query"
+            " (id, evaluation_id, external_id, text, description, tags, position, split, excluded_because)"
+            " SELECT 99, evaluation_id, 'q9', text, description, tags, 9, split, '' FROM query WHERE external_id = 'q1'"
         )
     with played.database.write() as session:
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, 99))
