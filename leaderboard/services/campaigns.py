@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require, require_organiser
-from leaderboard.errors import Conflict, InvalidFields, PriorLocked, UnknownMeasure
+from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked, UnknownMeasure
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
     Campaign,
@@ -91,18 +91,19 @@ def create_campaign(
         actor.all_powerful or actor.may_found,
         "Campaigns are made by admins and by accounts to which an admin has given that right.",
     )
-    slug = checked_slug(slug)
-    if slug in TAKEN:
-        raise InvalidFields({"slug": [f"{slug} is the address of a page of this site; choose another"]})
-    campaign = Campaign(
-        slug=slug,
-        created_at=present(),
-        **_checked(DEFAULTS | {"title": title, "measures": measures, "primary_measure": primary_measure} | settings),
-    )
-    taken = InvalidFields({"slug": [f"there is a campaign {slug!r}"]})
-    if session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None:
-        raise taken
-    add_or_refuse(session, campaign, taken)
+    given = DEFAULTS | {"title": title, "measures": measures, "primary_measure": primary_measure} | settings
+    wrong = Gathered()
+    with wrong:
+        slug = checked_slug(slug)
+        if slug in TAKEN:
+            raise InvalidFields({"slug": [f"{slug} is the address of a page of this site; choose another"]})
+        if session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None:
+            raise _slug_taken(slug)
+    with wrong:
+        given = _checked(given)
+    wrong.raise_any()
+    campaign = Campaign(slug=slug, created_at=present(), **given)
+    add_or_refuse(session, campaign, _slug_taken(slug))
     if actor.user_id is not None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
     record(session, actor, "create", campaign, slug=slug, beta=campaign.beta)
@@ -188,6 +189,10 @@ def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: U
     record(session, actor, "remove organiser", campaign, user=user.id)
 
 
+def _slug_taken(slug: str) -> InvalidFields:
+    return InvalidFields({"slug": [f"there is a campaign {slug!r}"]})
+
+
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
     fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
@@ -223,23 +228,24 @@ def _words(given: Mapping[str, Any], fields: dict[str, list[str]]) -> dict[str, 
     for name, longest in TEXTS.items():
         if name not in fields and (problem := text_problem(given[name], longest)):
             fields[name] = [problem]
-    words["links"], problem = _links(given["links"])
-    if problem:
-        fields["links"] = [problem]
+    words["links"], problems = _links(given["links"])
+    if problems:
+        fields["links"] = problems
     return words
 
 
-def _links(given: Sequence[Sequence[str]]) -> tuple[list[list[str]], str]:
-    """[title, address] each, and what is wrong with them in words, else empty."""
+def _links(given: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[str]]:
+    """[title, address] each, and what is wrong with each of them in words."""
     links = [[" ".join(title.split()), address.strip()] for title, address in given]
     if len(links) > MOST_LINKS:
-        return links, f"give at most {MOST_LINKS} links"
+        return links, [f"give at most {MOST_LINKS} links"]
+    problems = []
     for title, address in links:
         if not title or text_problem(title, LONGEST_TITLE):
-            return links, f"give each link a title of at most {LONGEST_TITLE} characters"
+            problems.append(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
         if len(address) > LONGEST_ADDRESS or not ADDRESS.fullmatch(address):
-            return links, f"{title}: give a web address that begins with https:// or http://"
-    return links, ""
+            problems.append(f"{(title or address)[:60]}: give a web address that begins with https:// or http://")
+    return links, problems
 
 
 def _parsed(field: str, names: Sequence[str], fields: dict[str, list[str]]) -> list[metrics.Measure]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
-from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.errors import Conflict, Gathered, InvalidFields
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules import time_zones
@@ -86,19 +86,20 @@ def create_evaluation(
     require_organiser(actor, campaign.id)
     if campaign.archived_at is not None:
         raise Conflict(f"{campaign.title} is archived: take it out of the archive first.")
-    slug = checked_slug(slug)
-    if slug in TAKEN:
-        raise InvalidFields({"slug": [f"{slug} is the address of a page of the campaign; choose another"]})
-    evaluation = Evaluation(
-        campaign_id=campaign.id,
-        slug=slug,
-        created_at=present(),
-        **_checked(campaign, DEFAULTS | {"title": title, "period": period} | settings),
-    )
-    taken = InvalidFields({"slug": [f"this campaign has an evaluation {slug!r}"]})
-    if session.scalar(sa.select(Evaluation.id).where(Evaluation.campaign_id == campaign.id, Evaluation.slug == slug)):
-        raise taken
-    add_or_refuse(session, evaluation, taken)
+    given = DEFAULTS | {"title": title, "period": period} | settings
+    own = Evaluation.campaign_id == campaign.id
+    wrong = Gathered()
+    with wrong:
+        slug = checked_slug(slug)
+        if slug in TAKEN:
+            raise InvalidFields({"slug": [f"{slug} is the address of a page of the campaign; choose another"]})
+        if session.scalar(sa.select(Evaluation.id).where(own, Evaluation.slug == slug)) is not None:
+            raise _slug_taken(slug)
+    with wrong:
+        given = _checked(campaign, given)
+    wrong.raise_any()
+    evaluation = Evaluation(campaign_id=campaign.id, slug=slug, created_at=present(), **given)
+    add_or_refuse(session, evaluation, _slug_taken(slug))
     record(session, actor, "create", evaluation, campaign=campaign.id, slug=slug)
     return evaluation
 
@@ -122,6 +123,10 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
     return evaluation
+
+
+def _slug_taken(slug: str) -> InvalidFields:
+    return InvalidFields({"slug": [f"this campaign has an evaluation {slug!r}"]})
 
 
 def _checked(campaign: Campaign, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 import datetime as dt
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import Any, ClassVar
 
 from flask import g, render_template
 from flask.typing import ResponseReturnValue
@@ -13,11 +14,26 @@ from wtforms import Field, FloatField
 from wtforms.validators import ValidationError
 from wtforms.widgets import DateTimeLocalInput, TextInput
 
-from leaderboard.errors import InvalidFields, LeaderboardError
+from leaderboard.errors import Gathered, InvalidFields, LeaderboardError
 from leaderboard.numbers import read_number, read_whole
 from leaderboard.web.errors import retry_after
+from leaderboard.web.intake import broken_fields
 
 __all__ = ["Form", "Given", "MomentField", "NumberField", "WholeField", "form_page", "options"]
+
+BROKEN = "this held a character that can't be kept or shown; � stands where it was: take it out"
+
+
+class _OurWords:
+    """What WTForms says by itself, in the words of this site."""
+
+    OURS: ClassVar[Mapping[str, str]] = {"Not a valid choice.": "choose one"}
+
+    def gettext(self, words: str) -> str:
+        return self.OURS.get(words, words)
+
+    def ngettext(self, one: str, many: str, number: int) -> str:
+        return one if number == 1 else many
 
 
 class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
@@ -26,12 +42,49 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
     class Meta:
         csrf = False  # security.csrf checks every POST before its view; the page carries the token
 
+        def get_translations(self, _: Any) -> _OurWords:
+            """WTForms asks this for the words of its own messages."""
+            return _OurWords()
+
     form_errors: list[str]
+    made_from: ClassVar[Mapping[str, str]] = {}  # fields that are made from another one where they are left empty
 
     def text(self, name: str) -> str:
         """The field's text as it was sent; empty when nothing was."""
         data: str | None = self._fields[name].data
         return data or ""
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Whether all can be used, as far as the form knows. A text that held what can't be kept is refused by it."""
+        sound = super().validate(extra_validators)
+        for field in self._fields.values():
+            field.errors = list(dict.fromkeys(field.errors))
+        self.refuse({name: [BROKEN] for name in broken_fields()})
+        return bool(sound and not broken_fields())
+
+    def usable(self, name: str) -> Any:
+        """What the field gives the service: what was sent, or its default where the form refuses that."""
+        field: Field = self._fields[name]
+        return field.default if field.errors else field.data
+
+    @contextmanager
+    def checked_with(self) -> Iterator[None]:
+        """Checks the form, then lets the service within check what can be used of it: so that all is told at once.
+
+        It stands inside the transaction: where either refused something, InvalidFields undoes what the service did. Of
+        a field that the form refuses, what the service says is left out: it was given a stand-in. So is what it says of
+        one that was left empty, to be made from a field that is wrong.
+        """
+        self.validate()
+        refused = {name for name, field in self._fields.items() if field.errors}
+        found = Gathered()
+        with found:
+            yield
+        wrong = refused | found.fields.keys()
+        empty = (name for name in self.made_from if name in self._fields and not self.text(name))
+        known = refused | {name for name in empty if self.made_from[name] in wrong}
+        if wrong:
+            raise InvalidFields({name: said for name, said in found.fields.items() if name not in known})
 
     def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:
         """Puts each message beside its field; what belongs to none stands above the form."""

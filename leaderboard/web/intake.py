@@ -6,21 +6,28 @@ fail somewhere else in each of them, and not the same way on both databases.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
-from flask import Flask, abort, request
-from werkzeug.datastructures import MultiDict
+from flask import Flask, abort, current_app, g, request
+from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from leaderboard.errors import BadInput, NotFound
 from leaderboard.web.context import config
 
-__all__ = ["FORM_BYTES", "init_app", "require_plain", "require_text"]
+__all__ = ["FORM_BYTES", "broken_fields", "gives_back", "init_app", "require_plain", "require_text", "take_form"]
 
 # The longest form without a file. The server collects bodies up to this size before a thread gets the request, so that
 # nobody holds one with a form that arrives slowly.
 FORM_BYTES = 2**16
+# Those of organisers, whose texts may be long in any script: 50,000 characters can be 450,000 bytes of a form. These
+# are read as uploads are, and leave room for a text that is too long to come back with that beside it.
+ORGANISED_FORM_BYTES = 2**20
 
+View = TypeVar("View", bound=Callable[..., Any])
+
+ORGANISED = ("/organise/", "/api/v1/organise/")
 LONGEST_ADDRESS = 2000  # characters of a path, and of all arguments together
 HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
 LAYOUT = "\t\n\r"  # the control characters that a text of several lines may hold
@@ -38,6 +45,33 @@ def require_text(fields: MultiDict[str, str]) -> None:
     for name, value in fields.items(multi=True):
         if _is_broken(name, "") or _is_broken(value, LAYOUT):
             raise BadInput("The form holds a character that can't be kept or shown. Take it out and send it again.")
+
+
+def gives_back(view: View) -> View:
+    """Marks a view whose form comes back, filled, with `broken_fields` refused beside the fields: `Form.validate`."""
+    view.gives_back = True  # type: ignore[attr-defined]  # a mark of our own
+    return view
+
+
+def broken_fields() -> frozenset[str]:
+    """The fields of the form that was sent which held what can't be kept or shown; only ever some for `gives_back`."""
+    found: frozenset[str] = g.get("broken_fields", frozenset())
+    return found
+
+
+def take_form() -> None:
+    """Looks at the form that was sent: a view gets none with what can't be kept or shown.
+
+    Raises BadInput for one, but for a view that gives it back: that gets it with � for each such character.
+    """
+    view = current_app.view_functions.get(request.endpoint or "")
+    if not getattr(view, "gives_back", False) or any(_is_broken(name, "") for name in request.form):
+        require_text(request.form)
+        return
+    sent = list(request.form.items(multi=True))
+    g.broken_fields = frozenset(name for name, value in sent if _is_broken(value, LAYOUT))
+    if g.broken_fields:
+        request.form = ImmutableMultiDict((name, _mended(value)) for name, value in sent)
 
 
 def require_plain(content: Any) -> None:
@@ -64,6 +98,8 @@ def _require_size() -> None:
     """A body without a size can't be refused for it before it was read."""
     if request.content_length is None and "Transfer-Encoding" in request.headers:
         abort(HTTPStatus.LENGTH_REQUIRED)
+    if request.path.startswith(ORGANISED):
+        request.max_content_length = request.max_form_memory_size = ORGANISED_FORM_BYTES
 
 
 def _require_address() -> None:
@@ -79,3 +115,7 @@ def _require_address() -> None:
 def _is_broken(text: str, allowed: str) -> bool:
     """Whether it holds a control character, or half of a character that is written in two."""
     return any(unicodedata.category(one) in {"Cc", "Cs"} and one not in allowed for one in text)
+
+
+def _mended(text: str) -> str:
+    return "".join("\ufffd" if _is_broken(one, LAYOUT) else one for one in text)

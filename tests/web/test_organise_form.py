@@ -70,6 +70,20 @@ def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(world:
     for name in ("choices", "shown_to"):
         assert f'id="{name}-error"' in answer.text
     assert "Kind of &lt;model&gt;" in answer.text
+    wrong = {"key": "", "label": "", "kind": "poem", "hint": "x" * 9000, "shown_to": "nobody"}
+    answer = organiser.post(f"{PAGE}/field", **wrong)
+    for name in wrong:
+        assert f'id="{name}-error"' in answer.text
+    assert "Choose one</p>" in answer.text
+    assert "valid choice" not in answer.text
+    answer = organiser.post(f"{PAGE}/agreement", key="Terms", title="", wording="Ü" * 100_000)
+    assert answer.status_code == 400
+    for name in ("agreement-key", "title", "wording"):
+        assert f'id="{name}-error"' in answer.text
+    assert "Ü" * 100_000 in answer.text
+    answer = organiser.post(f"{PAGE}/rules", least_documents="x", document_pattern="(a")
+    assert "a bracket ( is not closed" in answer.text.lower()
+    assert 'id="least_documents-error"' in answer.text
     answer = organiser.post(f"{PAGE}/rules", most_documents="5", least_documents="9", document_pattern="(a")
     assert answer.status_code == 400
     assert "a bracket ( is not closed" in answer.text.lower()

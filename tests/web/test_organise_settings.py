@@ -123,6 +123,63 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
     assert 'id="closes_at-error"' in organiser.post("/organise/harbour/evaluations/new", **wrong).text
 
 
+def errors(page: str) -> set[str]:
+    """The names of the fields that have an error beside them."""
+    return set(re.findall(r'id="(?:\w+-)?(\w+)-error"', page))
+
+
+def test_all_that_is_wrong_with_a_form_is_told_at_once(founder: Reader, organiser: Reader, world: World) -> None:
+    wrong = {
+        **CAMPAIGN, "title": " ", "visibility": "seen", "measures": "nCDG@10", "contact": "x" * 500, "cost": "-1",
+        "beta": "many", "compat": "11", "links": "bad javascript:alert(1)\nnoaddr\nThe data https://example.org/data",
+    }  # fmt: skip
+    expected = {"title", "visibility", "measures", "contact", "cost", "beta", "compat", "links"}
+    for reader, path in ((founder, "/organise/campaigns/new"), (organiser, "/organise/harbour/settings")):
+        refused = reader.post(path, **wrong)
+        assert (refused.status_code, errors(refused.text)) == (400, expected)
+        assert "bad: give a web address" in refused.text.casefold()
+        assert "noaddr: give the link a title" in refused.text.casefold()
+    made_from_title = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "title": ""})
+    assert errors(made_from_title.text) == {"title"}
+    wrong = {
+        **EVALUATION, "title": "", "period": "Spring", "time_zone": "UTC", "opens_at": "2026-12-01T00:00",
+        "closes_at": "2026-11-01T00:00", "daily_quota": "x", "documents": "-3", "judging": "no", "slug": "Not A Slug",
+    }  # fmt: skip
+    expected = {"title", "period_key", "closes_at", "daily_quota", "documents", "judging"}
+    for path in ("evaluations/new", "2025/clone"):
+        refused = organiser.post(f"/organise/harbour/{path}", **wrong)
+        assert (refused.status_code, errors(refused.text)) == (400, {*expected, "slug"})
+    refused = organiser.post("/organise/harbour/2025/settings", **wrong)
+    assert (refused.status_code, errors(refused.text)) == (400, expected)
+    wrong = {**EVALUATION, "time_zone": "Mars", "documents": "many", "total_quota": "-1", "period": ""}
+    refused = organiser.post("/organise/harbour/evaluations/new", **wrong)
+    assert errors(refused.text) == {"time_zone", "documents", "total_quota", "period"}
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Campaign.title)).all() == ["Harbour"]
+        assert session.scalars(sa.select(Evaluation.title)).all() == ["Harbour 2025"]
+
+
+def test_a_character_that_cant_be_kept_is_told_beside_its_field(founder: Reader, world: World) -> None:
+    for title in ("Tide\0track", "Tide\x1btrack"):
+        refused = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "title": title, "cost": "-1"})
+        assert (refused.status_code, errors(refused.text)) == (400, {"title", "cost"})
+        assert "<title>Error: " in refused.text
+        assert 'value="Tide�track"' in refused.text
+        assert "tides@example.org" in refused.text
+    with world.database.read() as session:
+        assert session.scalars(sa.select(Campaign.title)).all() == ["Harbour"]
+
+
+def test_a_filter_of_the_trail_that_is_none_is_told_beside_it(organiser: Reader) -> None:
+    page = organiser.get("/organise/harbour/trail?subject=campaign&number=abc&since=2026-99-99", status=400)
+    assert "<title>Error: Audit trail" in page
+    assert errors(page) == {"number", "since"}
+    assert 'value="abc"' in page
+    assert 'value="2026-99-99"' in page
+    assert '<option value="campaign" selected>' in page
+    assert "number: give a whole number" in organiser.get("/organise/harbour/trail.csv?number=abc", status=400)
+
+
 def test_a_changed_period_is_sorted_by_its_own_year(organiser: Reader, world: World) -> None:
     path = "/organise/harbour/2025/settings"
     assert organiser.post(path, **{**filled(organiser.get(path)), "period": "2031"}).location == path
@@ -151,6 +208,16 @@ def test_dates_are_shown_in_utc_before_anything_is_saved(organiser: Reader, worl
         assert "= 1 Oct 2026, 11:59 UTC" in page.text
     with world.database.read() as session:
         assert session.scalars(sa.select(Evaluation.title)).all() == ["Harbour 2025"]
+
+
+def test_a_date_that_has_no_moment_in_utc_is_told_before_anything_is_saved(organiser: Reader) -> None:
+    asked = {**EVALUATION, "title": "", "time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30", "do": "dates"}
+    page = organiser.post("/organise/harbour/evaluations/new", **asked)
+    assert "never show 02:30" in page.text
+    assert "= 30 Sep 2026, 21:59 UTC" in page.text
+    assert (page.status_code, errors(page.text)) == (400, {"opens_at"})  # a title is not asked for yet
+    page = organiser.post("/organise/harbour/evaluations/new", **{**asked, "time_zone": "Mars", "opens_at": "soon"})
+    assert errors(page.text) == {"time_zone", "opens_at"}
 
 
 def test_beta_is_worked_out_by_the_server_too(founder: Reader) -> None:

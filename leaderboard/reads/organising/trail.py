@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.db import Base
-from leaderboard.errors import BadInput
+from leaderboard.errors import Gathered, InvalidFields
 from leaderboard.lookup import stored_events
 from leaderboard.models import (
     Campaign,
@@ -73,7 +73,7 @@ def trail(
     filters: TrailFilters,
     page: int | None,
 ) -> TrailPage:
-    """Raises NotFound, and BadInput for a filter that is none."""
+    """Raises NotFound, and InvalidFields by the filters that are none."""
     campaign = organised_campaign(session, actor, campaign_slug)
     within = _of_campaign(campaign)
     asked = [within, *_conditions(filters)]
@@ -131,20 +131,27 @@ def _of_campaign(campaign: Campaign) -> sa.ColumnElement[bool]:
 
 def _conditions(filters: TrailFilters) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
+    wrong = Gathered()
     if filters.subject:
-        if filters.subject not in SUBJECTS:
-            raise BadInput(f"subject={filters.subject}: this page filters by one of {', '.join(SUBJECTS)}")
-        conditions.append(Event.subject == filters.subject)
+        with wrong:
+            if filters.subject not in SUBJECTS:
+                raise InvalidFields({"subject": [f"this page filters by one of {', '.join(SUBJECTS)}"]})
+            conditions.append(Event.subject == filters.subject)
     if filters.number:
-        conditions.append(Event.subject_id == _number("number", filters.number))
+        with wrong:
+            conditions.append(Event.subject_id == _number("number", filters.number))
     if filters.person == WORKER:
         conditions.append(Event.actor_id.is_(None))
     elif filters.person:
-        conditions.append(Event.actor_id == _number("person", filters.person))
+        with wrong:
+            conditions.append(Event.actor_id == _number("person", filters.person))
     if filters.since:
-        conditions.append(Event.at >= _day("since", filters.since))
+        with wrong:
+            conditions.append(Event.at >= _day("since", filters.since))
     if filters.until:
-        conditions.append(Event.at < _day("until", filters.until) + dt.timedelta(days=1))
+        with wrong:
+            conditions.append(Event.at < _day("until", filters.until) + dt.timedelta(days=1))
+    wrong.raise_any()
     return conditions
 
 
@@ -154,7 +161,7 @@ def _number(name: str, text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number < 2**31:
-        raise BadInput(f"{name}={text}: give a whole number")
+        raise InvalidFields({name: [f"give a whole number from 0 to {2**31 - 1:,}"]})
     return number
 
 
@@ -162,7 +169,7 @@ def _day(name: str, text: str) -> dt.datetime:
     try:
         day = dt.date.fromisoformat(text)
     except ValueError:
-        raise BadInput(f"{name}={text}: give a day such as 2026-11-20") from None
+        raise InvalidFields({name: ["give a day such as 2026-11-20"]}) from None
     if not 1900 <= day.year <= 9000:
-        raise BadInput(f"{name}={text}: give a day from 1900 to 9000")
+        raise InvalidFields({name: ["give a day from 1900 to 9000"]})
     return dt.datetime.combine(day, dt.time(), dt.UTC)

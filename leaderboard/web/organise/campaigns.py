@@ -1,7 +1,9 @@
 """Making a campaign, its settings, archiving and removing it."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -20,6 +22,7 @@ from leaderboard.services import campaigns, removing
 from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, NumberField, form_page, options
+from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 from leaderboard.web.sessions import signed_in
@@ -27,11 +30,14 @@ from leaderboard.web.sessions import signed_in
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
 
 NAMED = 12  # measures that a search lists
+NOT_READ = math.nan  # stands in for a number that is none: no bound holds it
 LINKS = "One a line: a title, then its address, like: Track guidelines https://example.org/guidelines"
 
 
 class CampaignForm(Form):
     """`slug` is not there for a campaign that exists; the prior's fields and the policy not once they are locked."""
+
+    made_from: ClassVar[Mapping[str, str]] = {"slug": "title", "primary_measure": "measures"}
 
     title = StringField("Title", [Given("give the campaign a title")], description="Its name on every page.")
     slug = StringField(
@@ -122,9 +128,10 @@ class CampaignForm(Form):
         return form
 
     def settings(self) -> dict[str, Any]:
-        """What the service is given. Raises InvalidFields for links that have no address."""
-        given = {name: field.data for name, field in self._fields.items() if name not in ("slug", "find")}
+        """What the service is given: with stand-ins where the form refuses a field."""
+        given = {name: self.usable(name) for name in self._fields if name not in ("slug", "find")}
         given = {name: "" if value is None and name not in PRIOR_FIELDS else value for name, value in given.items()}
+        given |= {name: NOT_READ for name in PRIOR_FIELDS if name in given and self._fields[name].errors}
         given["measures"] = self.text("measures").replace(",", " ").split()
         given["primary_measure"] = self.text("primary_measure").strip() or next(iter(given["measures"]), "")
         given["links"] = [_link(line) for line in self.text("links").splitlines() if line.strip()]
@@ -146,14 +153,15 @@ class Found:
 
 @blueprint.route("/campaigns/new", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def new() -> ResponseReturnValue:
     if not (actor().all_powerful or actor().may_found):
         raise NotFound
     form = CampaignForm()
-    if _is_asking(form) or not form.validate_on_submit():
+    if _is_asking(form) or not form.is_submitted():
         return _page(form)
     try:
-        with writing() as session:
+        with writing() as session, form.checked_with():
             settings = form.settings()
             slug = form.text("slug").strip() or slug_of(settings["title"])
             made = campaigns.create_campaign(session, actor(), slug, settings.pop("title"), **settings)
@@ -165,16 +173,18 @@ def new() -> ResponseReturnValue:
 
 @blueprint.route("/<campaign>/settings", methods=["GET", "POST"])
 @organised
+@gives_back
 def settings(campaign: str) -> ResponseReturnValue:
     page = read(campaign_settings, campaign)
     form = CampaignForm.of(page)
-    if _is_asking(form) or not form.validate_on_submit():
+    if _is_asking(form) or not form.is_submitted():
         return _page(form, page=page)
     before = read(scored_again, campaign)
     try:
         with writing() as session:
-            changes = form.settings()
-            campaigns.change_campaign(session, actor(), organised_campaign(session, actor(), campaign), **changes)
+            found = organised_campaign(session, actor(), campaign)
+            with form.checked_with():
+                campaigns.change_campaign(session, actor(), found, **form.settings())
             asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _page(form, error, page)
@@ -274,7 +284,6 @@ def _worked(form: CampaignForm, page: CampaignSettings | None) -> str:
 
 
 def _link(line: str) -> tuple[str, str]:
+    """Title and address of a line; a line of one word is taken for an address without a title."""
     title, _, address = line.strip().rpartition(" ")
-    if not title:
-        raise InvalidFields({"links": [f"{line.strip()[:60]}: give a title, then a blank and the address"]})
     return title, address

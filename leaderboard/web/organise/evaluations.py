@@ -2,14 +2,14 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, Field, RadioField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
-from leaderboard.errors import Conflict, InvalidFields, LeaderboardError
+from leaderboard.errors import Conflict, LeaderboardError
 from leaderboard.reads.organising.rescoring import scored_again
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.reads.organising.settings import EvaluationSettings, evaluation_settings
@@ -22,6 +22,7 @@ from leaderboard.services import cloning, evaluations, removing
 from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, Given, MomentField, WholeField, form_page, options
+from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
 
@@ -43,6 +44,8 @@ def _openings(**words: str) -> Any:
 
 class EvaluationForm(Form):
     """`slug` is not there for an evaluation that exists, `with_queries` only where one is cloned."""
+
+    made_from: ClassVar[Mapping[str, str]] = {"slug": "period", "period_key": "period"}
 
     title = StringField("Title", [Given("give the evaluation a title")], description="Its name on every page.")
     slug = StringField(
@@ -141,6 +144,13 @@ class EvaluationForm(Form):
         if field.data is not None and field.data < 1:
             raise ValidationError(evaluations.NO_LEVEL)
 
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Whether all can be used: dates in the time zone, too."""
+        sound = super().validate(extra_validators)
+        _, problems = self._moments()
+        self.refuse(problems)
+        return bool(sound and not problems)
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "EvaluationForm":
         """The form with settings as they are stored: dates by clocks of their zone."""
@@ -152,23 +162,29 @@ class EvaluationForm(Form):
         return cls(data={**values, "period_key": sorted_by, **dict.fromkeys(DATES), **local})
 
     def settings(self) -> dict[str, Any]:
-        """What the service is given. Raises InvalidFields for what has no meaning in the time zone."""
-        given = {name: field.data for name, field in self._fields.items() if name not in ("slug", "with_queries")}
+        """What the service is given: with stand-ins where the form refuses a field."""
+        given = {name: self.usable(name) for name in self._fields if name not in ("slug", "with_queries")}
         given = {name: EMPTY.get(name, "") if value is None else value for name, value in given.items()}
-        given["time_zone"] = self.text("time_zone").strip()
-        moments, problems = self._moments(given["time_zone"])
-        if problems:
-            raise InvalidFields(problems)
+        given["time_zone"] = given["time_zone"].strip()
+        moments, _ = self._moments()
         for name, kind in (("judging", Judging), *((name, Opening) for name in OPENINGS)):
             given[name] = kind(given[name])
-        return {**given, **moments}
+        return {**given, **dict.fromkeys(DATES), **moments}
+
+    def dates_are_sound(self) -> bool:
+        """Whether the dates can be told in UTC; what is wrong with them then stands beside them, and with no others."""
+        _, problems = self._moments()
+        self.refuse({name: self._fields[name].process_errors for name in DATES} | problems)
+        return not any(self._fields[name].errors for name in (*DATES, "time_zone"))
 
     def in_utc(self) -> dict[str, str]:
         """The dates that are filled in, in words, in UTC; none where the zone is none."""
-        moments, _ = self._moments(self.text("time_zone").strip())
+        moments, _ = self._moments()
         return {name: moment_in_words(moment) for name, moment in moments.items() if moment is not None}
 
-    def _moments(self, zone: str) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
+    def _moments(self) -> tuple[dict[str, dt.datetime | None], dict[str, list[str]]]:
+        """The dates as moments in UTC, and what is wrong with them in the time zone."""
+        zone = self.text("time_zone").strip()
         return time_zones.moments_of({name: self._fields[name].data for name in DATES}, zone)
 
 
@@ -177,13 +193,14 @@ OPENINGS = ("results", "details", "texts", "hidden_queries")
 
 @blueprint.route("/<campaign>/evaluations/new", methods=["GET", "POST"])
 @organised
+@gives_back
 def new(campaign: str) -> ResponseReturnValue:
     form = EvaluationForm()
     del form.with_queries
-    if _is_asking() or not form.validate_on_submit():
+    if _is_asking() or not form.is_submitted():
         return _page(form)
     try:
-        with writing() as session:
+        with writing() as session, form.checked_with():
             given = form.settings()
             found = organised_campaign(session, actor(), campaign)
             names = given.pop("title"), given.pop("period")
@@ -196,18 +213,20 @@ def new(campaign: str) -> ResponseReturnValue:
 
 @blueprint.route("/<campaign>/<evaluation>/settings", methods=["GET", "POST"])
 @organised
+@gives_back
 def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     page = read(evaluation_settings, campaign, evaluation)
     form = EvaluationForm.of(page.values)
     del form.with_queries
     del form.slug
-    if _is_asking() or not form.validate_on_submit():
+    if _is_asking() or not form.is_submitted():
         return _page(form, page=page)
     before = read(scored_again, campaign)
     try:
         with writing() as session:
             found = organised_evaluation(session, actor(), campaign, evaluation)
-            evaluations.change_evaluation(session, actor(), found, **form.settings())
+            with form.checked_with():
+                evaluations.change_evaluation(session, actor(), found, **form.settings())
             asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _page(form, error, page)
@@ -219,16 +238,17 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.route("/<campaign>/<evaluation>/clone", methods=["GET", "POST"])
 @organised
+@gives_back
 def clone(campaign: str, evaluation: str) -> ResponseReturnValue:
     """A clone: the form comes filled with this year's settings, its dates a year later."""
     page = read(evaluation_settings, campaign, evaluation)
     with reading() as session:
         proposed = cloning.next_year(session, organised_evaluation(session, actor(), campaign, evaluation))
     form = EvaluationForm.of({**page.values, **proposed, "draft": True, "with_queries": False})
-    if _is_asking() or not form.validate_on_submit():
+    if _is_asking() or not form.is_submitted():
         return _page(form, page=page, cloned=True)
     try:
-        with writing() as session:
+        with writing() as session, form.checked_with():
             given = form.settings()
             found = organised_evaluation(session, actor(), campaign, evaluation)
             names = _slug(form), given.pop("title"), given.pop("period")
@@ -272,6 +292,6 @@ def _page(
 ) -> ResponseReturnValue:
     """asked: what saving has scored again, for a yes."""
     more = {"page": page, "asked": asked, "cloned": cloned, "in_utc": form.in_utc(), "zones": time_zones.names()}
-    if asked or _is_asking():
+    if asked or (_is_asking() and form.dates_are_sound()):
         return render_template("organise/evaluation_form.html", form=form, **more)
     return form_page("organise/evaluation_form.html", form, error, **more)

@@ -17,6 +17,7 @@ from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, store, writing
 from leaderboard.web.forms import Form, Given, WholeField, form_page, options
+from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
 from leaderboard.web.organise.rescoring import AGREED
@@ -35,6 +36,7 @@ class FieldForm(Form):
     hint = StringField("Hint (optional)", description="A sentence below the label.", render_kw=OFF)
     kind = SelectField(
         "Kind of answer",
+        default=FieldKind.TEXT.value,
         choices=options(
             (FieldKind.TEXT.value, "Text"),
             (FieldKind.CHOICE.value, "One of several choices"),
@@ -46,6 +48,7 @@ class FieldForm(Form):
     required = BooleanField("Every run must answer")
     shown_to = SelectField(
         "Shown to",
+        default=ShownTo.ORGANISERS.value,
         choices=options(
             (ShownTo.ORGANISERS.value, "Organisers, and the run's team"),
             (ShownTo.EVERYONE.value, "Everyone who sees the run"),
@@ -104,12 +107,11 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.post("/field")
 @organised
+@gives_back
 def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
     try:
-        if not form.validate():
-            return _refused(campaign, evaluation, field=form)
-        with writing() as session:
+        with writing() as session, form.checked_with():
             submission_forms.set_field(session, actor(), evaluation_here(session), _field_of(form))
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, field=form)
@@ -128,12 +130,11 @@ def remove_field(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.post("/agreement")
 @organised
+@gives_back
 def state_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = AgreementForm()
     try:
-        if not form.validate():
-            return _refused(campaign, evaluation, agreement=form)
-        with writing() as session:
+        with writing() as session, form.checked_with():
             place = evaluation_here(session)
             stated = submission_forms.state_agreement(
                 session, actor(), place, form.text("key").strip(), form.text("title"), form.text("wording")
@@ -156,19 +157,18 @@ def end_agreement(campaign: str, evaluation: str) -> ResponseReturnValue:
 
 @blueprint.post("/rules")
 @organised
+@gives_back
 def set_rules(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = RulesForm()
     try:
-        if not form.validate():
-            return _refused(campaign, evaluation, rules=form)
-        changes: dict[str, Any] = {
-            "most_documents": form.most_documents.data,
-            "least_documents": form.least_documents.data,
-            "every_query": form.every_query.data,
-            "document_pattern": form.text("document_pattern").strip(),
-            "tag_pattern": form.text("tag_pattern").strip(),
-        }
-        with writing() as session:
+        with writing() as session, form.checked_with():
+            changes: dict[str, Any] = {
+                "most_documents": form.usable("most_documents"),
+                "least_documents": form.usable("least_documents"),
+                "every_query": form.every_query.data,
+                "document_pattern": form.text("document_pattern").strip(),
+                "tag_pattern": form.text("tag_pattern").strip(),
+            }
             submission_forms.set_rules(session, actor(), evaluation_here(session), **changes)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, rules=form)
@@ -236,10 +236,10 @@ def _field_of(form: FieldForm) -> FormField:
         key=form.text("key"),
         label=form.text("label"),
         hint=form.text("hint"),
-        kind=FieldKind(form.kind.data),
+        kind=FieldKind(form.usable("kind")),
         choices=tuple(line for line in form.text("choices").splitlines() if line.strip()),
         required=form.required.data,
-        shown_to=ShownTo(form.shown_to.data),
+        shown_to=ShownTo(form.usable("shown_to")),
         column=form.column.data,
         filter=form.filter.data,
         header=form.text("header"),

@@ -1,10 +1,13 @@
 """The audit trail of a campaign: a page, and the same as a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from http import HTTPStatus
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, g, render_template, request
 from flask.typing import ResponseReturnValue
 
+from leaderboard.errors import InvalidFields
 from leaderboard.reads.organising.trail import WORKER, TrailFilters, TrailPage, trail
 from leaderboard.reads.organising.trail_words import SUBJECTS, TrailRow
 from leaderboard.web.context import page_number, read
@@ -31,17 +34,29 @@ COLUMNS: dict[str, Callable[[TrailRow], Cell]] = {
 @blueprint.get(ADDRESS)
 @organised
 def index(campaign: str) -> ResponseReturnValue:
-    page = _page(campaign, page_number())
-    return render_template("organise/trail.html", page=page, subjects=SUBJECTS, worker=WORKER)
+    filters = _filters()
+    wrong: Mapping[str, list[str]] = {}
+    try:
+        page = _page(campaign, filters, page_number())
+    except InvalidFields as error:
+        g.refused, wrong = True, error.fields
+        page = _page(campaign, replace(filters, **dict.fromkeys(wrong, "")), 1)
+    content = render_template(
+        "organise/trail.html", page=page, filters=filters, wrong=wrong, subjects=SUBJECTS, worker=WORKER
+    )
+    return content, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
 
 
 @exported(blueprint, ADDRESS)
 def index_file(campaign: str) -> Table:
-    page = _page(campaign, None)
+    page = _page(campaign, _filters(), None)
     return table(f"{campaign}-trail", COLUMNS, page.rows, {"campaign": campaign})
 
 
-def _page(campaign: str, number: int | None) -> TrailPage:
+def _filters() -> TrailFilters:
     names = ("subject", "number", "person", "since", "until")
-    filters = TrailFilters(**{name: request.args.get(name, "") for name in names})
+    return TrailFilters(**{name: request.args.get(name, "") for name in names})
+
+
+def _page(campaign: str, filters: TrailFilters, number: int | None) -> TrailPage:
     return read(trail, campaign, filters=filters, page=number)
