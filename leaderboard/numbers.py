@@ -9,10 +9,11 @@ And how a number of things is told.
 import math
 import re
 
-__all__ = ["counted", "is_number", "read_number", "read_whole"]
+__all__ = ["counted", "is_number", "is_whole", "read_number", "read_whole"]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+ANY_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def is_number(text: str) -> bool:
@@ -30,6 +31,11 @@ def read_number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("no finite number")
     return value
+
+
+def is_whole(text: str) -> bool:
+    """Whether it is written as a whole number; it may have more digits than `read_whole` takes."""
+    return ANY_WHOLE.fullmatch(text) is not None
 
 
 def read_whole(text: str) -> int:

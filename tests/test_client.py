@@ -184,7 +184,7 @@ def test_lines_stand_above_the_bar_on_a_terminal_and_without_one_there_is_no_bar
     arguments += ["--new-system", "Bar", "--server", remote.site.url, "--token-file", str(remote.folder / "token.txt")]
     shown = on_a_terminal(arguments, remote.folder)
     assert any("100%" in line for line in shown), shown
-    for words in (f"{paper}: is a PDF document", f"{run}: submission "):
+    for words in (f"{paper}: is a PDF document", f"{paper}: not submitted", f"{run}: submission "):
         assert any(line.startswith(words) for line in shown), shown
     assert [line for line in shown if "%" in line and ".run" in line] == []
 

@@ -74,6 +74,7 @@ def _say_refused(path: Path, error: Refused | NoServer, left: Sequence[Path]) ->
     about = error.fields
     if about.keys() == {"run"}:
         click.echo("\n".join(f"{path}: {problem}" for problem in about["run"]), err=True)
+        click.echo(f"{path}: not submitted", err=True)
         return NOT_SCORED, False
     click.echo(f"{path}: not taken: {error.message}", err=True)
     if not (isinstance(error, NoServer) or error.http_status in OF_ALL or _asked_of_all(about)):

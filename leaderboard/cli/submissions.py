@@ -399,7 +399,7 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
         if means.missing:
             click.echo(f"queries without a list: {named(means.missing)}", err=True)
         if means.nothing_relevant:
-            click.echo(f"of these, nothing is relevant for {named(means.nothing_relevant)}", err=True)
+            click.echo(f"of these, no document is judged relevant for {named(means.nothing_relevant)}", err=True)
     elif run.state == State.SCORED:
         click.echo("scored; its team does not see the results yet")
     elif run.state == State.REJECTED:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import Texts, byte_strings
 from leaderboard.formats.problems import Wrong
-from leaderboard.numbers import read_number, read_whole
+from leaderboard.numbers import is_whole, read_number, read_whole
 
 __all__ = [
     "GRADE_LIMIT",
@@ -114,10 +114,12 @@ def grade(text: str) -> int:
     try:
         value = read_whole(text)
     except ValueError:
-        raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer") from None
+        if not is_whole(text):
+            raise Wrong(f"grade {_quoted(text)} is no integer", "the grade is no integer") from None
+        value = GRADE_LIMIT + 1  # it has too many digits to be read
     if abs(value) > GRADE_LIMIT:
         beyond = f"is beyond ±{GRADE_LIMIT:,}, the largest allowed"
-        raise Wrong(f"grade {value} {beyond}", f"the grade {beyond}")
+        raise Wrong(f"grade {_quoted(text)} {beyond}", f"the grade {beyond}")
     return value
 
 

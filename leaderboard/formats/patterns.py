@@ -274,6 +274,8 @@ class _Parser:
 
     def _single(self) -> Part:
         if self._take("("):
+            if self._here == "?":
+                raise self._wrong("nothing begins with (? here, no look-ahead either: brackets hold alternatives")
             part = self._alternatives()
             if not self._take(")"):
                 raise self._wrong("a bracket ( is not closed")

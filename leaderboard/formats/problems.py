@@ -73,7 +73,7 @@ def unknown_query(query: str) -> Wrong:
 
 def wrong_width(expected: str, width: int, columns: object) -> Wrong:
     """A line of `width` columns where another number was expected; `columns` names those."""
-    found = f"expected {expected} columns, found"
+    found = f"expected {expected} {'column' if expected == '1' else 'columns'}, found"
     return Wrong(f"{found} {width} ({columns})", f"{found} {WIDTHS} ({columns})", width)
 
 
@@ -130,6 +130,7 @@ class Problems:
         self.lines = 0
         self.guess = ""
         self.part = WHOLE
+        self._ended = False  # before the end of the file
         self._mistakes: dict[str, _Mistake] = {}
 
     def add(self, line: int, wrong: Wrong, part: Part | None = None) -> None:
@@ -172,6 +173,7 @@ class Problems:
     def raise_if_hopeless(self) -> None:
         """Raises FileRejected when so much is wrong that reading on would tell nobody more."""
         if self.count > self.limits.wrong:
+            self._ended = True
             self.add(0, Wrong(f"more than {self.limits.wrong:,} mistakes; reading ended there"), WHOLE)
             self.raise_if_any()
 
@@ -206,6 +208,8 @@ class Problems:
         _, first_line = mistake.first[0][0]
         if first_line == 0:
             return f"{mistake.count:,} files"
+        if self._ended:
+            return f"{mistake.count:,} of the {self.lines:,} lines read"
         if mistake.count >= self.lines:
             return {1: "its only line", 2: "both lines"}.get(mistake.count, f"all {mistake.count:,} lines")
         return f"{mistake.count:,} of {self.lines:,} lines"

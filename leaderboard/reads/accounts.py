@@ -32,7 +32,7 @@ __all__ = [
     "sessions_open",
 ]
 
-LATEST = 20  # runs on the account's page
+LATEST = 20  # runs on the account's page, and as many rejected files: many of these push no run out
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,10 @@ def account(session: Session, actor: Actor, now: dt.datetime) -> Account:
         has_password=user.password_hash is not None,
         created_at=user.created_at,
         teams=_teams(session, user.id),
-        runs=own_runs(session, actor, actor.teams, now, limit=LATEST),
+        runs=(
+            *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=False),
+            *own_runs(session, actor, actor.teams, now, limit=LATEST, rejected=True),
+        ),
         identities=identities_of(session, user.id),
     )
 

@@ -17,7 +17,7 @@ from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind, title_of_run
-from leaderboard.rules.states import shown_state
+from leaderboard.rules.states import State, shown_state
 
 __all__ = ["Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
 
@@ -189,16 +189,21 @@ def own_runs(
     *,
     system_id: int | None = None,
     limit: int | None = None,
+    rejected: bool | None = None,
 ) -> tuple[OwnRun, ...]:
     """The runs of these teams that `actor`, a member, may know of, the newest first, each with its figure under its
     evaluation's primary measure.
 
     system_id  of this system of theirs only
     limit      at most so many
+    rejected   those alone whose file was rejected, or those alone whose file was not; None: both
     """
     theirs: list[sa.ColumnElement[bool]] = [Submission.team_id.in_(teams)]
     if system_id is not None:
         theirs.append(Submission.system_id == system_id)
+    shown = Submission.withdrawn_at.is_(None), Submission.ruling.is_(None)  # else that is its state: shown_state
+    is_rejected = sa.func.coalesce(sa.and_(Scoring.state == State.REJECTED, *shown), sa.false())
+    of_state = sa.true() if rejected is None else is_rejected if rejected else ~is_rejected
     rows = session.execute(
         with_current_scoring(sa.select(Submission, Scoring.state, Participation.primary_submission_id))
         .join(Submission.evaluation)
@@ -209,7 +214,7 @@ def own_runs(
                 Participation.team_id == Submission.team_id, Participation.evaluation_id == Submission.evaluation_id
             ),
         )
-        .where(*theirs, known_evaluations(actor))
+        .where(*theirs, of_state, known_evaluations(actor))
         .options(
             sa.orm.contains_eager(Submission.evaluation).contains_eager(Evaluation.campaign),
             sa.orm.joinedload(Submission.team),
@@ -218,11 +223,11 @@ def own_runs(
         .order_by(Submission.received_at.desc(), Submission.id.desc())
         .limit(limit)
     ).all()
-    evaluations = {run.evaluation_id: run.evaluation for run, _, _ in rows}
-    columns = primary_columns(current_sets(session, list(evaluations)))
+    evaluations = {} if rejected else {run.evaluation_id: run.evaluation for run, _, _ in rows}  # those have no figures
+    columns = primary_columns(current_sets(session, list(evaluations))) if evaluations else {}
     which = [run.id for run, _, _ in rows] if limit is not None else sa.select(Submission.id).where(*theirs)
     measures = {column.name for column in columns.values()}
-    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which)
+    entries = load_entries(session, actor, list(evaluations.values()), now, measures, runs=which) if evaluations else ()
     by_run = {entry.submission_id: entry for entry in entries}
     runs = []
     for run, state, primary in rows:

@@ -15,7 +15,7 @@ from wtforms.validators import ValidationError
 from wtforms.widgets import DateTimeLocalInput, TextInput
 
 from leaderboard.errors import Gathered, InvalidFields, LeaderboardError
-from leaderboard.numbers import read_number, read_whole
+from leaderboard.numbers import is_whole, read_number, read_whole
 from leaderboard.web.errors import retry_after
 from leaderboard.web.intake import broken_fields
 
@@ -123,7 +123,11 @@ class NumberField(FloatField):
             try:
                 self.data = self.read(text)
             except ValueError:
-                raise ValueError(self.wrong) from None
+                raise ValueError(self.problem(text)) from None
+
+    def problem(self, _: str) -> str:
+        """What is wrong with a text that can't be read."""
+        return self.wrong
 
     def _value(self) -> str:
         if self.raw_data:
@@ -136,6 +140,10 @@ class WholeField(NumberField):
 
     read = staticmethod(read_whole)
     wrong = "give a whole number, or leave it empty"
+
+    def problem(self, text: str) -> str:
+        """One that is a whole number has too many digits."""
+        return "give a whole number of at most 18 digits, or leave it empty" if is_whole(text) else self.wrong
 
 
 class MomentField(Field):

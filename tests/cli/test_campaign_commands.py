@@ -334,7 +334,7 @@ def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever
     with Process([sys.executable, "-m", "leaderboard", "worker"], env=os.environ.copy(), cwd=tmp_path):
         for_all = command(*submit, "--new-system", "Heron")
         for_its_team = command(*submit, "--system", "heron", "--as", "ada")
-    assert for_all.err == "queries without a list: q2, q3\nof these, nothing is relevant for q2\n"
+    assert for_all.err == "queries without a list: q2, q3\nof these, no document is judged relevant for q2\n"
     assert for_its_team.err == "queries without a list: q2, q3\n"
 
 

@@ -54,6 +54,7 @@ def test_ids_of_collections_are_told_from_others(pattern: str, good: str, bad: s
         ("[]", "nothing between"),
         ("[z-a]", "ends in order"),
         ("*a", "nothing before this sign to repeat"),
+        ("d(?=1)", "at character 3: nothing begins with (? here, no look-ahead either"),
         ("a**", "a repetition is repeated"),
         ("a{", "expected a number of times"),
         ("a{3,1}", "smaller than the first"),

@@ -66,6 +66,21 @@ def test_a_run_has_the_figure_and_the_rank_among_its_team_s_that_its_own_page_an
     assert (listed[-1].column, listed[-1].mean) == (page.columns[0], page.figures[0].mean)
 
 
+def test_rejected_files_push_no_run_off_the_page(world: World) -> None:
+    sound = world.submit()
+    broken = [world.submit("no run\n"), world.submit("no run at all\n")]
+    world.drain()
+    with world.database.read() as session:
+        runs, files = (
+            own_runs(session, world.ada, world.ada.teams, present(), limit=1, rejected=rejected)
+            for rejected in (False, True)
+        )
+        shown = account(session, world.ada, present()).runs
+    assert [(run.id, run.state) for run in runs] == [(sound, "scored")]
+    assert [(run.id, run.state) for run in files] == [(broken[-1], "rejected")]
+    assert [run.id for run in shown] == [sound, *reversed(broken)]
+
+
 def test_only_owners_see_the_open_invitations_and_only_open_ones(world: World) -> None:
     with world.database.write() as session:
         team = session.get_one(Team, world.team)

@@ -143,7 +143,7 @@ def test_rules_and_a_list_of_documents_are_set_and_dropped(world: World, organis
     assert rules.documents == 5
     assert "The list has 5 documents" in organiser.get(PAGE)
     refused = send_list(organiser, b"d1\nd2 d3\n")
-    assert (refused.status_code, "line 2: expected 1 columns" in refused.text) == (400, True)
+    assert (refused.status_code, "line 2: expected 1 column," in refused.text) == (400, True)
     assert send_list(organiser, b"%PDF-1.7").status_code == 400
     assert file_rules(evaluation(world)).documents == 5
     assert send_list(organiser, b"", drop="yes").location == PAGE

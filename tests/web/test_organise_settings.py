@@ -159,6 +159,14 @@ def test_all_that_is_wrong_with_a_form_is_told_at_once(founder: Reader, organise
         assert session.scalars(sa.select(Evaluation.title)).all() == ["Harbour 2025"]
 
 
+def test_a_number_that_cant_be_is_told_with_its_bounds(organiser: Reader) -> None:
+    wrong = {**EVALUATION, "time_zone": "UTC", "documents": "-3", "period_key": "9" * 20, "daily_quota": "9" * 12}
+    refused = organiser.post("/organise/harbour/evaluations/new", **wrong).text
+    assert "of at most 18 digits" in refused
+    assert "at most 1,000,000,000" in refused
+    assert "in the collection, 1 or more" in refused
+
+
 def test_a_character_that_cant_be_kept_is_told_beside_its_field(founder: Reader, world: World) -> None:
     for title in ("Tide\0track", "Tide\x1btrack"):
         refused = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "title": title, "cost": "-1"})
