@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any
 
-from leaderboard.errors import FileRejected
+from leaderboard.errors import BadInput, FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
 from leaderboard.formats.guessing import HEAD_BYTES
 from leaderboard.formats.harmless import shown
@@ -89,23 +89,37 @@ class _Place:
         return own if own and own.lower() not in GENERIC else (_word_of(self.judgments) or own)
 
 
-def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None) -> Draft:
-    """Drafts a manifest of a tree; `done` is told after each file. Its archives of teams are unpacked for that."""
+def draft_of(
+    tree: Tree,
+    done: Callable[[int], None] = lambda _: None,
+    *,
+    slug: str = "",
+    title: str = "",
+    limits: Limits | None = None,
+    most_runs: int | None = None,
+) -> Draft:
+    """Drafts a manifest of a tree. Its archives of teams are unpacked for that.
+
+    done         is told after each file
+    slug, title  of a campaign that is here already, whose settings stay as they are; "": a new one is drafted
+    limits       of each file that is read
+
+    Raises BadInput where there are more runs than `most_runs`, and as `Tree.unpack` does.
+    """
+    limits = limits or Limits()
     archives = [path for path in tree.files if _is_of_teams(tree, path)]
     for path in archives:
         tree.unpack(path)
-    kinds: dict[Kind, list[str]] = {kind: [] for kind in Kind}
-    for path in tree.files:
-        if path not in archives:
-            kinds[_kind_of(tree, path)].append(path)
-        done(1)
+    kinds = _kinds(tree, archives, done)
+    if most_runs is not None and len(kinds[Kind.RUN]) > most_runs:
+        raise BadInput(f"{tree.name} has more than {most_runs:,} runs; use leaderboard import-campaign")
     places = _places(kinds)
     table, sums = _table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
     notes = [f"{path}: not recognised as anything" for path in kinds[Kind.OTHER] if not _explains(path, tree)]
     notes += [f"{path}: belongs to no judgments that were found" for path in _left_over(kinds, places)]
     evaluations, graded, unknown = [], False, 0
     for place in places:
-        entry, highest, nameless = _evaluation(tree, place, archives, table, sums, notes)
+        entry, highest, nameless = _evaluation(tree, place, archives, table, sums, notes, limits)
         evaluations.append(entry)
         graded, unknown = graded or highest > 1, unknown + nameless
     periods = Counter(one["period"] for one in evaluations)
@@ -121,16 +135,19 @@ def draft_of(tree: Tree, done: Callable[[int], None] = lambda _: None) -> Draft:
         notes.insert(0, said)
     if unknown:
         notes.insert(0, f"of {unknown:,} runs the files do not say the team: the draft takes the run's name for it")
-    title = _title(tree.name)
-    measures = GRADED if graded else MEASURES
-    campaign = {
+    new = _campaign(_title(tree.name), GRADED if graded else MEASURES)
+    settings = {"slug": slug, "title": title} if slug else new
+    teams = _teams(evaluations)
+    content = {"archives": archives or None, "campaign": settings, "team": teams, "evaluation": evaluations}
+    return Draft(HEAD + _with_blanks(written(content)), len(evaluations), len(runs), tuple(notes))
+
+
+def _campaign(title: str, measures: list[str]) -> dict[str, Any]:
+    return {
         "slug": slug_of(title) or "campaign", "title": title, "description": "", "visibility": Visibility.DRAFT,
         "measures": measures,
         "primary_measure": measures[0], "compat": DEFAULTS["compat"],
     }  # fmt: skip
-    teams = _teams(evaluations)
-    content = {"archives": archives or None, "campaign": campaign, "team": teams, "evaluation": evaluations}
-    return Draft(HEAD + _with_blanks(written(content)), len(evaluations), len(runs), tuple(notes))
 
 
 def _with_blanks(text: str) -> str:
@@ -147,13 +164,13 @@ def _with_blanks(text: str) -> str:
 
 
 HEAD = """\
-# A draft: read it, correct it, then import it with `leaderboard import-campaign FOLDER --manifest THIS_FILE`.
-# docs/import.md says what may stand here.
+# A draft: read it and correct it before anything is imported by it. docs/import.md says what may stand here.
 #
 # - campaign: title, measures; visibility: "public", "private", or a "draft" for its organisers only;
 #   compat = 9 where the published figures come from trec_eval 9 (or 8).
 # - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
 # - evaluation: its period, and when it opened and closed (opens_at, closes_at). Without closes_at it stays a draft.
+#   documents = 1000 is how many the collection has: AQWV and MQWV need it.
 # - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic; md5 as its
 #   publisher has it.
 #
@@ -177,6 +194,15 @@ def _is_of_teams(tree: Tree, path: str) -> bool:
     except FileRejected:
         return True
     return False
+
+
+def _kinds(tree: Tree, archives: list[str], done: Callable[[int], None]) -> dict[Kind, list[str]]:
+    kinds: dict[Kind, list[str]] = {kind: [] for kind in Kind}
+    for path in tree.files:
+        if path not in archives:
+            kinds[_kind_of(tree, path)].append(path)
+        done(1)
+    return kinds
 
 
 def _kind_of(tree: Tree, path: str) -> Kind:
@@ -280,13 +306,14 @@ def _evaluation(
     table: Mapping[str, Mapping[str, str]],
     sums: Mapping[str, str],
     notes: list[str],
+    limits: Limits,
 ) -> tuple[dict[str, Any], int, int]:
     """Its table of the manifest, the highest grade, and of how many runs the team is not known."""
     judged: dict[str, None] = {}
     highest = 0
     for path in place.judgments:
         try:
-            found = read_judgments(tree.files[path], name=path)
+            found = read_judgments(tree.files[path], name=path, limits=limits)
         except FileRejected as error:
             notes.append(error.message.partition("\n")[0])
             continue
@@ -295,7 +322,7 @@ def _evaluation(
     runs, listed, nameless = [], dict(judged), 0
     for path in sorted(place.runs):
         try:
-            listed |= dict.fromkeys(read_run(tree.files[path], name=path).queries)
+            listed |= dict.fromkeys(read_run(tree.files[path], name=path, limits=limits).queries)
         except FileRejected as error:
             notes.append(error.message.partition("\n")[0])
         run, named = _run(path, place, archives, table, sums)
@@ -304,7 +331,7 @@ def _evaluation(
     queries = place.queries[0] if place.queries else ""
     if queries:
         try:
-            there = {row.id for row in read_queries(tree.files[queries], name=queries)}
+            there = {row.id for row in read_queries(tree.files[queries], name=queries, limits=limits)}
         except FileRejected as error:
             notes.append(error.message.partition("\n")[0])
             there = set()
@@ -343,7 +370,7 @@ def _run(
     label = label_of_file(path)
     said = table.get(label.lower(), {})
     archive = next((one for one in archives if path.startswith(f"{one}/")), "")
-    team = said.get("team") or (label_of_file(archive).removesuffix(".zip").removesuffix(".tar") if archive else "")
+    team = said.get("team") or (_name_of_archive(archive) if archive else "")
     if not team:
         words = {place.name.lower(), *YEAR.findall(place.name)}
         folders = PurePosixPath(path).parts[:-1]
@@ -428,7 +455,12 @@ def _teams(evaluations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def _name_of_archive(path: str) -> str:
+    """Without the ending of an archive, and as it is where it has none."""
+    return label_of_file(path).removesuffix(".zip").removesuffix(".tar")
+
+
 def _title(name: str) -> str:
-    words = re.sub(r"[\s_]+", " ", shown(label_of_file(name))).strip() or "Campaign"
+    words = re.sub(r"[\s_]+", " ", shown(_name_of_archive(name))).strip() or "Campaign"
     words = re.sub(r"(?<=[A-Za-z])(?=\d+$)", " ", words)
     return words[:1].upper() + words[1:]

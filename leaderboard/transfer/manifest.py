@@ -218,7 +218,11 @@ def read_manifest(content: bytes | Path, name: str = NAME) -> Manifest:
 
 def look_at_manifest(content: bytes | Path, name: str = NAME) -> tuple[Manifest, list[str]]:
     """What a manifest says but for what is wrong with it, and that. Raises FileRejected for what is no TOML at all."""
-    text = content.read_bytes() if isinstance(content, Path) else content
+    if isinstance(content, Path):
+        with content.open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    else:
+        text = content
     if len(text) > MOST_BYTES:
         raise FileRejected([Problem(None, f"is larger than {MOST_BYTES:,} bytes")], name=name)
     try:

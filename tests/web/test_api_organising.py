@@ -19,6 +19,7 @@ from leaderboard.web.api.organising.forms import RuleChanges
 from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send
+from tests.web.test_organise_import import without_manifest
 from tests.web.test_submissions import turn
 
 __all__ = ["program"]  # the fixture
@@ -253,6 +254,17 @@ def test_a_campaign_is_taken_out_as_an_archive_and_brought_in_again(
     assert "note" in preview(orla, "campaigns/harbour/", 400, note="x")["fields"]
     preview(orla, "", 404)  # whole campaigns are for those who may make one
     preview(program("eve", Scope.ORGANISE), "campaigns/harbour/", 404)
+    bare = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz")}
+    draft = orla.ask(f"{CAMPAIGN}/import/draft", "POST", data=bare)
+    assert (draft["evaluations"], draft["runs"]) == (1, 2)
+    assert "README: not recognised as anything" in draft["notes"]
+    data = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz")}
+    assert "no file manifest.toml" in str(orla.ask(f"{CAMPAIGN}/import/preview", "POST", status=400, data=data))
+    text = draft["text"].replace("# closes_at = YYYY-MM-DDTHH:MM:SSZ", "documents = 1000")
+    data = {"archive": (io.BytesIO(without_manifest()), "bare.tar.gz"), "manifest": text}
+    completed = orla.ask(f"{CAMPAIGN}/import/preview", "POST", data=data)
+    assert [one["runs"] for one in completed["evaluations"]] == [2]
+    assert orla.ask(f"{CAMPAIGN}/import", "POST", json={"kept": completed["kept"]})["report"]["imported"] == 2
     done = orla.ask(f"{CAMPAIGN}/import", "POST", json={"kept": plan["kept"]})
     assert (done["campaign"], done["report"]["already"], done["report"]["imported"]) == ("harbour", 1, 0)
     assert orla.ask(f"{CAMPAIGN}/import", "POST", status=400, json={"kept": "x"})["fields"]["kept"]

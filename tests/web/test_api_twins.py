@@ -61,9 +61,11 @@ TWINS: Mapping[str, tuple[str, ...]] = {
     "organise_teams.ask_merge": ("preview_merge",),
     "organise_teams.merge": ("merge_team",),
     "organise_trail.index": ("trail",),
-    "organise_import.preview_into": ("preview_import_into",),
+    "organise_import.preview_into": ("preview_import_into", "draft_import_into"),
+    "organise_import.complete_into": ("preview_import_into",),
     "organise_import.take_in_into": ("import_into",),
-    "organise_import.preview_whole": ("preview_import",),
+    "organise_import.preview_whole": ("preview_import", "draft_import"),
+    "organise_import.complete_whole": ("preview_import",),
     "organise_import.take_in_whole": ("import_campaign",),
     "organise_import.export": ("export_campaign",),
 }

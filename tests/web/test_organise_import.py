@@ -58,6 +58,20 @@ def archive(**changes: str) -> bytes:
     return target.getvalue()
 
 
+def without_manifest(**changes: str) -> bytes:
+    """A folder a round, as an archive without a manifest: two runs of each of two teams."""
+    target = io.BytesIO()
+    files = {
+        "round1/qrels": QRELS, "round1/alder/first.run": RUN, "round1/elm/second.run": RUN, "README": "Ask us.",
+    }  # fmt: skip
+    with tarfile.open(fileobj=target, mode="w:gz") as packed:
+        for name, content in {**files, **changes}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content.encode())
+            packed.addfile(entry, io.BytesIO(content.encode()))
+    return target.getvalue()
+
+
 def evaluations(world: World) -> list[str]:
     with world.database.read() as session:
         return list(session.scalars(sa.select(Evaluation.slug).order_by(Evaluation.id)))
@@ -144,6 +158,64 @@ def test_an_archive_that_can_not_be_used_is_refused_in_words(
     assert said in answer.text
     assert "<title>Error" in answer.text
     assert evaluations(world) == ["2025"]
+
+
+@ONE_ENGINE
+def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brought_in(
+    organiser: Reader, world: World
+) -> None:
+    answer = organiser.send("/organise/harbour/import/preview", without_manifest(), "years.tar.gz", field="archive")
+    assert answer.status_code == 200
+    assert "1 evaluation and 2 runs" in answer.text
+    assert "<li>README: not recognised as anything</li>" in answer.text
+    kept, drafted = hidden(answer.text, "kept"), html.unescape(answer.text.partition('spellcheck="false"')[2])
+    drafted = drafted.partition(">")[2].partition("</textarea>")[0].strip()
+    assert 'slug = "harbour"\ntitle = "Harbour"\n' in drafted  # of this campaign, whose settings stay
+    assert 'file = "round1/elm/second.run"\nteam = "elm"\n' in drafted
+    assert evaluations(world) == ["2025"]
+
+    def send(text: str, status: int, kept: str = kept) -> str:
+        fields = {"csrf_token": organiser.token(), "kept": kept, "manifest": text}
+        path, form = "/organise/harbour/import/manifest", "multipart/form-data"
+        answer = organiser.client.post(path, data=fields, content_type=form)
+        assert answer.status_code == status
+        return answer.text
+
+    assert "is no TOML" in send("nonsense", 400)
+    wrong = send(drafted.replace('"round1/qrels"', '"<gone>"'), 400)
+    assert "&lt;gone&gt;&#34;" in wrong  # as it was sent
+    assert "round1: judgments: years.tar.gz has no file &lt;gone&gt;" in wrong.replace(
+        "evaluation 1 (round1)", "round1"
+    )
+    assert "Is empty" in send(" ", 400)
+    assert "not here any more" in send(drafted, 400, kept="x")
+    preview = send(
+        drafted.replace("# closes_at = YYYY-MM-DDTHH:MM:SSZ", "closes_at = 2019-05-01\ndocuments = 1000"), 200
+    )
+    assert "1 May 2019" in preview
+    answer = organiser.post("/organise/harbour/import", kept=hidden(preview, "kept"))
+    assert (answer.status_code, answer.location) == (302, "/organise/harbour")
+    assert evaluations(world) == ["2025", "round1"]
+    with world.database.read() as session:
+        assert sorted(session.scalars(sa.select(System.name).join(Submission))) == ["first", "second"]
+
+
+@ONE_ENGINE
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"round1/qrels": "nothing"}, "no judgments by which one could be drafted"),
+        ({f"round1/{number}.run": "q1 Q0 d1 1 1.0 x\n" for number in range(500)}, "has more than 500 runs; use"),
+    ],
+    ids=["no judgments", "too many runs"],
+)
+def test_an_archive_of_which_no_manifest_can_be_drafted_is_refused_in_words(
+    organiser: Reader, changes: dict[str, str], said: str
+) -> None:
+    content = without_manifest(**changes)
+    answer = organiser.send("/organise/harbour/import/preview", content, "years.tar.gz", field="archive")
+    assert answer.status_code == 400
+    assert said in answer.text
 
 
 WRONG = """

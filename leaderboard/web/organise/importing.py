@@ -6,13 +6,14 @@ goes out is the same form.
 
 from flask import Blueprint, abort, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import FileField, HiddenField
+from werkzeug.datastructures import MultiDict
+from wtforms import FileField, HiddenField, TextAreaField
 
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.numbers import counted
 from leaderboard.transfer.manifest import NAME
 from leaderboard.web import archives, uploads
-from leaderboard.web.archives import MOST_RUNS
+from leaderboard.web.archives import MOST_RUNS, ArchivePlan, NoManifest
 from leaderboard.web.campaign_export import campaign_export
 from leaderboard.web.context import actor
 from leaderboard.web.forms import Form, form_page
@@ -23,7 +24,7 @@ from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise_import", __name__, url_prefix="/organise")
 
-FORM, PREVIEW = "organise/import.html", "organise/import_preview.html"
+FORM, DRAFT, PREVIEW = "organise/import.html", "organise/import_draft.html", "organise/import_preview.html"
 SHOWN = 50  # runs that were refused, and files that nothing names, that a page lists
 
 
@@ -31,8 +32,14 @@ class ArchiveForm(Form):
     archive = FileField(
         "Archive",
         description=f"A .zip, .tar or .tar.gz with {NAME} and the files that it names, as the command leaderboard "
-        f"export writes them; at most {MOST_RUNS} runs. You see what it makes before anything is made.",
+        f"export writes them; at most {MOST_RUNS} runs. Without {NAME} you get a draft of one to complete. "
+        "You see what it makes before anything is made.",
     )
+
+
+class DraftForm(Form):
+    kept = HiddenField()
+    manifest = TextAreaField("Manifest", render_kw={"rows": 30, "spellcheck": "false", "wrap": "off"})
 
 
 class YesForm(Form):
@@ -51,6 +58,13 @@ def whole() -> ResponseReturnValue:
 def preview_whole() -> ResponseReturnValue:
     _require_founder()
     return _preview("")
+
+
+@blueprint.post("/import/manifest")
+@signed_in
+def complete_whole() -> ResponseReturnValue:
+    _require_founder()
+    return _complete("")
 
 
 @blueprint.post("/import")
@@ -72,6 +86,12 @@ def preview_into(campaign: str) -> ResponseReturnValue:
     return _preview(campaign)
 
 
+@blueprint.post("/<campaign>/import/manifest")
+@organised
+def complete_into(campaign: str) -> ResponseReturnValue:
+    return _complete(campaign)
+
+
 @blueprint.post("/<campaign>/import")
 @organised
 def take_in_into(campaign: str) -> ResponseReturnValue:
@@ -86,6 +106,8 @@ def export(campaign: str) -> ResponseReturnValue:
 
 csrf.exempt(preview_whole)  # uploads.receive checks the token itself, before it keeps a byte of the file
 csrf.exempt(preview_into)
+csrf.exempt(complete_whole)  # so does uploads.look; a manifest may be longer than other forms
+csrf.exempt(complete_into)
 
 
 def _require_founder() -> None:
@@ -94,14 +116,39 @@ def _require_founder() -> None:
 
 
 def _preview(campaign: str) -> ResponseReturnValue:
-    posted = uploads.receive("archive", lambda _: archives.require_right(campaign))
+    def admit(_: MultiDict[str, str]) -> None:
+        archives.require_right(campaign)
+
+    posted = uploads.receive("archive", admit)
     try:
-        plan = archives.plan(chosen(posted, "archive"), campaign)
+        upload = chosen(posted, "archive")
+        try:
+            return _planned(campaign, archives.plan(upload, campaign))
+        except NoManifest:
+            draft = archives.draft(upload, campaign)
     except LeaderboardError as error:
         return _refused(campaign, error)
-    return render_template(
-        PREVIEW, form=YesForm(formdata=None, kept=plan.kept), campaign=campaign, plan=plan, most=SHOWN
-    )
+    form = DraftForm(formdata=None, kept=draft.kept, manifest=draft.text)
+    return render_template(DRAFT, form=form, campaign=campaign, draft=draft, problems=None)
+
+
+def _complete(campaign: str) -> ResponseReturnValue:
+    """Previews an archive by the manifest that stands beside it; where that is wrong it comes back as it was sent."""
+    fields, _ = uploads.look("", 0)
+    form = DraftForm(fields)
+    try:
+        if not form.text("manifest").strip():
+            raise InvalidFields({"manifest": [f"is empty: write what {NAME} would hold"]})
+        return _planned(campaign, archives.plan_of_kept(form.text("kept"), form.text("manifest"), campaign, "manifest"))
+    except LeaderboardError as error:
+        problems = error if isinstance(error, FileRejected) else None
+        beside = InvalidFields({"manifest": ["nothing was taken in; see its problems"]}) if problems else error
+        return form_page(DRAFT, form, beside, campaign=campaign, draft=None, problems=problems)
+
+
+def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
+    form = YesForm(formdata=None, kept=plan.kept)
+    return render_template(PREVIEW, form=form, campaign=campaign, plan=plan, most=SHOWN)
 
 
 def _take_in(campaign: str) -> ResponseReturnValue:

@@ -21,6 +21,13 @@ class ArchiveForm(msgspec.Struct):
     archive: bytes
 
 
+class PreviewForm(msgspec.Struct):
+    """An archive, and beside it the text of a manifest where it has none, or where another is meant than its own."""
+
+    archive: bytes
+    manifest: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """The yes to an archive: what its preview says under `kept`."""
@@ -28,7 +35,13 @@ class Kept:
     kept: str
 
 
-@post("/organise/import/preview", Scope.ORGANISE, form=ArchiveForm)
+@post("/organise/import/draft", Scope.ORGANISE, form=ArchiveForm)
+def draft_import() -> archives.ManifestDraft:
+    """Drafts the manifest of an archive that has none, of a whole campaign: complete it and send both."""
+    return _draft("")
+
+
+@post("/organise/import/preview", Scope.ORGANISE, form=PreviewForm)
 def preview_import() -> archives.ArchivePlan:
     """What an archive of a whole campaign would make, or every problem with it; nothing is made."""
     return _plan("")
@@ -40,7 +53,13 @@ def import_campaign(body: Kept) -> archives.BroughtIn:
     return _bring_in(body, "")
 
 
-@post(f"{CAMPAIGN}/import/preview", Scope.ORGANISE, form=ArchiveForm)
+@post(f"{CAMPAIGN}/import/draft", Scope.ORGANISE, form=ArchiveForm)
+def draft_import_into(campaign: str) -> archives.ManifestDraft:
+    """Drafts the manifest of an archive that has none, for a campaign: complete it and send both."""
+    return _draft(campaign)
+
+
+@post(f"{CAMPAIGN}/import/preview", Scope.ORGANISE, form=PreviewForm)
 def preview_import_into(campaign: str) -> archives.ArchivePlan:
     """What an archive would bring into a campaign, or every problem with it; nothing is made."""
     return _plan(campaign)
@@ -59,19 +78,27 @@ def export_campaign(campaign: str) -> Response:
     return campaign_export(campaign)
 
 
+def _draft(campaign: str) -> archives.ManifestDraft:
+    with file_of("archive"):
+        return archives.draft(_received(campaign)[0], campaign)
+
+
 def _plan(campaign: str) -> archives.ArchivePlan:
     with file_of("archive"):
-        return archives.plan(_received(campaign), campaign)
+        upload, manifest = _received(campaign, "manifest")
+        return archives.plan(upload, campaign, manifest)
 
 
-def _received(campaign: str) -> Received:
+def _received(campaign: str, *known: str) -> tuple[Received, str]:
+    """The archive that was sent, and the text of a manifest where that is known here. Raises InvalidFields."""
     archives.require_right(campaign)
     posted = uploads.receive("archive", lambda _: None, check=require_text)
-    if posted.fields:
-        raise InvalidFields({name: ["is not known here; the archive is all"] for name in posted.fields})
+    if unknown := posted.fields.keys() - set(known):
+        words = f"is not known here; known are: {', '.join(('archive', *known))}"
+        raise InvalidFields({name: [words] for name in unknown})
     if posted.upload is None:
         raise InvalidFields({"archive": [posted.refused or "send the archive, as the form's file"]})
-    return posted.upload
+    return posted.upload, posted.fields.get("manifest", "")
 
 
 def _bring_in(body: Kept, campaign: str) -> archives.BroughtIn:
