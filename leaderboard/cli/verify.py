@@ -21,6 +21,7 @@ from leaderboard.services.verification import Report, one_moment, readable, reco
 from leaderboard.services.verification import verify as verified
 from leaderboard.store import RunStore
 from leaderboard.worker.recomputing import recompute
+from leaderboard.worker.stored_files import check_files, stored_files_on_record
 
 __all__ = ["verify"]
 
@@ -47,9 +48,9 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
     """Verify that what is on record was written by this program, and name what differs.
 
     Compares triggers, the audit trail, what the trail says of names, dates and settings, judgments, the digests of all
-    figures, and which runs stand for their systems. The exit status is 1 where something differs. The outcome is kept:
-    boards show organisers when the record was last found in order. The last line is the head of the trail; note it down
-    elsewhere, and give it back another time, to find a trail that was written anew.
+    figures, which runs stand for their systems, and the bytes of all stored runs. The exit status is 1 where something
+    differs. The outcome is kept: boards show organisers when the record was last found in order. The last line is the
+    head of the trail; note it down elsewhere, and give it back another time, to find a trail that was written anew.
 
     \b
     leaderboard verify
@@ -61,10 +62,16 @@ def verify(figures: bool, noted: tuple[int, str] | None, as_json: bool) -> int:
             one_moment(session)
             with counting_bar(scored_runs_on_record(session), "Verifying") as tell:
                 report = verified(session, tell, noted)
-        if figures:
+            files = 0
+            with readable(report, "the stored runs"):
+                files = stored_files_on_record(session)
+        if files:
             store = RunStore(config.store_url, must_exist=True)
+            with counting_bar(files, "Reading run files") as tell:
+                spoilt = check_files(database, store, report, tell)
+        if figures and files:
             with counting_bar(report.runs, "Scoring again") as tell:
-                recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell)
+                recompute(database, store, Limits(expanded_bytes=config.text_bytes), report, tell, spoilt)
         before = None
         with readable(report, "the outcomes of verifications"), database.read() as session:
             before = verifications(session).clean_at
@@ -105,6 +112,8 @@ def _words(report: Report, figures: bool, before: dt.datetime | None) -> str:
         counted(report.revisions, "revision of judgments", "revisions of judgments"),
         counted(report.runs, "scored run"),
         counted(report.standing, "run that stands", "runs that stand"),
+        counted(report.files, "run file"),
+        counted(report.copies, "copy of ranked lists", "copies of ranked lists"),
     ]
     if figures:
         looked.append(f"{counted(report.recomputed, 'run')} scored again")

@@ -9,7 +9,7 @@ from leaderboard.errors import BadInput, Damaged, Missing, NoStore, NotFound
 from leaderboard.formats import ByteSource
 from leaderboard.store.checked import open_checked
 from leaderboard.store.folder import Folder, reading, writing
-from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, read_list, write_lists
+from leaderboard.store.ranked_lists import DAMAGED, LOST, RankedList, is_sound, read_list, write_lists
 from leaderboard.store.receiving import Caps, Received, plain_filename, receive
 
 __all__ = ["Caps", "RankedList", "Received", "RunStore", "plain_filename"]
@@ -125,6 +125,14 @@ class RunStore:
             if lost is None or lost > TRY_LOST_SECONDS:
                 self._folder.note(REMAKE, owner)
             raise Damaged(DAMAGED if lost is None else LOST) from error
+
+    def copy_is_sound(self, submission_id: int, compat: int) -> bool | None:
+        """Whether every byte of a run's copy is as it was written; None where there is none. Nothing is noted."""
+        try:
+            with self._folder.local(_ranked_key(submission_id, compat)) as path, reading():
+                return is_sound(path, _owner(submission_id, compat))
+        except (NotFound, NoStore):
+            return None
 
     def damaged_copies(self) -> list[tuple[int, int]]:
         """Of which copies `ranked_list` found no sound one: submission and compat. A worker makes them again."""

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from isal import isal_zlib
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import Damaged
 
-__all__ = ["DAMAGED", "LOST", "RankedList", "read_list", "write_lists"]
+__all__ = ["DAMAGED", "LOST", "RankedList", "is_sound", "read_list", "write_lists"]
 
 MAGIC = b"RANKED02"
 NUMBER = np.dtype("<u8")
@@ -79,15 +80,7 @@ def read_list(path: Path, owner: str, position: int) -> RankedList:
     """The list of the query at this position, empty where the run has none. Raises Damaged for a damaged file."""
     try:
         with path.open("rb") as file:
-            head = file.read(HEAD)
-            if head[: len(MAGIC)] != MAGIC:
-                raise ValueError("another kind of file")
-            (positions,) = _numbers(head[len(MAGIC) :])
-            if positions > MOST_POSITIONS:
-                raise ValueError("a damaged head")
-            head += file.read(positions * PLACE * NUMBER.itemsize)
-            if _numbers(file.read(NUMBER.itemsize)) != [_checksum(owner, head)]:
-                raise ValueError("a damaged head")
+            head, positions = _head(file, owner)
             if position >= positions:
                 return NO_LIST
             start, size, checksum = np.frombuffer(
@@ -102,6 +95,37 @@ def read_list(path: Path, owner: str, position: int) -> RankedList:
             return _list(zlib.decompress(block))
     except (zlib.error, ValueError) as error:
         raise Damaged(DAMAGED) from error
+
+
+def is_sound(path: Path, owner: str) -> bool:
+    """Whether all of a file is as `write_lists` wrote it: the head, every block, and nothing behind the last one."""
+    with path.open("rb") as file:
+        try:
+            head, positions = _head(file, owner)
+        except ValueError:
+            return False
+        end = file.tell()
+        places = np.frombuffer(head, NUMBER, PLACE * positions, HEAD).reshape(-1, PLACE)
+        for start, size, checksum in places.tolist():
+            file.seek(start)
+            if size and _checksum(owner, file.read(size)) != checksum:
+                return False
+            end = max(end, start + size)
+        return path.stat().st_size == end
+
+
+def _head(file: BinaryIO, owner: str) -> tuple[bytes, int]:
+    """The head, without its checksum, and how many positions it has. Raises ValueError for a damaged one."""
+    head = file.read(HEAD)
+    if head[: len(MAGIC)] != MAGIC:
+        raise ValueError("another kind of file")
+    (positions,) = _numbers(head[len(MAGIC) :])
+    if positions > MOST_POSITIONS:
+        raise ValueError("a damaged head")
+    head += file.read(positions * PLACE * NUMBER.itemsize)
+    if _numbers(file.read(NUMBER.itemsize)) != [_checksum(owner, head)]:
+        raise ValueError("a damaged head")
+    return head, positions
 
 
 def _checksum(owner: str, content: bytes) -> int:

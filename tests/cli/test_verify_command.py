@@ -33,7 +33,10 @@ def _run_file(world: World) -> Path:
 def test_a_record_that_this_program_wrote_is_in_order(played: World, ok: Says) -> None:
     said = ok("verify", "--figures").splitlines()
     assert said[0].startswith("nothing differs: ")
-    assert said[0].endswith("1 revision of judgments, 1 scored run, 1 run that stands, 1 run scored again")
+    assert said[0].endswith(
+        "1 revision of judgments, 1 scored run, 1 run that stands, 1 run file, "
+        "1 copy of ranked lists, 1 run scored again"
+    )
     head = said[1].removeprefix("head of the trail: ")
     last = played.all(sa.select(Event).order_by(Event.id.desc()))[0]
     assert (last.action, last.facts["clean"], last.facts["recomputed"]) == ("verify", True, 1)
@@ -138,17 +141,34 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
     ]
 
 
-def test_a_run_file_that_was_changed_or_lost_is_named(played: World, command: Command) -> None:
+@pytest.mark.parametrize("more", [[], ["--figures"]], ids=["every night", "figures too"])
+def test_a_run_file_that_was_changed_or_lost_is_named_once(played: World, command: Command, more: list[str]) -> None:
     path = _run_file(played)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"d1", b"d9"))
-    (found,) = json.loads(command("verify", "--figures", "--json").out)["differences"]
+    done = command("verify", *more, "--json")
+    (found,) = json.loads(done.out)["differences"]
+    assert done.status == 1
     assert (found["where"], found["expected"]) == ("run 1 (System number 0 in small/2026)", path.name)
+    assert (found["what"], found["into"]) == ("the bytes of its file", "the store of runs")
     path.unlink()
-    (found,) = json.loads(command("verify", "--figures", "--json").out)["differences"]
-    assert found["what"] == "its file"
+    (found,) = json.loads(command("verify", *more, "--json").out)["differences"]
+    assert (found["what"], found["stored"]) == ("its file", "nothing")
     path.write_bytes(content)
-    assert command("verify", "--figures").status == 0
+    assert command("verify", *more).status == 0
+
+
+def test_a_copy_of_ranked_lists_that_is_not_as_it_was_written_is_named(played: World, command: Command) -> None:
+    (path,) = [one for one in (Path(played.config.store_url) / "ranked").rglob("*-*") if one.is_file()]
+    content = path.read_bytes()
+    for changed in (content + b"x", content[:-1] + bytes([content[-1] ^ 1]), content[:9] + b"x" + content[10:], b""):
+        path.write_bytes(changed)
+        done = command("verify", "--json")
+        (found,) = json.loads(done.out)["differences"]
+        assert done.status == 1
+        assert found["what"].startswith("the copy of its ranked lists")
+    path.unlink()  # another is made when somebody asks for it
+    assert command("verify").status == 0
 
 
 def test_a_run_is_not_scored_again_by_a_set_that_was_changed(played: World, command: Command) -> None:
@@ -161,11 +181,6 @@ def test_a_run_is_not_scored_again_by_a_set_that_was_changed(played: World, comm
         (one["where"], one["what"]) for one in found
     ]
     assert not [one for one in found if one["what"].endswith("scored again")]
-
-
-def test_a_verification_without_figures_reads_no_run_file(played: World, ok: Says) -> None:
-    _run_file(played).unlink()
-    assert ok("verify").startswith("nothing differs: ")
 
 
 def test_a_trail_that_takes_no_event_any_more_is_named_all_the_same(

@@ -18,13 +18,14 @@ from leaderboard.services.events import record
 from leaderboard.services.locking import locked
 from leaderboard.services.verification.figures import check_ended, check_scored, lines_of
 from leaderboard.services.verification.hashes import check_revisions, check_sets
-from leaderboard.services.verification.report import Difference, Report, part, readable, run_in_words
+from leaderboard.services.verification.report import STORE, Difference, Report, part, readable, run_in_words
 from leaderboard.services.verification.rows import check_rows
 from leaderboard.services.verification.standing import check_standing
 from leaderboard.services.verification.trail import check_trail
 from leaderboard.services.verification.triggers import check_triggers
 
 __all__ = [
+    "STORE",
     "Difference",
     "Report",
     "lines_of",
@@ -46,7 +47,7 @@ def one_moment(session: Session) -> None:
 
 
 def verify(session: Session, tell: Tell = lambda _: None, noted: tuple[int, str] | None = None) -> Report:
-    """Looks at everything but the run files; call `one_moment` first.
+    """Looks at everything but the store, for which `worker.stored_files` is; call `one_moment` first.
 
     noted  the number of an event and its hash, as an earlier verification gave them: they must still be there
     """

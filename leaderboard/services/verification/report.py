@@ -13,9 +13,10 @@ from leaderboard.models import Campaign, Evaluation, Submission, System, Team
 from leaderboard.rules.digests import FIRST
 from leaderboard.services.guarded import GUARDED
 
-__all__ = ["NOTHING", "Difference", "Report", "part", "readable", "run_in_words", "thing_in_words"]
+__all__ = ["NOTHING", "STORE", "Difference", "Report", "part", "readable", "run_in_words", "thing_in_words"]
 
 NOTHING = "nothing"
+STORE = "the store of runs"
 OUTSIDE = "No event accounts for it: it was done outside this program, by somebody who can write to"
 # What Python, SQLAlchemy and we raise for a value, or a table, that is none of this program's: JSON that is nested too
 # deeply and numbers that are too great among them.
@@ -62,6 +63,8 @@ class Report:
     revisions: int = 0
     runs: int = 0
     standing: int = 0  # rows that say which run stands
+    files: int = 0  # of runs, whose bytes were read
+    copies: int = 0  # of ranked lists
     recomputed: int = 0
     not_recomputed: int = 0  # scored by another version of the measures
 
