@@ -143,12 +143,12 @@ def ago(value: dt.datetime) -> str:
 
 
 def span(seconds: float) -> str:
-    """A length of time in its largest fitting unit."""
+    """A length of time in its largest fitting unit, rounded; years are whole ones, as ages are."""
     for up_to, one, name in STEPS:
         if seconds < up_to:
             number = max(1, round(seconds / one))
             return f"{number} {name}"
-    return f"{round(seconds / MONTH)} months" if seconds < 2 * YEAR else f"{round(seconds / YEAR)} years"
+    return f"{round(seconds / MONTH)} months" if seconds < 2 * YEAR else f"{int(seconds / YEAR)} years"
 
 
 def duration(seconds: float) -> str:

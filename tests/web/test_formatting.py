@@ -68,6 +68,7 @@ def test_a_moment_is_in_utc_whatever_zone_it_came_in() -> None:
         (-dt.timedelta(days=3), "3 days ago"),
         (-dt.timedelta(days=400), "13 months ago"),
         (-dt.timedelta(days=1500), "4 years ago"),
+        (-dt.timedelta(days=2405), "6 years ago"),  # 6.6
     ],
 )
 def test_the_relative_time_is_in_its_largest_fitting_unit(app: Flask, after: dt.timedelta, text: str) -> None:
