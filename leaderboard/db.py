@@ -52,7 +52,8 @@ NAMING = {
 AS_COMMITTED = "opens a session beside this one"
 READ_SO_FAR = "what was read in this session"
 ONE_CONNECTION = {"pool_size": 1, "max_overflow": 0}
-GLANCE = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False, "isolation_level": "AUTOCOMMIT"}
+NO_TRANSACTION = {"isolation_level": "AUTOCOMMIT"}  # spares the messages that begin and end one
+GLANCE = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False, **NO_TRANSACTION}
 CONTENT = ("Could not decode to UTF-8", "malformed JSON")  # SQLite's words for what somebody else wrote
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
 READ_ONLY = "25006"  # PostgreSQL's code: a standby, or a server that its operator has closed to writers
@@ -228,7 +229,7 @@ class Database:
             parsed = parsed.set(drivername="postgresql+psycopg")
             return cls(
                 _postgresql(parsed, patience_seconds, {}),
-                _postgresql(parsed, patience_seconds, ONE_CONNECTION),
+                _postgresql(parsed, patience_seconds, ONE_CONNECTION | NO_TRANSACTION),
                 _postgresql(parsed, patience_seconds, GLANCE),
             )
         if parsed.get_backend_name() == "sqlite":

@@ -225,10 +225,9 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
         return Recorded.LOST
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id)
     settings = scoring_set.settings
-    submission = locked_run(session, scoring.submission_id)
-    if not _lock_prior(session, submission, settings):
-        _put_back(session, scoring, SETTLING_SECONDS)
-        return Recorded.SENT_BACK
+    lines = [each.line for each in result.measures]
+    evaluation = session.get_one(Evaluation, scoring_set.evaluation_id)  # held, so that the event has it at hand
+    # Before the run is locked: workers with other runs of the same team wait for that lock.
     session.execute(
         sa.insert(Score),
         [
@@ -247,7 +246,11 @@ def record_scores(session: Session, claim: Claim, result: RunScores) -> Recorded
             for each in result.measures
         ],
     )
-    lines = [each.line for each in result.measures]
+    submission = locked_run(session, scoring.submission_id)
+    if not _lock_prior(session, evaluation.campaign_id, settings):
+        session.execute(sa.delete(Score).where(Score.scoring_id == scoring.id))
+        _put_back(session, scoring, SETTLING_SECONDS)
+        return Recorded.SENT_BACK
     scoring.digest = scoring_digest(
         submission.id,
         submission.sha256,
@@ -399,13 +402,12 @@ def _is_held(claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
     )
 
 
-def _lock_prior(session: Session, submission: Submission, settings: ScoringSettings) -> bool:
+def _lock_prior(session: Session, campaign_id: int, settings: ScoringSettings) -> bool:
     """Locks the campaign's prior, which must be the one used; False when it is another by now.
 
     Once it is locked nothing can change it, and the row is only looked at: workers that record for one campaign would
     wait for each other.
     """
-    campaign_id = sa.select(Evaluation.campaign_id).where(Evaluation.id == submission.evaluation_id).scalar_subquery()
     own = (
         Campaign.id == campaign_id,
         Campaign.beta.is_not_distinct_from(settings.beta),
