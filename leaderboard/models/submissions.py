@@ -12,7 +12,7 @@ from leaderboard.models.people import Team, User
 from leaderboard.rules.standings import Designation, SystemKind, name_of_run
 from leaderboard.rules.states import Ruling
 
-__all__ = ["Arrival", "FormerAddress", "Participation", "PersonalUse", "StagedRun", "Submission", "System"]
+__all__ = ["Arrival", "FormerAddress", "Participation", "PersonalUse", "Pseudonym", "StagedRun", "Submission", "System"]
 
 
 class System(Base):
@@ -174,6 +174,19 @@ class Participation(Base):
     rejected_today: Mapped[int] = mapped_column(default=0)
     used: Mapped[int] = mapped_column(default=0)
     primary_submission_id: Mapped[int | None] = mapped_column(sa.ForeignKey("submission.id"))
+
+
+class Pseudonym(Base):
+    """What a system is called in an evaluation while names are hidden: a random number, made with its first run there.
+
+    It is no other system's, and its own in no other evaluation.
+    """
+
+    __tablename__ = "pseudonym"
+
+    evaluation_id: Mapped[int] = mapped_column(sa.ForeignKey("evaluation.id"), primary_key=True)
+    system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id"), primary_key=True, index=True)
+    number: Mapped[int] = mapped_column(unique=True)
 
 
 class PersonalUse(Base):

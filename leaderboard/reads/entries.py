@@ -5,7 +5,6 @@ there are.
 """
 
 import datetime as dt
-import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -15,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
-from leaderboard.lookup import IS_STANDING, current_sets, has_its_place, select_scored_runs
+from leaderboard.lookup import IS_STANDING, current_sets, select_scored_runs
 from leaderboard.metrics.measure import Family
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing, Submission, System, Team
+from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Standing, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
@@ -164,11 +163,12 @@ def load_entries(
     names = None if measures is None else list(dict.fromkeys(measures))
     beside = {} if names is None or len(names) > BESIDE else {name: sa.orm.aliased(Score) for name in names}
     nameless = [one.id for one in evaluations if not may_see(actor, one, Sight.NAMES, now)]
-    first = _first_hash(Submission.evaluation_id, Submission.system_id, scoring_set).scalar_subquery()
-    secret = sa.case((Submission.evaluation_id.in_(nameless), first)) if nameless else sa.null()
+    of_system = Pseudonym.system_id == Submission.system_id
+    in_place = Pseudonym.evaluation_id == Submission.evaluation_id, Pseudonym.evaluation_id.in_(nameless)
     statement = (
-        select_scored_runs(*LABELLED, secret, of_sets=_of_set(scoring_set), standing=standing)
+        select_scored_runs(*LABELLED, Pseudonym.number, of_sets=_of_set(scoring_set), standing=standing)
         .join(Team, Team.id == Submission.team_id)
+        .outerjoin(Pseudonym, sa.and_(of_system, *in_place))
         .where(ScoringSet.evaluation_id.in_(by_id), *which)
         .order_by(Submission.received_at, Submission.id)
     )
@@ -253,24 +253,9 @@ class _Sights:
         self.rounding = scoring_set and rounding_seen(actor, evaluation, scoring_set.settings, now, team_id)
 
 
-def _first_hash(evaluation: Any, system: Any, scoring_set: ScoringSet | None) -> sa.Select[str]:
-    """The hash of the file of a system's first run in an evaluation: both are numbers, or columns of a statement that
-    this one is a part of. scoring_set: as `load_entries` takes it."""
-    run, scoring, its_set = sa.orm.aliased(Submission), sa.orm.aliased(Scoring), sa.orm.aliased(ScoringSet)
-    return (
-        sa.select(run.sha256)
-        .join(scoring, scoring.submission_id == run.id)
-        .join(its_set, its_set.id == scoring.scoring_set_id)
-        .where(run.evaluation_id == evaluation, run.system_id == system, has_its_place(scoring, run))
-        .where(_of_set(scoring_set, its_set))
-        .order_by(run.received_at, run.id)
-        .limit(1)
-    )
-
-
-def _of_set(scoring_set: ScoringSet | None, sets: type[ScoringSet] = ScoringSet) -> sa.ColumnElement[bool]:
+def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
     """A condition on sets: that set; else the current one."""
-    return sets.state == SetState.CURRENT if scoring_set is None else sets.id == scoring_set.id
+    return ScoringSet.state == SetState.CURRENT if scoring_set is None else ScoringSet.id == scoring_set.id
 
 
 def _which(
@@ -297,19 +282,12 @@ def label_without_name(
     """The system as boards show it to a reader who may not know its name; a baseline has its own."""
     if system.kind is SystemKind.BASELINE or may_see(actor, evaluation, Sight.NAMES, now):
         return system_label(system, team)
-    secret = session.scalar(_first_hash(evaluation.id, system.id, None))
-    if secret is None:
-        return system_label(system, team)
-    return anonymous(system.id, system.kind, secret)
+    return anonymous(system.id, system.kind, session.get_one(Pseudonym, (evaluation.id, system.id)).number)
 
 
-def anonymous(system_id: int, kind: SystemKind, secret: str) -> SystemLabel:
-    """The system under a made-up name, the same on every page of the evaluation.
-
-    secret: the hash of its first run's file, which only its team knows; a hash of anything public could be guessed.
-    """
-    digest = hashlib.sha256(secret.encode()).hexdigest()
-    return SystemLabel(system_id, f"Anonymous {digest[:4]}", kind)
+def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
+    """The system under a made-up name, the same on every page of the evaluation, made of its `Pseudonym`."""
+    return SystemLabel(system_id, f"Anonymous {number:06x}", kind)
 
 
 def _figures(

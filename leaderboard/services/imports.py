@@ -19,6 +19,7 @@ from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
+from leaderboard.services.pseudonyms import ensure_pseudonym
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.submissions import checked_words
 from leaderboard.services.texts import LONGEST_REASON, checked_text
@@ -95,6 +96,7 @@ def import_run(
     )
     session.add(submission)
     session.flush()
+    ensure_pseudonym(session, evaluation.id, system.id)
     for scoring_set in live_sets(session, evaluation.id):
         enqueue(session, submission, scoring_set)
     record(session, actor, "import run", submission, sha256=upload.sha256, designation=submission.designation.value)

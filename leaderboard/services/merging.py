@@ -27,6 +27,7 @@ from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import insert_unless_there, locked
 from leaderboard.services.names import LONGEST, name_key
+from leaderboard.services.pseudonyms import hand_over
 from leaderboard.services.submissions import settle_primary
 from leaderboard.services.systems import free_system_slug
 
@@ -122,6 +123,7 @@ def _move_systems(session: Session, actor: Actor, source: Team, target: Team, un
             other.paper_url = other.paper_url or system.paper_url
             system.merged_into_id = other.id
             becomes[system.id] = other.id
+            hand_over(session, system.id, other.id)
             record(session, actor, "become one", system, about=[other], system=other.id, team=target.id)
             continue
         if system.id in same:

@@ -40,6 +40,7 @@ from leaderboard.rules.states import Ruling, SetState, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
+from leaderboard.services.pseudonyms import ensure_pseudonym
 from leaderboard.services.scoring_sets import enqueue, live_sets
 from leaderboard.services.submission_forms import accept_agreements
 from leaderboard.services.systems import NewSystem, change_system, create_system, unused_system
@@ -211,6 +212,7 @@ def submit(
     if only_try:
         return submission
     add_or_refuse(session, submission, Conflict("This run was sent already, under the same key."))
+    ensure_pseudonym(session, evaluation.id, system.id)
     for scoring_set in live_sets(session, evaluation.id):
         enqueue(session, submission, scoring_set)
     record(session, actor, "submit", submission, sha256=upload.sha256, designation=designation.value)

@@ -116,6 +116,7 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     | dict.fromkeys(
         ("scoring_set", "scoring", "score", "board", "participation", "standing"), "computed again, to the same digits"
     )
+    | {"pseudonym": "random; what systems are called here while names are hidden"}
     | {"generation": "which pages are out of date here", "former_address": "where links of this installation led"}
 )  # fmt: skip
 

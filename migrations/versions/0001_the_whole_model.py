@@ -737,6 +737,21 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_participation_evaluation_id"), ["evaluation_id"], unique=False)
 
     op.create_table(
+        "pseudonym",
+        sa.Column("evaluation_id", sa.Integer(), nullable=False),
+        sa.Column("system_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["evaluation_id"], ["evaluation.id"], name=op.f("fk_pseudonym_evaluation_id_evaluation")
+        ),
+        sa.ForeignKeyConstraint(["system_id"], ["system.id"], name=op.f("fk_pseudonym_system_id_system")),
+        sa.PrimaryKeyConstraint("evaluation_id", "system_id", name=op.f("pk_pseudonym")),
+        sa.UniqueConstraint("number", name=op.f("uq_pseudonym_number")),
+    )
+    with op.batch_alter_table("pseudonym", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_pseudonym_system_id"), ["system_id"], unique=False)
+
+    op.create_table(
         "personal_use",
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("evaluation_id", sa.Integer(), nullable=False),

@@ -1,6 +1,7 @@
 """The board: who is on it, in which order, under which rank, over which queries."""
 
 import datetime as dt
+import hashlib
 from collections.abc import Sequence
 
 import pytest
@@ -9,21 +10,24 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, NotAllowed, NotFound
-from leaderboard.models import Board, Campaign, Evaluation
+from leaderboard.models import Board, Campaign, Evaluation, Submission
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.standings import Show
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import NoRelevant, Split, Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import State
+from leaderboard.services import submissions
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.queries import set_split
 from tests.support.field import DAY, NAN, NOW, Field
 
 
-def read(field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW, **asked: str) -> BoardPage:
+def read(
+    field: Field, actor: Actor = VISITOR, now: dt.datetime = NOW, *, evaluation: str = "", **asked: str
+) -> BoardPage:
     with field.database.read() as session:
-        return board(session, actor, "news", next(iter(field.evaluations)), now, **asked)
+        return board(session, actor, "news", evaluation or next(iter(field.evaluations)), now, **asked)
 
 
 def standing(page: BoardPage) -> list[tuple[int | None, str]]:
@@ -296,11 +300,32 @@ def test_in_an_anonymous_period_others_have_no_names_and_baselines_do(field: Fie
     assert read(field, now=NOW + 2 * DAY).rows[0].entry.system.name == "Alder"
 
 
-def test_an_anonymous_name_is_the_same_for_all_runs_of_a_system(field: Field) -> None:
-    field.run("Alder", {"AP": [0.6] * 4})
-    field.run("Alder", {"AP": [0.5] * 4})
-    field.change(anonymous_until=NOW + DAY)
-    assert len({row.entry.system.name for row in read(field, show="all").rows}) == 1
+def test_a_made_up_name_is_one_system_s_in_one_evaluation_and_follows_from_no_file(field: Field) -> None:
+    field.evaluation("2027", opens_at=NOW - 20 * DAY)
+    first = field.run("Alder", {"AP": [0.9] * 4}, team="Woods")
+    field.run("Alder", {"AP": [0.8] * 4}, team="Woods")
+    field.run("Birch", {"AP": [0.5] * 4})
+    field.run("Alder", {"AP": [0.7] * 4}, team="Woods", evaluation="2027")
+    with field.database.write() as session:  # a copy of a file that is known, sent to be told which row it is
+        files = session.execute(sa.select(Submission.sha256, Submission.md5)).first()
+        assert files is not None
+        session.execute(sa.update(Submission).values(sha256=files.sha256, md5=files.md5))
+    for year in field.evaluations:
+        field.change(year, anonymous_until=NOW + DAY)
+
+    def names(evaluation: str) -> list[str]:
+        return [row.entry.system.name for row in read(field, evaluation=evaluation, show="all").rows]
+
+    best, again, other = names("2026")
+    assert best == again
+    (next_year,) = names("2027")
+    assert len({best, other, next_year}) == 3
+    drawn = {name.removeprefix("Anonymous ") for name in (best, other, next_year)}
+    for known in (files.sha256, files.md5):
+        assert not drawn & {known[:6], hashlib.sha256(known.encode()).hexdigest()[:6]}
+    with field.database.write() as session:
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, first))
+    assert names("2026") == [best, other]
 
 
 def test_hidden_queries_count_for_organisers_and_for_all_once_it_has_closed(field: Field) -> None:

@@ -18,6 +18,7 @@ from leaderboard.models import (
     Event,
     Membership,
     Participation,
+    Pseudonym,
     Score,
     Scoring,
     Submission,
@@ -101,6 +102,16 @@ def test_old_addresses_find_the_team_and_its_systems(world: World, spelling: int
         assert lookup.find_system(session, "northern-lights", "heron").name == "Heron"
     with world.database.write() as session, pytest.raises(InvalidFields):
         teams.create_team(session, CONSOLE, "Another", slug="northern-lights-group")
+
+
+def test_a_system_that_goes_on_as_another_takes_its_made_up_name_along(world: World, spelling: int) -> None:
+    with world.database.write() as session:
+        heron = systems.create_system(session, CONSOLE, session.get_one(Team, world.team), NewSystem("Heron")).id
+    _of(world, spelling, 1, system=NewSystem("heron"))
+    (before,) = world.all(sa.select(Pseudonym))
+    _merge(world, spelling, unite=(before.system_id,))
+    (after,) = world.all(sa.select(Pseudonym))
+    assert (after.system_id, after.number) == (heron, before.number)
 
 
 def test_of_two_primary_runs_the_last_one_stays_it_and_the_other_goes_on_standing(world: World, spelling: int) -> None:
