@@ -14,6 +14,7 @@ from leaderboard.lookup.sets import IS_CURRENT
 from leaderboard.models import (
     Campaign,
     CampaignOrganiser,
+    CampaignTeam,
     Evaluation,
     FormerAddress,
     Membership,
@@ -31,6 +32,8 @@ __all__ = [
     "find_own_team",
     "find_system",
     "find_team",
+    "find_team_let_in",
+    "is_known_team",
     "known_system",
     "known_team",
     "merged_system",
@@ -55,7 +58,21 @@ def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:
 def find_known_team(session: Session, actor: Actor, slug: str, now: dt.datetime) -> Team:
     """As `find_team`. Raises NotFound, in the same words, also where `actor` may not know of the team."""
     team = find_team(session, slug, actor)
-    if not knows_team(session, actor, team, _shown_in(session, team), now):
+    if not is_known_team(session, actor, team, now):
+        _no_team(session, slug, actor)
+    return team
+
+
+def is_known_team(session: Session, actor: Actor, team: Team, now: dt.datetime) -> bool:
+    """Whether `actor` may know of the team, or of the one that it was merged into."""
+    team = merged_team(session, team)
+    return knows_team(session, actor, team, _shown_in(session, team), now)
+
+
+def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: str) -> Team:
+    """As `find_team`. Raises NotFound, in the same words, for every team that was not let into the campaign."""
+    team = find_team(session, slug, actor)
+    if session.get(CampaignTeam, (campaign.id, team.id)) is None:
         _no_team(session, slug, actor)
     return team
 

@@ -12,7 +12,8 @@ A browser that has logged in to the account before is counted by itself, ten in 
 its owner up.
 
 Registering has to say when a name is taken. Names that turned out to be taken are counted, so that nobody tries a list
-of names; whoever tries one that is free has made an account, and accounts of one address are bounded too.
+of names; whoever tries one that is free has made an account, and accounts of one address are bounded too. So are the
+names of teams, and addresses of teams that somebody lets into a campaign: by account and by address.
 
 Mails are counted by whom they would go to, which may be nobody here, and by whom they were asked for, so that this site
 floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password. So are files
@@ -45,6 +46,7 @@ __all__ = [
     "count_mail",
     "count_name",
     "count_registration",
+    "count_team_name",
     "count_wrong_token",
     "forgive",
     "take_back",
@@ -58,7 +60,7 @@ AT_GUESSED_ACCOUNT = 2  # of one address at this account
 
 REGISTERING = dt.timedelta(hours=1)
 REGISTRATIONS = 30  # of one address in that time: a class may sit behind one address
-TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free
+TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
 
 MAILS = dt.timedelta(hours=1)
 MAILS_TO = 4  # to one mail address in that time, whoever asks for them
@@ -140,6 +142,22 @@ def count_name(database: Database, address: str, now: dt.datetime) -> list[int]:
         now,
         "Too many of the names that were tried from your network are taken",
         "or ask an admin of this site to make the account",
+    )
+
+
+def count_team_name(database: Database, user_id: int, address: str, now: dt.datetime) -> list[int]:
+    """Counts the name or the address of a team that somebody asks for, before it is looked up. Gives the ids of what
+    was counted, for `take_back` once it has told nothing: the name was free, or the team was found.
+
+    Raises TooManyAttempts when too many told something, for any: else teams that are absent could be listed.
+    """
+    subjects = f"team names of user {user_id}", f"team names from {_place(address)}"
+    return _count_all(
+        database,
+        dict.fromkeys(subjects, (TAKEN_NAMES, REGISTERING)),
+        now,
+        "Too many of the teams' names that you tried are taken, or no team's",
+        "or ask an admin of this site",
     )
 
 

@@ -10,6 +10,7 @@ from leaderboard.errors import InvalidFields
 __all__ = [
     "LONGEST",
     "LONGEST_EMAIL",
+    "NAME_TAKEN",
     "checked_email",
     "checked_name",
     "checked_slug",
@@ -20,6 +21,7 @@ __all__ = [
     "slug_of",
 ]
 
+NAME_TAKEN = "this name is taken, or too close to one that is: choose another"  # without saying whose
 LONGEST = 60  # characters of a name or slug
 LONGEST_EMAIL = 254  # what mail servers take
 # Nothing that means something in a mail's head: an address goes there as it is.

@@ -17,7 +17,15 @@ from leaderboard.services.attempts import KnownBrowser, count_log_in, forgive
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse
 from leaderboard.services.mail import outbox
-from leaderboard.services.names import LONGEST_EMAIL, checked_email, checked_name, email_key, name_key, normalised
+from leaderboard.services.names import (
+    LONGEST_EMAIL,
+    NAME_TAKEN,
+    checked_email,
+    checked_name,
+    email_key,
+    name_key,
+    normalised,
+)
 from leaderboard.services.passwords import PasswordHash
 
 __all__ = [
@@ -33,7 +41,6 @@ __all__ = [
     "set_password",
 ]
 
-NAME_TAKEN = "this name is taken, or too close to one that is: choose another"
 WRONG = "This name and password don't belong together."
 
 

@@ -8,13 +8,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite, may_rename, require
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.lookup import is_known_team
 from leaderboard.models import FormerAddress, Invitation, Membership, Team, User
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked
-from leaderboard.services.names import checked_name, checked_slug, free_slug, slug_of
+from leaderboard.services.names import NAME_TAKEN, checked_name, checked_slug, free_slug, slug_of
 from leaderboard.services.texts import checked_text
 
 __all__ = [
@@ -47,10 +48,7 @@ def create_team(
     require(own or actor.all_powerful or bool(actor.organises), "Only organisers bring in teams of others.")
     shown, key = checked_name(name)
     description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    other = session.scalar(sa.select(Team.name).where(Team.name_key == key))
-    if other is not None:
-        taken = f"there is a team {other!r}"
-        raise InvalidFields({"name": [taken if other == shown else f"{taken}, which is too close to {shown!r}"]})
+    _require_free(session, actor, key, "choose a name that is not so close to it")
     if slug:
         slug = checked_slug(slug)
         if _is_taken(session, slug):
@@ -92,9 +90,7 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     if team.merged_into_id is not None:
         raise Conflict(f"{team.name} was merged into another team.")
     shown, key = checked_name(name)
-    other = session.scalar(sa.select(Team.name).where(Team.name_key == key, Team.id != team.id))
-    if other is not None:
-        raise InvalidFields({"name": [f"there is a team {other!r}; merge the two if they are one"]})
+    _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
     before = {"name": team.name, "slug": team.slug}
     if slug:
         slug = checked_slug(slug)
@@ -251,6 +247,16 @@ def _require_owner(session: Session, actor: Actor, team: Team) -> None:
     membership = session.get(Membership, (team.id, actor.user_id)) if actor.user_id is not None else None
     owner = membership is not None and membership.role is Role.OWNER
     require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
+
+
+def _require_free(session: Session, actor: Actor, key: str, hint: str, of_team: int | None = None) -> None:
+    """Raises InvalidFields (name) where another team has it. How that is written, and the hint, are told to those who
+    may know of that team."""
+    other = session.scalar(sa.select(Team).where(Team.name_key == key))
+    if other is None or other.id == of_team:
+        return
+    known = is_known_team(session, actor, other, present())
+    raise InvalidFields({"name": [f"there is a team {other.name!r}: {hint}" if known else NAME_TAKEN]})
 
 
 def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:

@@ -12,9 +12,10 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_bring_in
 from leaderboard.errors import InvalidFields
 from leaderboard.formats.harmless import shown
-from leaderboard.lookup import known_system, known_team, merged_system, merged_team
+from leaderboard.lookup import is_known_team, known_system, known_team, merged_system, merged_team
 from leaderboard.models import Campaign, Evaluation, Event, Submission, System, Team
 from leaderboard.rules.standings import SystemKind
+from leaderboard.services.events import present
 from leaderboard.services.names import name_key, slug_of
 from leaderboard.services.systems import NewSystem, create_system
 from leaderboard.services.teams import create_team
@@ -80,7 +81,7 @@ class Parties:
         team = None if known is None else merged_team(self._session, known)
         if team is not None and not may_bring_in(self._session, self._actor(self._session), team.id):
             words = (
-                f"the team {team.name} is here already, and is neither yours nor was ever part of a campaign that you "
+                f"the team {entry.name} is here already, and is neither yours nor was ever part of a campaign that you "
                 "organise: ask an operator of this site to import the archive (leaderboard import-campaign), or give "
                 "the team another name in the manifest"
             )
@@ -103,9 +104,14 @@ class Parties:
             return addressed
         if addressed.slug != entry.slug and named is not None:
             return named
-        now = merged_team(session, addressed)
-        word = "is" if addressed.slug == entry.slug else "was the address of"
-        words = f"{entry.slug} {word} another team here, {now.name} ({now.slug}): give another slug, or that name"
+        word = "is" if addressed.slug == entry.slug else "was"
+        named_so = ""
+        if is_known_team(session, self._actor(session), addressed, present()):
+            now = merged_team(session, addressed)
+            named_so = f", {now.name} ({now.slug})"
+        words = (
+            f"{entry.slug} {word} the address of another team here{named_so}: give another slug, or that team's name"
+        )
         raise InvalidFields({"slug": [words]})
 
     def system(self, team: Team, run: PlannedRun) -> System:

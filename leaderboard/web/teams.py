@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from wtforms import BooleanField, StringField, TextAreaField
 
 from leaderboard.access import require
-from leaderboard.errors import BadInput, NotFound
+from leaderboard.errors import BadInput, NotFound, TooManyAttempts
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding
@@ -16,6 +16,7 @@ from leaderboard.services import join_requests, teams
 from leaderboard.web.context import actor, now, page_number, read, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.sessions import signed_in
+from leaderboard.web.team_names import naming
 
 blueprint = Blueprint("teams", __name__)
 
@@ -46,9 +47,9 @@ def new() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("teams/new.html", form)
     try:
-        with writing() as session:
+        with naming(form.text("name")) as session:
             team = teams.create_team(session, actor(), form.text("name"), description=form.text("description"))
-    except BadInput as error:
+    except (BadInput, TooManyAttempts) as error:
         return form_page("teams/new.html", form, error)
     flash(f"{team.name} is there. Invite the others, or submit a run.")
     return redirect(url_for("teams.show", team=team.slug))

@@ -36,7 +36,7 @@ def test_who_makes_a_team_owns_it(world: World) -> None:
 @pytest.mark.parametrize("name", ["NORTHERN LIGHTS", "northern\u200b  lights", "N0rthern lights"])
 def test_a_team_whose_name_is_too_close_is_refused(world: World, name: str) -> None:
     with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
-        teams.create_team(session, world.eve, name)
+        teams.create_team(session, world.ada, name)
     assert "Northern lights" in caught.value.fields["name"][0]
 
 

@@ -99,6 +99,11 @@ def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[
     assert "team" in orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=400, json={"team": "none"})["fields"]
     assert orla.ask(f"{CAMPAIGN}/teams-let-in/alpha/remove", "POST")["teams"] == []
     program("ada").ask(f"{API}/campaigns/harbour", status=404)
+    told = [orla.ask(f"{CAMPAIGN}/teams-let-in/{one}/remove", "POST", status=404)["detail"] for one in ("beta", "none")]
+    assert told[0].replace("beta", "none") == told[1]
+    for _ in range(9):  # after the one above; tries of addresses are bounded, whatever they find from then on
+        orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=400, json={"team": "none"})
+    orla.ask(f"{CAMPAIGN}/teams-let-in", "POST", status=429, json={"team": "alpha"})
 
 
 @pytest.mark.usefixtures("runs")

@@ -123,3 +123,20 @@ def test_only_owners_change_what_a_team_says(reader: Callable[[str], Reader], pa
     assert ben.post("/account/teams/alpha", description="mine", is_listed="y").status_code == 403
     long = participant.post("/account/teams/alpha", description="x" * 2001)
     assert (long.status_code, 'id="description-error"' in long.text) == (400, True)
+
+
+def test_a_taken_name_tells_nothing_of_an_absent_team_and_is_counted(participant: Reader, other: Reader) -> None:
+    new = "/account/teams/new"
+    for name in ("BETA", "be ta"):
+        told = participant.post(new, name=name)
+        assert (told.status_code, "Beta" in told.text) == (400, False)
+    assert "this name is taken" in participant.post(new, name="BETA").text
+    assert "there is a team &#39;Alpha&#39;" in participant.post(new, name="ALPHA").text  # ada's own
+    assert participant.post(new, name="x" * 61).status_code == 400  # no name at all, which costs nothing
+    assert participant.post(new, name="Gamma").status_code == 302
+    tries = [participant.post(new, name="bet a") for _ in range(7)]
+    assert [told.status_code for told in tries] == [400] * 6 + [429]
+    refused = participant.post(new, name="Delta")
+    assert refused.status_code == 429
+    assert "Too many of the teams&#39; names" in refused.text
+    assert other.post(new, name="Epsilon").status_code == 429  # by the same address

@@ -291,7 +291,7 @@ def test_what_is_refused_after_its_preview_leaves_nothing(organiser: Reader, wor
         create_team(session, actor_of(session, world.users["eve"].id), "old  HANDS")
     answer = organiser.post("/organise/import", kept=hidden(preview.text, "kept"))
     assert answer.status_code == 400
-    assert "the team old HANDS is here already" in answer.text
+    assert "the team Old hands is here already" in answer.text
     assert "leaderboard import-campaign" in answer.text
     assert evaluations(world) == before
     with world.database.read() as session:

@@ -19,6 +19,7 @@ from leaderboard.services import teams as services
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.context import actor, now, read, reading, writing
+from leaderboard.web.team_names import naming
 
 TEAM = "/teams/<team>"
 
@@ -101,7 +102,7 @@ def find_teams(*, words: str = "") -> tuple[finding.FoundTeam, ...]:
 @post("/teams", Scope.MANAGE, status=HTTPStatus.CREATED)
 def make_team(body: NewTeam) -> teams.TeamPage:
     """Makes a team that you own. Boards show its name over all years; only organisers can change it."""
-    with writing() as session:
+    with naming(body.name) as session:
         made = services.create_team(session, actor(), body.name, description=body.description)
     return _page(made.slug)
 

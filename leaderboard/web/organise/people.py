@@ -4,8 +4,8 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
-from leaderboard.errors import Conflict, LeaderboardError, NotFound
-from leaderboard.lookup import find_team
+from leaderboard.errors import Conflict, LeaderboardError, NotFound, TooManyAttempts
+from leaderboard.lookup import find_team, find_team_let_in
 from leaderboard.models import Team, User
 from leaderboard.reads.organising import settings as reads
 from leaderboard.reads.organising.rooms import organised_campaign
@@ -15,6 +15,7 @@ from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
 from leaderboard.web.sessions import signed_in
+from leaderboard.web.team_names import counting
 
 blueprint = Blueprint("organise_people", __name__, url_prefix="/organise")
 
@@ -101,12 +102,14 @@ def let_in(campaign: str) -> ResponseReturnValue:
     if not form.validate_on_submit():
         return _page(campaign, OrganiserForm(formdata=None), form)
     try:
-        with writing() as session:
+        with counting() as session:
             team = find_team(session, form.text("team").strip(), actor())
             campaigns.let_team_in(session, actor(), organised_campaign(session, actor(), campaign), team)
     except NotFound as error:
         form.refuse({"team": [error.message]})
         return _page(campaign, OrganiserForm(formdata=None), form)
+    except TooManyAttempts as error:
+        return _page(campaign, OrganiserForm(formdata=None), form, error)
     flash(f"{team.name} is let in.")
     return redirect(url_for("organise_people.show", campaign=campaign))
 
@@ -115,8 +118,9 @@ def let_in(campaign: str) -> ResponseReturnValue:
 @organised
 def let_out(campaign: str, team: str) -> ResponseReturnValue:
     with writing() as session:
-        found: Team = find_team(session, team, actor())
-        campaigns.let_team_out(session, actor(), organised_campaign(session, actor(), campaign), found)
+        own = organised_campaign(session, actor(), campaign)
+        found: Team = find_team_let_in(session, actor(), own, team)
+        campaigns.let_team_out(session, actor(), own, found)
     flash(f"{found.name} is no longer let in.")
     return redirect(url_for("organise_people.show", campaign=campaign))
 
@@ -142,9 +146,11 @@ def founders() -> ResponseReturnValue:
     return redirect(url_for("organise_people.founders"))
 
 
-def _page(campaign: str, form: OrganiserForm, team_form: TeamForm) -> ResponseReturnValue:
+def _page(
+    campaign: str, form: OrganiserForm, team_form: TeamForm, error: TooManyAttempts | None = None
+) -> ResponseReturnValue:
     page = read(reads.people, campaign)
-    refused = team_form if team_form.errors else form
-    if refused.errors:
-        return form_page("organise/people.html", refused, page=page, organiser_form=form, team_form=team_form)
+    refused = team_form if team_form.errors or error else form
+    if refused.errors or error:
+        return form_page("organise/people.html", refused, error, page=page, organiser_form=form, team_form=team_form)
     return render_template("organise/people.html", form=form, page=page, organiser_form=form, team_form=team_form)

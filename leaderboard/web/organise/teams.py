@@ -4,7 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
-from leaderboard.errors import Conflict, InvalidFields, NotFound
+from leaderboard.errors import Conflict, InvalidFields, NotFound, TooManyAttempts
 from leaderboard.models import Team
 from leaderboard.numbers import read_whole
 from leaderboard.reads.organising.teams import Merging, merging, organised_team, organised_teams, part_of
@@ -13,6 +13,7 @@ from leaderboard.services.merging import merge_teams
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.organise import organised
+from leaderboard.web.team_names import naming
 
 blueprint = Blueprint("organise_teams", __name__, url_prefix="/organise")
 
@@ -49,10 +50,10 @@ def rename(campaign: str, team_id: int) -> ResponseReturnValue:
     if not form.validate():
         return _show(campaign, team_id, form)
     try:
-        with writing() as session:
+        with naming(form.text("name")) as session:
             own = session.get_one(Team, found.id)
             teams.rename_team(session, actor(), own, form.text("name"), form.text("slug").strip() or None)
-    except (Conflict, InvalidFields) as error:
+    except (Conflict, InvalidFields, TooManyAttempts) as error:
         return _show(campaign, team_id, form, error)
     flash(f"The team is called {form.text('name').strip()} now; its old address leads to the new one.")
     return redirect(url_for(".index", campaign=campaign))
@@ -94,7 +95,7 @@ def _merged(campaign: str, team_id: int) -> ResponseReturnValue | None:
 
 
 def _show(
-    campaign: str, team_id: int, form: NameForm, error: Conflict | InvalidFields | None = None
+    campaign: str, team_id: int, form: NameForm, error: Conflict | InvalidFields | TooManyAttempts | None = None
 ) -> ResponseReturnValue:
     found = read(organised_team, campaign, team_id)
     others = [one for one in read(organised_teams, campaign) if one.id != team_id]

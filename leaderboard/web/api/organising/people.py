@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from leaderboard.errors import InvalidFields, NotFound
-from leaderboard.lookup import find_team
+from leaderboard.lookup import find_team, find_team_let_in
 from leaderboard.models import User
 from leaderboard.reads.organising import settings
 from leaderboard.rules.scopes import Scope
@@ -15,6 +15,7 @@ from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, campaign_here
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.organise.people import NOBODY
+from leaderboard.web.team_names import counting
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ def remove_organiser(campaign: str, member: int) -> settings.Organiser:
 @post(f"{CAMPAIGN}/teams-let-in", Scope.ORGANISE)
 def let_team_in(campaign: str, body: Team) -> settings.People:
     """Lets a team's members know of a private campaign."""
-    with writing() as session:
+    read(settings.people, campaign)  # who organises nothing here finds nothing, and counts nothing
+    with counting() as session:
         found = campaign_here(session, campaign)
         try:
             team = find_team(session, body.team, actor())
@@ -76,7 +78,7 @@ def let_team_out(campaign: str, team: str) -> settings.People:
     """Ends that: a private campaign is absent for the team's members from now on."""
     with writing() as session:
         found = campaign_here(session, campaign)
-        campaigns.let_team_out(session, actor(), found, find_team(session, team, actor()))
+        campaigns.let_team_out(session, actor(), found, find_team_let_in(session, actor(), found, team))
     return read(settings.people, campaign)
 
 

@@ -14,6 +14,7 @@ from leaderboard.services.merging import merge_teams
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN
 from leaderboard.web.context import actor, read, writing
+from leaderboard.web.team_names import naming
 
 ONE = f"{CAMPAIGN}/teams/<int:team_id>"
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -48,7 +49,7 @@ def list_teams(campaign: str) -> tuple[reads.OrganisedTeam, ...]:
 def rename_team(campaign: str, team_id: int, body: NewName) -> reads.OrganisedTeam:
     """Gives a team another name; its old address leads to the new one."""
     read(reads.organised_team, campaign, team_id)
-    with writing() as session:
+    with naming(body.name) as session:
         teams.rename_team(session, actor(), session.get_one(Team, team_id), body.name, body.slug.strip() or None)
     return read(reads.organised_team, campaign, team_id)
 
