@@ -34,6 +34,7 @@ from sqlalchemy.orm import Session
 from leaderboard.db import Database
 from leaderboard.errors import TooManyAttempts
 from leaderboard.models import Attempt
+from leaderboard.rules.mail import MailKind
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.locking import lock_table
 from leaderboard.services.names import email_key
@@ -63,7 +64,7 @@ REGISTRATIONS = 30  # of one address in that time: a class may sit behind one ad
 TAKEN_NAMES = 10  # asked for by one address in that time; then it registers none, taken or free; of teams as many
 
 MAILS = dt.timedelta(hours=1)
-MAILS_TO = 4  # to one mail address in that time, whoever asks for them
+MAILS_TO = 4  # of one kind to one mail address in that time, whoever asks for them
 MAILS_OF = 20  # asked for from one network address in that time
 FORM_FILES = 60  # that one person sends by the site's forms in an hour, whatever becomes of them
 LINKS = 30  # of mails, followed from one network address in that time, good ones or not
@@ -166,13 +167,14 @@ def take_back(session: Session, counted: list[int]) -> None:
     session.execute(sa.delete(Attempt).where(Attempt.id.in_(counted)))
 
 
-def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime) -> None:
+def count_mail(database: Database, mail_address: str, address: str, now: dt.datetime, kind: MailKind) -> None:
     """Counts a mail that somebody at `address` asks for, to be sent to `mail_address`, whether or not it will be.
 
-    Raises TooManyAttempts, with when to try again: as well for a mail address that nobody here has.
+    Raises TooManyAttempts, with when to try again: as well for a mail address that nobody here has. To one mail address
+    mails are counted by kind: a form that asks for one kind does not tell that somebody was sent another.
     """
     to = token_hash(email_key(mail_address))  # nothing is kept of an address that may be nobody's here
-    bounds = {f"mails to {to}": (MAILS_TO, MAILS), f"mails for {_place(address)}": (MAILS_OF, MAILS)}
+    bounds = {f"{kind} mails to {to}": (MAILS_TO, MAILS), f"mails for {_place(address)}": (MAILS_OF, MAILS)}
     _count_all(database, bounds, now, "Too many mails were asked for", "look into the folder for spam meanwhile")
 
 

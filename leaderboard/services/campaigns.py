@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, require, require_organiser
+from leaderboard.access import Actor, known_campaigns, require, require_organiser
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked, UnknownMeasure
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
@@ -25,7 +25,7 @@ from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
-from leaderboard.services.names import checked_slug
+from leaderboard.services.names import checked_slug, free_slug, slug_of
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import text_problem
 
@@ -73,7 +73,7 @@ LONGEST_ADDRESS = 500
 def create_campaign(
     session: Session,
     actor: Actor,
-    slug: str,
+    slug: str | None,
     title: str,
     *,
     measures: Sequence[str],
@@ -82,6 +82,7 @@ def create_campaign(
 ) -> Campaign:
     """Makes a campaign; the actor, when signed in, becomes its organiser.
 
+    slug      its part of an address; made from the title, with another ending where one is taken, when not given
     settings  any of DEFAULTS: columns of Campaign. β is given, or follows from cost, value and prior; none of them is
               needed where no shown measure needs β
 
@@ -92,22 +93,29 @@ def create_campaign(
         "Campaigns are made by admins and by accounts to which an admin has given that right.",
     )
     given = DEFAULTS | {"title": title, "measures": measures, "primary_measure": primary_measure} | settings
+    named_by_title = slug is None
     wrong = Gathered()
     with wrong:
-        slug = checked_slug(slug)
+        slug = checked_slug(slug_of(title) if slug is None else slug)
+        if named_by_title:
+            slug = free_slug(slug, lambda stem: _is_taken(session, stem))
         if slug in TAKEN:
             raise InvalidFields({"slug": [f"{slug} is the address of a page of this site; choose another"]})
-        if session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None:
-            raise _slug_taken(slug)
+        if _is_taken(session, slug):
+            raise _slug_taken(session, actor, slug)
     with wrong:
         given = _checked(given)
     wrong.raise_any()
     campaign = Campaign(slug=slug, created_at=present(), **given)
-    add_or_refuse(session, campaign, _slug_taken(slug))
+    add_or_refuse(session, campaign, _slug_taken(session, actor, slug))
     if actor.user_id is not None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
     record(session, actor, "create", campaign, slug=slug, beta=campaign.beta)
     return campaign
+
+
+def _is_taken(session: Session, slug: str) -> bool:
+    return slug in TAKEN or session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None
 
 
 def change_campaign(session: Session, actor: Actor, campaign: Campaign, **changes: Any) -> Campaign:
@@ -189,8 +197,11 @@ def remove_organiser(session: Session, actor: Actor, campaign: Campaign, user: U
     record(session, actor, "remove organiser", campaign, user=user.id)
 
 
-def _slug_taken(slug: str) -> InvalidFields:
-    return InvalidFields({"slug": [f"there is a campaign {slug!r}"]})
+def _slug_taken(session: Session, actor: Actor, slug: str) -> InvalidFields:
+    """A campaign that the actor may not know of is not named."""
+    known = session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug, known_campaigns(actor))) is not None
+    words = f"there is a campaign {slug!r}" if known else f"the address {slug!r} can't be had here; choose another"
+    return InvalidFields({"slug": [words]})
 
 
 def _checked(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor, knows_campaign, require_organiser
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError
 from leaderboard.formats import Limits
 from leaderboard.formats.harmless import shown
@@ -97,7 +97,7 @@ class Making:
     def _campaign(self) -> Campaign:
         manifest, actor = self._manifest, self._actor(self._session)
         found = self._session.scalar(sa.select(Campaign).where(Campaign.slug == manifest.slug))
-        if found is not None:
+        if found is not None and knows_campaign(actor, found):
             require_organiser(actor, found.id)
             self.told.there.append(f"the campaign {found.title}")
             return found

@@ -8,7 +8,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 
 from leaderboard.errors import BadInput, Conflict, TooManyAttempts
 from leaderboard.models import User
-from leaderboard.rules.mail import OPTIONAL
+from leaderboard.rules.mail import OPTIONAL, MailKind
 from leaderboard.services import addresses
 from leaderboard.services.attempts import count_mail
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
@@ -47,7 +47,7 @@ def change() -> ResponseReturnValue:
         form.prove()
         given = form.text("email")
         if given.strip():
-            count_mail(database(), given, client_address(), now())
+            count_mail(database(), given, client_address(), now(), MailKind.CONFIRMATION)
         with writing() as session:
             addresses.change_address(session, actor(), session.get_one(User, current_user.id), given)
     except (BadInput, TooManyAttempts) as error:
@@ -63,7 +63,7 @@ def send_again() -> ResponseReturnValue:
         waiting = session.get_one(User, current_user.id).unconfirmed_email
     if waiting is None:
         raise Conflict("No address of your account waits to be confirmed.")
-    count_mail(database(), waiting, client_address(), now())
+    count_mail(database(), waiting, client_address(), now(), MailKind.CONFIRMATION)
     with writing() as session:
         address = addresses.send_confirmation(session, actor(), session.get_one(User, current_user.id))
     flash(f"Another link is on its way to {address}.")

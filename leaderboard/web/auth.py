@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, PasswordField, StringField
 
 from leaderboard.errors import BadInput, TooManyAttempts
+from leaderboard.rules.mail import MailKind
 from leaderboard.services import people
 from leaderboard.services.attempts import count_mail, count_name, count_registration, take_back
 from leaderboard.web.context import client_address, database, now, writing
@@ -88,7 +89,7 @@ def counted_account(form: NameForm, password: str | None) -> tuple[people.NewAcc
     count_registration(database(), client_address(), now())
     new = people.new_account(form.text("name"), password, form.text("email"))
     if new.email is not None:
-        count_mail(database(), new.email, client_address(), now())
+        count_mail(database(), new.email, client_address(), now(), MailKind.CONFIRMATION)
     return new, count_name(database(), client_address(), now())
 
 

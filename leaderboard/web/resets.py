@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import PasswordField, StringField
 
 from leaderboard.errors import BadInput, TooManyAttempts
+from leaderboard.rules.mail import MailKind
 from leaderboard.services import passwords, resets
 from leaderboard.services.attempts import count_link, count_mail
 from leaderboard.web.context import client_address, database, now, reading, writing
@@ -37,7 +38,7 @@ def forgotten() -> ResponseReturnValue:
     if not form.validate_on_submit():
         return form_page("auth/forgotten.html", form)
     try:
-        count_mail(database(), form.text("email"), client_address(), now())
+        count_mail(database(), form.text("email"), client_address(), now(), MailKind.RESET)
         with writing() as session:
             resets.ask_for_reset(session, form.text("email"))
     except (BadInput, TooManyAttempts) as error:

@@ -22,6 +22,7 @@ from leaderboard.models import (
 )
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, people, removing, submissions
 from leaderboard.services.verification import verify
 from tests.support.refused import refused
@@ -182,8 +183,15 @@ def test_whom_an_admin_lets_may_found_campaigns_and_organises_them(world: World)
         people.set_founder(session, CONSOLE, session.get_one(User, ada), may_found=True)
     with world.database.write() as session:
         made = campaigns.create_campaign(session, _as(session, ada), "own", "Own", **given)
+        campaigns.create_campaign(session, CONSOLE, "stealth", "Stealth", visibility=Visibility.PRIVATE, **given)
+    for slug, told in (("own", "there is a campaign 'own'"), ("stealth", "the address 'stealth' can't be had here")):
+        taken = refused(world.database, InvalidFields, "campaign")
+        with taken as caught, world.database.write() as session:
+            campaigns.create_campaign(session, _as(session, ada), slug, "Another", **given)
+        assert told in caught.value.fields["slug"][0]
     with world.database.write() as session:
-        assert _as(session, ada).organises == {made.id}
+        assert campaigns.create_campaign(session, _as(session, ada), None, "Stealth", **given).slug == "stealth-2"
+        assert made.id in _as(session, ada).organises
         people.set_founder(session, CONSOLE, session.get_one(User, ada), may_found=False)
         assert not _as(session, ada).may_found
     with world.database.read() as session:

@@ -383,10 +383,10 @@ def test_a_board_tells_organisers_alone_when_the_record_was_last_found_in_order(
 
     assert said("organiser").startswith("The record was never verified: leaderboard verify does it.")
     clean = verify(differences=0)
-    assert said("organiser") == f"Record last found in order {clean}; organisers see this."
+    assert said("organiser").startswith(f"Record last found in order {clean}")
     differed = verify(differences=2)
     assert said("organiser").startswith(f"The verification of {differed} found 2 things in the record")
-    assert said("organiser").endswith(f"The record was last found in order {clean}. Organisers see this.")
+    assert f"The record was last found in order {clean}" in said("organiser")
     assert [said(name) for name in ("", "member", "other")] == ["", "", ""]
 
 

@@ -19,7 +19,6 @@ from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, removing
-from leaderboard.services.names import slug_of
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, NumberField, form_page, options
 from leaderboard.web.intake import gives_back
@@ -163,7 +162,7 @@ def new() -> ResponseReturnValue:
     try:
         with writing() as session, form.checked_with():
             settings = form.settings()
-            slug = form.text("slug").strip() or slug_of(settings["title"])
+            slug = form.text("slug").strip() or None
             made = campaigns.create_campaign(session, actor(), slug, settings.pop("title"), **settings)
     except LeaderboardError as error:
         return _page(form, error)

@@ -12,7 +12,6 @@ from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, removing
-from leaderboard.services.names import slug_of
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import CAMPAIGN, campaign_here, given
@@ -61,7 +60,7 @@ def list_organised() -> tuple[rooms.OrganisedCampaign, ...]:
 def make_campaign(body: NewCampaign) -> settings.CampaignSettings:
     """Makes a campaign, which you organise then. Admins may, and whom they gave the right."""
     values = {"visibility": Visibility.DRAFT, "primary_measure": next(iter(body.measures), "")} | given(body)
-    slug, title = values.pop("slug").strip() or slug_of(body.title), values.pop("title")
+    slug, title = values.pop("slug").strip() or None, values.pop("title")
     with writing() as session:
         made = campaigns.create_campaign(session, actor(), slug, title, **values)
     look_again()
