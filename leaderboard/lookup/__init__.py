@@ -44,6 +44,7 @@ from leaderboard.lookup.teams import (
     namesakes,
     only_organiser_of,
     only_owner_of,
+    takes_requests,
 )
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "standing_agreements",
     "standing_set",
     "stored_events",
+    "takes_requests",
     "team_quotas",
     "with_current_scoring",
 ]

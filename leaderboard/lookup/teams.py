@@ -41,7 +41,14 @@ __all__ = [
     "namesakes",
     "only_organiser_of",
     "only_owner_of",
+    "takes_requests",
 ]
+
+
+def takes_requests() -> sa.ColumnElement[bool]:
+    """Condition on Team: it lets itself be found, and has an owner who would answer a request to join."""
+    owned = sa.exists().where(Membership.team_id == Team.id, Membership.role == Role.OWNER)
+    return sa.and_(Team.is_listed.is_(True), owned)
 
 
 def find_team(session: Session, slug: str, actor: Actor = CONSOLE) -> Team:

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
-from leaderboard.lookup import find_own_team
+from leaderboard.lookup import find_own_team, takes_requests
 from leaderboard.models import JoinRequest, Membership, Team, User
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.rules.roles import Role
@@ -50,10 +50,7 @@ def find_teams(
 ) -> tuple[tuple[FoundTeam, ...], Paging]:
     """The teams that allow it, by name; `words`: those whose name or description holds them."""
     members = sa.select(sa.func.count()).where(Membership.team_id == Team.id).scalar_subquery()
-    has_owner = sa.exists().where(Membership.team_id == Team.id, Membership.role == Role.OWNER)  # somebody answers
-    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(
-        Team.is_listed.is_(True), has_owner
-    )
+    statement = sa.select(Team.id, Team.slug, Team.name, Team.description, members).where(takes_requests())
     if words.strip():
         asked = words.strip()
         statement = statement.where(
@@ -92,7 +89,7 @@ def has_asked(session: Session, actor: Actor, team: Team) -> bool | None:
     )
     if session.scalar(asked) is not None:
         return True
-    return False if team.is_listed else None
+    return None if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None else False
 
 
 def team_settings(session: Session, actor: Actor, team_slug: str) -> TeamSettings:

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require
 from leaderboard.errors import Conflict, NotAllowed, NotFound
+from leaderboard.lookup import takes_requests
 from leaderboard.models import JoinRequest, Membership, Team
 from leaderboard.rules.mail import MailKind
 from leaderboard.rules.roles import Role
@@ -35,11 +36,14 @@ def ask_to_join(session: Session, actor: Actor, team: Team, text: str) -> JoinRe
         raise Conflict(f"You are in {team.name} already.")
     if not team.is_listed:
         raise Conflict("This team takes no requests: ask one of its owners for an invitation.")
+    if session.scalar(sa.select(Team.id).where(Team.id == team.id, takes_requests())) is None:
+        raise Conflict(f"{team.name} has no owner who could answer: ask an admin of this site.")
     own = sa.select(JoinRequest).where(JoinRequest.user_id == actor.user_id)
-    waiting = session.scalars(own.where(JoinRequest.answered_at.is_(None))).all()
-    if any(one.team_id == team.id for one in waiting):
+    waiting = own.where(JoinRequest.answered_at.is_(None))
+    if session.scalar(waiting.where(JoinRequest.team_id == team.id)) is not None:
         raise Conflict(f"You have asked {team.name} already; its owners have not answered yet.")
-    if len(waiting) >= MOST_OPEN:
+    answerable = waiting.join(Team, Team.id == JoinRequest.team_id).where(takes_requests())  # others hold no place
+    if len(session.scalars(answerable).all()) >= MOST_OPEN:
         raise Conflict(f"{MOST_OPEN} requests of yours wait for an answer: take one back first.")
     refused = own.where(
         JoinRequest.team_id == team.id,

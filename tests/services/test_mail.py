@@ -12,6 +12,7 @@ from leaderboard.config import Config
 from leaderboard.errors import BadInput, Unavailable
 from leaderboard.models import Mail, MailLink, Membership, Team, User
 from leaderboard.rules.mail import OPTIONAL, MailKind
+from leaderboard.rules.phases import Opening
 from leaderboard.services import addresses, passwords, people, resets, teams
 from leaderboard.services.events import present
 from leaderboard.services.mail import outbox
@@ -176,11 +177,15 @@ def test_what_a_worker_scores_rejects_and_judges_anew_it_tells_by_mail_between_t
     assert not any(message["Bcc"] for message in box.messages)
     for text in told.values():  # figures are where it is decided who sees them
         assert "0." not in text
-    box.messages.clear()
-    world.judge("q1 0 d1 0\nq1 0 d2 1\nq2 0 d3 1\nq3 0 d4 0\n")
-    drain(world.database, world.store, config)
-    assert [message["Subject"] for message in box.of(ADA)] == ["The year 2026 was judged anew"]
-    assert "revision 2 now" in text_of(box.messages[0])
+    told_of = []
+    for grade, own in ((0, False), (1, True)):  # the board is closed: a team may see its own results, or may not
+        box.messages.clear()
+        world.change_evaluation(results=Opening.NEVER, own_results=own)
+        world.judge(f"q1 0 d1 {grade}\nq1 0 d2 1\nq2 0 d3 1\nq3 0 d4 0\n")
+        drain(world.database, world.store, config)
+        told_of.append([message["Subject"] for message in box.of(ADA)])
+    assert told_of == [[], ["The year 2026 was judged anew"]]
+    assert "revision 3 now" in text_of(box.messages[0])
 
 
 @SQLITE

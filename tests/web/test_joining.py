@@ -111,6 +111,16 @@ def test_a_request_is_taken_back_and_a_team_that_takes_none_is_not_asked(
     assert participant.post(listed).status_code == 409  # a member
 
 
+def test_a_team_whose_last_owner_left_is_not_asked(world: World, listed: str, other: Reader) -> None:
+    other.post(listed)
+    with world.database.write() as session:
+        session.execute(sa.delete(Membership).where(Membership.team_id == world.teams["alpha"].id))
+    assert other.post(f"{listed}/back").location == "/teams"
+    assert "Ask to join" not in other.get("/teams/alpha")
+    refused = other.post(listed)
+    assert (refused.status_code, "no owner who could answer" in refused.text) == (409, True)
+
+
 def test_a_text_that_is_too_long_is_refused(world: World, listed: str, other: Reader) -> None:
     assert other.post(listed, text="x" * (join_requests.LONGEST_TEXT + 1)).status_code == 400
     with world.database.read() as session:

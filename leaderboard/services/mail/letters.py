@@ -258,7 +258,12 @@ def _rejudged(writing: _Writing) -> Text | None:
     evaluation = writing.row(Evaluation, "evaluation")
     if evaluation is None:
         return None
-    if not may_see(actor_of(writing.session, writing.user.id), evaluation, Sight.RESULTS, writing.now):
+    actor = actor_of(writing.session, writing.user.id)
+    own = sa.select(Submission.team_id).where(
+        Submission.evaluation_id == evaluation.id, Submission.team_id.in_(actor.teams)
+    )
+    teams = (None, *writing.session.scalars(own.distinct()))  # the board's results, or a team's own
+    if not any(may_see(actor, evaluation, Sight.RESULTS, writing.now, team) for team in teams):
         return None
     return (
         f"{evaluation.title} was judged anew",
