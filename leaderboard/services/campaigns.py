@@ -93,24 +93,24 @@ def create_campaign(
         "Campaigns are made by admins and by accounts to which an admin has given that right.",
     )
     given = DEFAULTS | {"title": title, "measures": measures, "primary_measure": primary_measure} | settings
-    named_by_title = slug is None
+    address = slug_of(title) if slug is None else slug
     wrong = Gathered()
     with wrong:
-        slug = checked_slug(slug_of(title) if slug is None else slug)
-        if named_by_title:
-            slug = free_slug(slug, lambda stem: _is_taken(session, stem))
-        if slug in TAKEN:
-            raise InvalidFields({"slug": [f"{slug} is the address of a page of this site; choose another"]})
-        if _is_taken(session, slug):
-            raise _slug_taken(session, actor, slug)
+        address = checked_slug(address)
+        if slug is None:
+            address = free_slug(address, lambda stem: _is_taken(session, stem))
+        if address in TAKEN:
+            raise InvalidFields({"slug": [f"{address} is the address of a page of this site; choose another"]})
+        if _is_taken(session, address):
+            raise _slug_taken(session, actor, address)
     with wrong:
         given = _checked(given)
     wrong.raise_any()
-    campaign = Campaign(slug=slug, created_at=present(), **given)
-    add_or_refuse(session, campaign, _slug_taken(session, actor, slug))
+    campaign = Campaign(slug=address, created_at=present(), **given)
+    add_or_refuse(session, campaign, _slug_taken(session, actor, address))
     if actor.user_id is not None:
         session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=actor.user_id))
-    record(session, actor, "create", campaign, slug=slug, beta=campaign.beta)
+    record(session, actor, "create", campaign, slug=address, beta=campaign.beta)
     return campaign
 
 
