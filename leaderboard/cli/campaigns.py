@@ -8,6 +8,7 @@ from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import COMPAT
 from leaderboard.cli.options import ANY_NUMBER, OneOf, OrNone, given, require_yes, together
+from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.errors import BadInput
 from leaderboard.lookup import find_campaign, find_team, removal_refusal
@@ -103,9 +104,10 @@ def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) 
 @click.option("--measures", help="The measures that boards show.")
 @click.option("--primary", "primary_measure", help="The one that boards rank by.")
 @SETTINGS
+@AGREED
 @click.pass_context
-def change(context: click.Context, /, slug: str, **_: Any) -> None:
-    """Change the settings that are given; the others stay. Runs are scored anew where that changes their figures.
+def change(context: click.Context, /, slug: str, yes: bool, **_: Any) -> None:
+    """Change the settings that are given; the others stay. Asks first where runs are scored again by that.
 
     β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score.
 
@@ -115,8 +117,11 @@ def change(context: click.Context, /, slug: str, **_: Any) -> None:
     changes = _read(given(context))
     if "measures" in changes:
         changes["measures"] = _split(changes["measures"])
-    with writing() as session:
-        changed = campaigns.change_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug), **changes)
+    changed = changed_after_yes(
+        yes,
+        slug,
+        lambda session: campaigns.change_campaign(session, CONSOLE, find_campaign(session, CONSOLE, slug), **changes),
+    )
     click.echo(f"changed the campaign {changed.slug}{_said(changed)}")
 
 

@@ -19,6 +19,7 @@ from leaderboard.cli.options import (
     require_yes,
     together,
 )
+from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.lookup import find_campaign, find_evaluation, removal_refusal
 from leaderboard.reads import listings
@@ -140,16 +141,24 @@ def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
 @click.option("--title", help="Its name on every page.")
 @click.option("--period", help="Its year or round.")
 @SETTINGS
+@AGREED
 @click.pass_context
-def change(context: click.Context, /, evaluation: Place, **_: Any) -> None:
+def change(context: click.Context, /, evaluation: Place, yes: bool, **_: Any) -> None:
     """Change the settings that are given; the others stay. The word none removes a date or a quota.
+
+    Asks first where runs are scored again by it.
 
     \b
     leaderboard evaluation change harbour/2026-text --closes 2026-10-15 --daily-quota none
     """
     changes = given(context)
-    with writing() as session:
-        evaluations.change_evaluation(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), **changes)
+    changed_after_yes(
+        yes,
+        evaluation.campaign,
+        lambda session: evaluations.change_evaluation(
+            session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), **changes
+        ),
+    )
     click.echo(f"changed the evaluation {evaluation}")
 
 

@@ -1,14 +1,17 @@
 """`leaderboard queries` and `leaderboard judgments`: what an evaluation asks, and what was judged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
 from leaderboard.cli.offline import tell_repeats
 from leaderboard.cli.options import FILE, PLACE, Place
+from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import named, print_table
 from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
 from leaderboard.lookup import find_evaluation
@@ -94,60 +97,63 @@ def list_queries(evaluation: Place) -> None:
 @queries.command()
 @PLACE
 @IDS
+@AGREED
 @click.option("--because", required=True, help="The reason; readers see it beside the query.")
-def exclude(evaluation: Place, ids: Sequence[str], because: str) -> None:
+def exclude(evaluation: Place, ids: Sequence[str], because: str, yes: bool) -> None:
     """Leave queries out of all figures. Boards switch when every run is scored without them.
 
     \b
     leaderboard queries exclude harbour/2026-text q17 q18 --because 'two queries were the same'
     """
-    with writing() as session:
-        changed = service.exclude_queries(
-            session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids, because
-        )
-        click.echo(_named_with("excluded", changed))
+    _change(yes, evaluation, "excluded", partial(service.exclude_queries, external_ids=ids, because=because))
 
 
 @queries.command()
 @PLACE
 @IDS
-def include(evaluation: Place, ids: Sequence[str]) -> None:
+@AGREED
+def include(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
     """Take excluded queries back in.
 
     \b
     leaderboard queries include harbour/2026-text q17
     """
-    with writing() as session:
-        changed = service.include_queries(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids)
-        click.echo(_named_with("included", changed))
+    _change(yes, evaluation, "included", partial(service.include_queries, external_ids=ids))
 
 
 @queries.command()
 @PLACE
 @IDS
-def hide(evaluation: Place, ids: Sequence[str]) -> None:
+@AGREED
+def hide(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
     """Hide queries until the evaluation closes: only organisers see them and figures over them.
 
     \b
     leaderboard queries hide harbour/2026-text q40 q41
     """
-    with writing() as session:
-        changed = service.set_split(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids, Split.HIDDEN)
-        click.echo(_named_with("hidden", changed))
+    _change(yes, evaluation, "hidden", partial(service.set_split, external_ids=ids, split=Split.HIDDEN))
 
 
 @queries.command()
 @PLACE
 @IDS
-def show(evaluation: Place, ids: Sequence[str]) -> None:
+@AGREED
+def show(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
     """Show hidden queries to everybody.
 
     \b
     leaderboard queries show harbour/2026-text q40
     """
-    with writing() as session:
-        changed = service.set_split(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), ids, Split.SHOWN)
-        click.echo(_named_with("shown", changed))
+    _change(yes, evaluation, "shown", partial(service.set_split, external_ids=ids, split=Split.SHOWN))
+
+
+def _change(yes: bool, evaluation: Place, done: str, change: Callable[..., list[Query]]) -> None:
+    """Changes queries and says which. change: (session, actor, evaluation)"""
+
+    def make(session: Session) -> str:
+        return _named_with(done, change(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation)))
+
+    click.echo(changed_after_yes(yes, evaluation.campaign, make))
 
 
 @click.group()

@@ -195,11 +195,11 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def given(context: click.Context) -> dict[str, Any]:
-    """The options on the command line, by name: what a command that changes something is to change.
+    """The options on the command line, by name, but for --yes: what a command that changes something is to change.
 
     Raises UsageError when there is none.
     """
-    changes = given_on_line(context)
+    changes = {name: value for name, value in given_on_line(context).items() if name != "yes"}
     if not changes:
         raise click.UsageError("nothing to change; give at least one option")
     return changes

@@ -388,6 +388,16 @@ def test_a_scored_campaign_keeps_its_prior(ok: Says, refused: Says, evaluation: 
     ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
     ok("worker", "--once")
     assert "fixed for good" in refused("campaign", "change", "harbour", "--beta", "40")
+    for change in (
+        ("campaign", "change", "harbour", "--measures", "AQWV AP RR"),
+        ("evaluation", "change", evaluation, "--documents", "700"),
+        ("queries", "hide", evaluation, "q2"),
+    ):
+        asked = refused(*change)
+        assert asked.startswith("With this, 1 run of 1 evaluation is scored again.")
+        assert "there is nobody to ask here; give --yes" in asked
+    assert "changed the evaluation" in ok("evaluation", "change", evaluation, "--title", "Another")  # scores nothing
+    assert ok(*change, "--yes") == "hidden: q2\n"
 
 
 def test_a_submission_with_mistakes_leaves_nothing_behind(

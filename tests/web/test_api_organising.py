@@ -93,8 +93,18 @@ def test_runs_of_an_evaluation_are_scored_again_together(
     assert orla.ask(f"{EVALUATION}/retry-failed", "POST") == {"waiting": 1}
     turn(world, State.SCORED)
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 0}
+    said = ["with this, 1 run of 1 evaluation is scored again; send yes: true with it where it is meant so"]
+    measures = {"measures": ["AP", "RR"]}
+    for path, body in (
+        (CAMPAIGN, measures), (EVALUATION, {"relevance_level": 2}),
+        (f"{EVALUATION}/queries/exclude", {"queries": ["q3"], "because": "unclear"}),
+        (f"{EVALUATION}/queries/hide", {"queries": ["q2"]}),
+    ):  # fmt: skip
+        assert orla.ask(path, "POST", status=400, json=body)["fields"]["yes"] == said
+    assert orla.ask(EVALUATION, "POST", json={"title": "Another"})["values"]["relevance_level"] == 1
     world.measure("AP", "P@10")
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
+    assert orla.ask(CAMPAIGN, "POST", json={**measures, "yes": True})["values"]["measures"] == ["AP", "RR"]
 
 
 def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(

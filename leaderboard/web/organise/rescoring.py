@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from flask import flash, request
 from sqlalchemy.orm import Session
 
-from leaderboard.numbers import counted
-from leaderboard.reads.organising.rescoring import scored_again
+from leaderboard.reads.organising.rescoring import in_words, scored_again
 from leaderboard.web.context import actor, now, read
 
 __all__ = ["AGREED", "awaits_yes", "say_changed"]
@@ -21,7 +20,7 @@ def awaits_yes(session: Session, campaign: str, before: Mapping[int, int]) -> st
     before  what `scored_again` gave before the change
     """
     session.flush()
-    words = _in_words(before, scored_again(session, actor(), campaign, now()))
+    words = in_words(before, scored_again(session, actor(), campaign, now()))
     if not words or request.form.get(AGREED) == words:
         return ""
     session.rollback()
@@ -31,15 +30,6 @@ def awaits_yes(session: Session, campaign: str, before: Mapping[int, int]) -> st
 def say_changed(campaign: str, before: Mapping[int, int], changed: str = "The settings are changed.") -> None:
     """Says what is changed, and what follows. before: what `scored_again` gave before the change."""
     flash(changed)
-    words = _in_words(before, read(scored_again, campaign))
+    words = in_words(before, read(scored_again, campaign))
     if words:
         flash(f"{words} again. Boards show the figures of before until then.")
-
-
-def _in_words(before: Mapping[int, int], after: Mapping[int, int]) -> str:
-    """`2 runs of 1 evaluation are scored`; "" for none."""
-    made = [runs for scoring_set, runs in after.items() if scoring_set not in before]
-    if not made:
-        return ""
-    verb = "is" if sum(made) == 1 else "are"
-    return f"{counted(sum(made), 'run')} of {counted(len(made), 'evaluation')} {verb} scored"

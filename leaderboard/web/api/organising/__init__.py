@@ -3,17 +3,21 @@
 Every endpoint needs a token that may organise; whoever does not organise the campaign finds nothing here.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
 from msgspec import UNSET
 from sqlalchemy.orm import Session
 
+from leaderboard.errors import InvalidFields
 from leaderboard.models import Campaign, Evaluation
+from leaderboard.reads.organising.rescoring import in_words, scored_again
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
-from leaderboard.web.context import actor
+from leaderboard.web.context import actor, now, writing
 
-__all__ = ["CAMPAIGN", "EVALUATION", "campaign_here", "evaluation_here", "given"]
+__all__ = ["CAMPAIGN", "EVALUATION", "campaign_here", "changing", "evaluation_here", "given"]
 
 CAMPAIGN = "/organise/campaigns/<campaign>"
 EVALUATION = f"{CAMPAIGN}/evaluations/<evaluation>"
@@ -29,7 +33,21 @@ def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluat
     return organised_evaluation(session, actor(), campaign, evaluation)
 
 
+@contextmanager
+def changing(campaign: str, *, yes: bool) -> Iterator[Session]:
+    """A transaction in which a campaign is changed. Raises InvalidFields (yes), and so undoes it, where runs are scored
+    again by it and nobody said yes to that.
+    """
+    with writing() as session:
+        before = scored_again(session, actor(), campaign, now())
+        yield session
+        session.flush()
+        words = in_words(before, scored_again(session, actor(), campaign, now()))
+        if words and not yes:
+            raise InvalidFields({"yes": [f"with this, {words} again; send yes: true with it where it is meant so"]})
+
+
 def given(changes: Any) -> dict[str, Any]:
-    """What a body of changes says: what was left out of it is left out."""
-    values = {field.name: getattr(changes, field.name) for field in fields(changes)}
+    """What a body of changes says, but for the yes to it: what was left out of it is left out."""
+    values = {field.name: getattr(changes, field.name) for field in fields(changes) if field.name != "yes"}
     return {name: value for name, value in values.items() if value is not UNSET}

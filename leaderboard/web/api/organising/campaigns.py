@@ -14,7 +14,7 @@ from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, removing
 from leaderboard.web.api.bearer import look_again
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, campaign_here, given
+from leaderboard.web.api.organising import CAMPAIGN, campaign_here, changing, given
 from leaderboard.web.context import actor, read, writing
 
 
@@ -50,6 +50,13 @@ class NewCampaign(CampaignChanges):
     slug: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedCampaign(CampaignChanges):
+    """yes: to the runs that are scored again by it, which a refusal without it counts."""
+
+    yes: bool = False
+
+
 @get("/organise/campaigns", Scope.ORGANISE)
 def list_organised() -> tuple[rooms.OrganisedCampaign, ...]:
     """The campaigns that you organise, with what waits in each."""
@@ -74,9 +81,9 @@ def organised_campaign(campaign: str) -> settings.CampaignSettings:
 
 
 @post(CAMPAIGN, Scope.ORGANISE)
-def change_campaign(campaign: str, body: CampaignChanges) -> settings.CampaignSettings:
-    """Changes a campaign. What figures depend on is scored anew, and the prior is fixed once there are results."""
-    with writing() as session:
+def change_campaign(campaign: str, body: ChangedCampaign) -> settings.CampaignSettings:
+    """Changes a campaign. Where runs are scored again by it, it needs a yes. The first result fixes the prior."""
+    with changing(campaign, yes=body.yes) as session:
         campaigns.change_campaign(session, actor(), campaign_here(session, campaign), **given(body))
     return read(settings.campaign_settings, campaign)
 

@@ -16,7 +16,7 @@ from leaderboard.rules.settings import Judging
 from leaderboard.services import cloning, evaluations, removing
 from leaderboard.services.names import slug_of
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, evaluation_here, given
+from leaderboard.web.api.organising import CAMPAIGN, EVALUATION, campaign_here, changing, evaluation_here, given
 from leaderboard.web.context import actor, read, writing
 
 Whole = Annotated[int, Meta(ge=0, le=10**9)]
@@ -84,6 +84,13 @@ class Clone(EvaluationChanges):
     with_queries: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedEvaluation(EvaluationChanges):
+    """yes: to the runs that are scored again by it, which a refusal without it counts."""
+
+    yes: bool = False
+
+
 @get(f"{CAMPAIGN}/evaluations", Scope.ORGANISE)
 def organised_evaluations(campaign: str) -> rooms.CampaignRoom:
     """A campaign's evaluations, drafts too, with what waits in each; and who organises it."""
@@ -109,10 +116,10 @@ def organised_evaluation(campaign: str, evaluation: str) -> settings.EvaluationS
 
 
 @post(EVALUATION, Scope.ORGANISE)
-def change_evaluation(campaign: str, evaluation: str, body: EvaluationChanges) -> settings.EvaluationSettings:
-    """Changes an evaluation. What figures depend on is scored anew."""
+def change_evaluation(campaign: str, evaluation: str, body: ChangedEvaluation) -> settings.EvaluationSettings:
+    """Changes an evaluation. Where runs are scored again by it, it needs a yes."""
     values = _settings(body)
-    with writing() as session:
+    with changing(campaign, yes=body.yes) as session:
         evaluations.change_evaluation(session, actor(), evaluation_here(session, campaign, evaluation), **values)
     return read(settings.evaluation_settings, campaign, evaluation)
 

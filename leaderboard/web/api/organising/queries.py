@@ -13,7 +13,7 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import EVALUATION, evaluation_here
+from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.organised_files import read_body
 
@@ -22,17 +22,21 @@ QUERIES = f"{EVALUATION}/queries"
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Queries by their ids."""
+    """Queries by their ids. yes: to the runs that are scored again, which a refusal without it counts."""
 
     queries: Annotated[list[str], Meta(min_length=1)]
+    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """Queries by their ids. because: why they are excluded, which everybody reads."""
+    """Queries by their ids. because: why they are excluded, which everybody reads; yes: to the runs that are scored
+    again, which a refusal without it counts.
+    """
 
     queries: Annotated[list[str], Meta(min_length=1)]
     because: str
+    yes: bool = False
 
 
 @get(QUERIES, Scope.ORGANISE)
@@ -68,26 +72,26 @@ def add_queries(
 
 @post(f"{QUERIES}/exclude", Scope.ORGANISE)
 def exclude_queries(campaign: str, evaluation: str, body: Excluded) -> query_file.OrganisedQueries:
-    """Takes queries out of all figures, with a reason; runs are scored anew."""
-    return _change(queries.exclude_queries, campaign, evaluation, body.queries, body.because)
+    """Takes queries out of all figures, with a reason; runs are scored again, which needs a yes."""
+    return _change(queries.exclude_queries, campaign, evaluation, body, body.because)
 
 
 @post(f"{QUERIES}/include", Scope.ORGANISE)
 def include_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
     """Takes excluded queries back into the figures."""
-    return _change(queries.include_queries, campaign, evaluation, body.queries)
+    return _change(queries.include_queries, campaign, evaluation, body)
 
 
 @post(f"{QUERIES}/hide", Scope.ORGANISE)
 def hide_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
     """Hides queries from everybody but organisers."""
-    return _change(queries.set_split, campaign, evaluation, body.queries, Split.HIDDEN)
+    return _change(queries.set_split, campaign, evaluation, body, Split.HIDDEN)
 
 
 @post(f"{QUERIES}/show", Scope.ORGANISE)
 def show_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
     """Shows hidden queries to everybody."""
-    return _change(queries.set_split, campaign, evaluation, body.queries, Split.SHOWN)
+    return _change(queries.set_split, campaign, evaluation, body, Split.SHOWN)
 
 
 def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
@@ -96,11 +100,13 @@ def _rows(campaign: str, evaluation: str) -> Iterable[QueryRow]:
     return read_body(read_queries, "queries")
 
 
-def _change(do: Callable[..., Any], campaign: str, evaluation: str, *more: Any) -> query_file.OrganisedQueries:
-    with writing() as session:
+def _change(
+    do: Callable[..., Any], campaign: str, evaluation: str, body: Named | Excluded, *more: Any
+) -> query_file.OrganisedQueries:
+    with changing(campaign, yes=body.yes) as session:
         found = evaluation_here(session, campaign, evaluation)
         try:
-            do(session, actor(), found, *more)
+            do(session, actor(), found, body.queries, *more)
         except NotFound as error:
             raise InvalidFields({"queries": [error.message]}) from None
     return read(query_file.organised_queries, campaign, evaluation, page=None)

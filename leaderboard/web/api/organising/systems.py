@@ -68,4 +68,4 @@ def change_organised_system(campaign: str, system_id: int, body: OrganisedChange
 def changed(system: System, changes: Any) -> NewSystem:
     """What is said of a system, with what these changes give."""
     said = NewSystem(system.name, system.kind, system.description, system.code_url, system.paper_url)
-    return replace(said, **{name: value for name, value in given(changes).items() if name != "yes"})
+    return replace(said, **given(changes))
