@@ -123,7 +123,8 @@ def system_refusal(
     primary = next((one for one in runs if one.id == found), None)
     if primary is None or primary.system_id != system.id or primary.id == chosen:
         return None
-    return f"{system.name}'s primary run, {primary.name}, stands for it; submit this one as primary to replace it."
+    how = "submit this one as primary" if chosen is None else "make this one primary"
+    return f"{system.name}'s primary run, {primary.name}, stands for it; {how} to replace it."
 
 
 def holders_against(session: Session, run: Submission, *, primary: bool = False) -> Sequence[Submission]:

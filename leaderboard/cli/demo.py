@@ -23,7 +23,7 @@ from leaderboard.cli.options import Whole
 from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, Unavailable
+from leaderboard.errors import BadInput, Conflict, InvalidFields, Unavailable
 from leaderboard.owner_only import private_file, private_folder
 from leaderboard.services.queue import unfinished
 from leaderboard.store import RunStore
@@ -186,7 +186,13 @@ def _run(folder: Path, listener: socket.socket) -> None:
         migrate.upgrade(database)
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
-            seeded = seeding.load(database, RunStore(config.store_url), dt.datetime.now(dt.UTC))
+            try:
+                seeded = seeding.load(database, RunStore(config.store_url), dt.datetime.now(dt.UTC))
+            except InvalidFields as error:
+                raise Conflict(
+                    f"{folder} holds something under a name that the demonstration needs ({error}); delete the "
+                    "folder to start afresh, or name another one with --dir"
+                ) from error
             sample = folder / seeded.sample.name
             sample.write_bytes(seeded.sample.text)
             _wait_for_site(address, look_after)

@@ -264,8 +264,10 @@ class _Parser:
     def _bounds(self) -> tuple[int, int | None]:
         inside, closed, _ = self._text[self._at :].partition("}")
         least, comma, most = inside.partition(",")
-        if not closed or not _is_count(least) or not (most == "" or _is_count(most)):
+        if not closed or not _is_number(least) or not (most == "" or _is_number(most)):
             raise self._wrong("expected a number of times such as {3}, {1,5} or {2,}")
+        if any(len(number) > 3 or int(number or 0) > MOST_TIMES for number in (least, most)):
+            raise self._wrong(f"a sign is repeated at most {MOST_TIMES} times")
         self._at += len(inside) + 1
         upper = (int(most) if most else None) if comma else int(least)
         if upper is not None and upper < int(least):
@@ -337,5 +339,5 @@ class _Parser:
         return BadInput(f"at character {self._at + 1}: {message}")
 
 
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) < 4 and int(text) <= MOST_TIMES
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal()

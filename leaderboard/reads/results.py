@@ -164,7 +164,7 @@ def results(
         rank=places.get(run.id),
         ranked=len(places),
         details_open=details,
-        details_closed_because=closed_details(evaluation),
+        details_closed_because="" if details else closed_details(evaluation),
         column=column,
         sort=sort or "",
         queries=queries,

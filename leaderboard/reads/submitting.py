@@ -75,6 +75,7 @@ class Submitting:
     closed      says in words why nothing can be submitted now; None when it can
     personal    what the reader has used over all of their teams
     fields      what the organisers ask of every run
+    from_metadata  what they read from the metadata of every run instead of asking it
     agreements  what the reader still has to accept
     rules       what the organisers ask of the file; rules_in_words: a sentence each
     waiting     the reader's own runs that wait for their yes
@@ -87,6 +88,7 @@ class Submitting:
     teams: tuple[TeamSubmitting, ...]
     personal: Quota
     fields: tuple[FormField, ...]
+    from_metadata: tuple[FormField, ...]
     agreements: tuple[AskedAgreement, ...]
     rules: FileRules
     rules_in_words: tuple[str, ...]
@@ -148,6 +150,7 @@ def submitting(
         if actor.user_id is None
         else personal_quota(session, evaluation, actor.user_id, now),
         fields=tuple(field for field in form_fields(evaluation) if field.in_form),
+        from_metadata=tuple(field for field in form_fields(evaluation) if field.asked and field.header),
         agreements=_agreements(session, actor, evaluation),
         rules=rules,
         rules_in_words=rules.in_words,

@@ -110,7 +110,7 @@ def _problems(new: NewSystem) -> dict[str, list[str]]:
         fields["description"] = [problem]
     for field, url in (("code_url", new.code_url), ("paper_url", new.paper_url)):
         if url.strip() and not _is_web_address(url.strip()):
-            fields[field] = ["give a whole address, starting with https://"]
+            fields[field] = ["give a whole address such as https://example.org/code, without a user or password"]
     return fields
 
 
@@ -119,8 +119,9 @@ def _is_web_address(url: str) -> bool:
         parts = urlsplit(url)
     except ValueError:
         return False
-    # Anything but these would run or open something else on a reader's click.
-    return parts.scheme in {"http", "https"} and bool(parts.hostname) and len(url) <= LONGEST_URL and url.isprintable()
+    # Anything but these would run or open something else on a reader's click; a user before a host passes for the host.
+    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
+    return is_web and len(url) <= LONGEST_URL and url.isprintable()
 
 
 def free_system_slug(session: Session, team_id: int, name: str) -> str:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, g, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -68,6 +68,7 @@ def page(
         return {"status": status, "error": heading, "message": message or words}, status, headers
     if request.path.rpartition(".")[2] in FORMATS:
         return Response(f"{heading}: {message or words}\n", status, headers, content_type="text/plain; charset=utf-8")
+    g.refused = status == HTTPStatus.BAD_REQUEST  # its title begins with "Error", as that of a refused form
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
     return render_template(template, status=status, heading=heading, message=message or words), status, headers

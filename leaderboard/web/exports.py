@@ -8,6 +8,7 @@ import datetime as dt
 import io
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -38,7 +39,8 @@ Row = TypeVar("Row")
 Cell = str | int | float | bool | dt.datetime | None
 
 # A spreadsheet takes a text that begins so for a formula, and names are what their teams choose.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = frozenset("=+-@")
+BEFORE_IT = ("\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +103,17 @@ def _cell(value: Cell) -> str | int | float:
         return "yes" if value else "no"
     if isinstance(value, dt.datetime):
         return value.isoformat()
-    if isinstance(value, str) and value.startswith(FORMULA):
+    if isinstance(value, str) and _may_be_formula(value):
         return f"'{value}"
     return value
+
+
+def _may_be_formula(text: str) -> bool:
+    """Whether it begins as a formula does, in whatever width and behind whatever can't be seen."""
+    if text[:1].isascii() and text[:1].isalnum():
+        return False
+    seen = (one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one)[0] not in "CZ")
+    return text.startswith(BEFORE_IT) or next(seen, "") in FORMULA
 
 
 def _json(table: Table) -> str:

@@ -89,7 +89,8 @@ class SubmitForm(Form):
             if one.kind is FieldKind.CHOICE:
                 form[form_name(one.key)].choices = [("", "Choose one"), *((choice, choice) for choice in one.choices)]
             elif one.kind is FieldKind.YES_NO:
-                form[form_name(one.key)].choices = [("yes", "Yes"), ("no", "No")]
+                none = [] if one.required else [("", "No answer")]  # a radio button can't be unticked
+                form[form_name(one.key)].choices = [*none, ("yes", "Yes"), ("no", "No")]
         if not page.returned_by:
             del form.threshold
         several = len(page.teams_with_quota) > 1
@@ -108,6 +109,11 @@ class SubmitForm(Form):
         ]
         if primary:
             form.designation.description = f"Primary so far: {primary}. Another takes its place once it is scored."
+        if page.from_metadata:
+            named = "; ".join(f"{one.header} ({one.label}, {one.shown_to.in_words})" for one in page.from_metadata)
+            form.beside.description = f"{form.beside.description} Read from either: {named}."
+        for last in ("run", "beside"):  # as on the page: behind what is asked, also in the summary of what is wrong
+            form._fields[last] = form._fields.pop(last)
         form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
@@ -158,7 +164,7 @@ def asked_field(asked: FormField) -> Field:
         case FieldKind.CHOICE:
             return SelectField(label, choices=[], validate_choice=False, **more)
         case FieldKind.YES_NO:
-            return RadioField(label, choices=[], validate_choice=False, **more)
+            return RadioField(label, choices=[], default="", validate_choice=False, **more)
         case FieldKind.NUMBER:
             more["render_kw"]["inputmode"] = "decimal"
     return StringField(label, **more)

@@ -18,10 +18,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from leaderboard import migrate
+from leaderboard.access import CONSOLE
 from leaderboard.cli.demo import RESTARTS
 from leaderboard.db import Base, Database
 from leaderboard.models import Board, Campaign, Scoring
 from leaderboard.rules.states import State
+from leaderboard.services.teams import create_team
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
@@ -271,6 +274,22 @@ def test_a_second_demonstration_in_the_same_folder_is_refused(
             f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
         )
         urllib.request.urlopen(demonstration.address, timeout=10).close()
+
+
+def test_a_name_that_somebody_has_taken_in_its_folder_is_said_with_what_to_do(elsewhere: Path) -> None:
+    (elsewhere / "demo").mkdir()
+    database = Database.connect(f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}")
+    try:
+        migrate.upgrade(database)
+        with database.write() as session:
+            create_team(session, CONSOLE, "Team Birch", "birches")
+    finally:
+        database.close()
+    command = [*COMMAND, "--port", "0", "--dir", "demo"]
+    with Process(command, cwd=elsewhere, env=_environment(elsewhere)) as process:
+        assert process.wait(seconds=START_SECONDS) == 2
+    assert "under a name that the demonstration needs (name: there is a team 'Team Birch'" in process.output
+    assert "delete the folder to start afresh, or name another one with --dir" in process.output
 
 
 def _refused(elsewhere: Path, *arguments: str) -> str:

@@ -216,7 +216,7 @@ def test_no_contrastive_run_is_chosen_over_the_primary_one(world: World) -> None
         world.submit(system=system, stand=True)
     other = world.submit(system=system)
     with (
-        refused(world.database, Conflict, "evaluation", match="submit this one as primary"),
+        refused(world.database, Conflict, "evaluation", match="make this one primary to replace it"),
         world.database.write() as session,
     ):
         submissions.let_stand(session, world.ada, session.get_one(Submission, other))

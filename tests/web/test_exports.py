@@ -41,6 +41,12 @@ def client_of(*values: Cell) -> FlaskClient:
         ("+1", "'+1"),
         ("-1", "'-1"),
         ("@sum", "'@sum"),
+        ("＝1", "'＝1"),
+        ("\ufeff=1", "'\ufeff=1"),
+        (" \u200b+1", "' \u200b+1"),
+        ("\tx", "'\tx"),
+        ("", ""),
+        ("θ = 1", "θ = 1"),
     ],
 )
 def test_a_cell_of_csv_holds_the_value_and_never_a_formula(value: Cell, text: str) -> None:

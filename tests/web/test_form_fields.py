@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -75,7 +76,8 @@ def test_the_form_asks_what_the_organisers_ask_and_stores_it_with_the_run(asking
         assert text in page
     assert "In euros. Shown to your team and the organisers only." in page
     assert "Shown to everyone who sees whose run it is." in page
-    assert "Processor" not in page
+    assert 'name="answer-cpu"' not in page  # read from the file, and said to be
+    assert "Read from either: platform.cpu (Processor, shown to everyone who sees whose run it is)." in page
     answer = participant.send(FORM, RUN, **fields(asking))
     assert answer.status_code == 302
     [run] = runs(asking)
@@ -93,11 +95,25 @@ def test_wrong_answers_and_a_missing_tick_come_back_by_their_fields_and_the_rest
     assert answer.status_code == 400
     for name in ("answer-trained", "answer-model", "answer-cost"):
         assert f'id="{name}-error"' in answer.text
+    lacking = participant.send(FORM, None, **fields(asking, **wrong, label="x" * 999)).text
+    assert re.findall(r'<li><a href="#([a-z-]+)', lacking) == [
+        "label", "answer-trained-", "answer-model", "answer-cost", "agreement-terms", "run",
+    ]  # fmt: skip  # as the fields stand on the page
     assert "&lt;b&gt;much" in answer.text
     assert "has arrived" in answer.text
     assert runs(asking) == []
     answer = participant.send(FORM, RUN, **fields(asking, **{"agreement-terms": "7"}))
     assert (answer.status_code, 'id="agreement-terms-error"' in answer.text) == (400, True)
+
+
+def test_an_answer_of_yes_or_no_that_nobody_has_to_give_can_be_taken_back(asking: World, participant: Reader) -> None:
+    assert 'name="answer-trained" type="radio" value=""' not in participant.get(FORM)
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        submission_forms.set_field(session, CONSOLE, evaluation, replace(TRAINED, required=False))
+    assert "No answer" in participant.get(FORM)
+    assert participant.send(FORM, RUN, **fields(asking, **{"answer-trained": ""})).status_code == 302
+    assert "trained" not in runs(asking)[0].answers
 
 
 def test_a_new_version_is_asked_of_who_accepted_the_one_before(asking: World, participant: Reader) -> None:

@@ -158,6 +158,8 @@ def test_nothing_in_a_form_of_parts_makes_the_site_fail(ada: Reader, path: str) 
             content_type="multipart/form-data; boundary=x",
         )
         assert answer.status_code == 400
+    answer = ada.client.post(path, data="x", content_type="text/plain")
+    assert (answer.status_code, "<title>Error: " in answer.text) == (400, True)
 
 
 @pytest.mark.parametrize("path", ["/account/", "/campaigns/harbour/2025", "/static/leaderboard.css"])

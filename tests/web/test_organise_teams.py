@@ -49,7 +49,9 @@ def test_an_organiser_marks_a_baseline_and_boards_say_so(
     assert f'href="{page}"' in organiser.get("/organise/harbour/systems")
     sent = {"description": "BM25", "code_url": "https://example.org/code", "paper_url": "no address"}
     refused = organiser.post(page, kind="baseline", **sent)
-    assert (refused.status_code, "starting with https://" in refused.text) == (400, True)
+    assert (refused.status_code, "give a whole address such as https://" in refused.text) == (400, True)
+    for taken_amiss in ("https://example.org@x/", "http://user:pw@x/", "javascript:alert(1)"):
+        assert organiser.post(page, kind="baseline", **{**sent, "paper_url": taken_amiss}).status_code == 400
     asked = organiser.post(page, kind="baseline", **{**sent, "paper_url": ""})
     assert asked.status_code == 200
     assert "Nothing is changed yet. With this, Searcher is a baseline on 1 board of 1 campaign" in asked.text
