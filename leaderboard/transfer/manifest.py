@@ -39,6 +39,10 @@ NAME = "manifest.toml"
 MOST_BYTES = 32 * 2**20
 MOST_PROBLEMS = 50
 LONGEST_MESSAGE = 300
+WITHIN = {  # a list of tables: how its heading is written
+    **{name: f"evaluation.{name}" for name in ("run", "runs", "judgments", "field", "agreement")},
+    "system": "team.system",
+}
 OF_RUN = {"date": "run_at", "received": "received_at", "scored": "scored_at"}  # a manifest's word: the column
 WORDS = {column: word for word, column in OF_RUN.items()}
 MD5, SHA256 = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
@@ -270,7 +274,7 @@ class _Table:
         """The tables of a list, each under a name that a person finds: `evaluation 2 (round1)`."""
         value = self.values.pop(name, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.problem(name, f"write [[{name}]] for each")
+            self.problem(name, f"write [[{WITHIN.get(name, name)}]] for each")
             return
         before = f"{self.place}, " if self.place != "campaign" else ""
         for number, one in enumerate(value, 1):

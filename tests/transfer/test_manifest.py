@@ -153,6 +153,10 @@ def test_every_problem_is_told_with_its_place() -> None:
         (b"[[campaign]]", "[campaign] is missing"),
         (b"[campaign]\nslug = 3\n", "campaign: slug: give a text, in quotes"),
         (b"[campaign]\n[team]\n", "campaign: team: write [[team]] for each"),
+        (
+            b'[campaign]\n[[evaluation]]\nslug = "a"\nrun = 3\n',
+            "evaluation 1 (a): run: write [[evaluation.run]] for each",
+        ),
         (b'[campaign]\n[[team]]\nname="A b"\n[[team]]\nname="a B"', "team a B: is there twice, as A b"),
     ],
 )
