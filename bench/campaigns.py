@@ -38,6 +38,7 @@ from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind, standing_runs
 from leaderboard.rules.states import State
 from leaderboard.services import boards, campaigns, evaluations, judgments, queries
+from leaderboard.services.pseudonyms import ensure_pseudonym
 
 __all__ = ["MEASURES", "Shape", "make_campaign"]
 
@@ -138,6 +139,8 @@ def _evaluation(
         _submission(made.id, year, number, teams[which], systems[which], opens) for number, which in enumerate(own)
     ]
     _insert(session, Submission, submitted)
+    for system in sorted({systems[which] for which in own}):
+        ensure_pseudonym(session, made.id, system)
     _insert(
         session, Scoring,
         [{"submission_id": first_run + number, "scoring_set_id": scoring_set.id, "state": State.SCORED,
