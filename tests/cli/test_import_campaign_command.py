@@ -227,7 +227,9 @@ def test_an_address_that_was_another_teams_is_a_problem_that_names_it(
     manifest.write_text(text.replace('[[team]]\nname = "Alder"\n', '[[team]]\nname = "Alder"\nslug = "elms"\n'))
     done = command("import-campaign", archive, "--manifest", manifest)
     assert done.status == 2
-    said = "slug: elms was the address of another team here, Elm Group (elm-group): give another slug, or that name"
+    said = (
+        "slug: elms was the address of another team here, Elm Group (elm-group): give another slug, or that team's name"
+    )
     assert f"team 1 (Alder): {said}" in done.err
 
 

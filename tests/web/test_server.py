@@ -208,6 +208,7 @@ def test_a_site_that_is_stopped_lets_an_upload_end_first(migrated_sqlite: Path, 
         with running_site(url, tmp_path, workers=0) as own, closing(Client(own.url)) as ada:
             ada.log_in("Ada", PASSWORD)
             lines = b"".join(LINE.replace(b"d1", b"document-%d" % number) for number in range(20_000))
+            lines += LINE.replace(b"0.9", b"0.1")  # so that θ parts the documents, and no yes is asked for
             request = ada.upload_request(FORM, 10_000_000, lines)
             head, _, body = request.partition(b"\r\n\r\n")
             part = b"\r\n--cut\r\nContent-Disposition: form-data; name="
