@@ -1,0 +1,63 @@
+"""What changes about runs that wait for a yes, and about what organisers ask beside a run."""
+
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.rules.form_fields import FormField
+from leaderboard.services import (
+    staging,
+    submission_forms,
+)
+from leaderboard.services.events import present
+from leaderboard.services.staging import Given
+from tests.web.changes.listing import ALPHA, NONE, Changes
+from tests.web.play import Play
+
+__all__ = ["change"]
+
+change = Changes()
+
+
+@change("staging.stage", "staging.discard", "staging.sweep", raises=NONE)
+def _(session: Session, play: Play) -> None:
+    _stage(session, play)
+    staging.discard(session, play.actor(session, "ada"), play.evaluation(session), _stage(session, play), present())
+    staging.sweep(session, present())
+
+
+@change("staging.confirm", at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    waiting = _stage(session, play)
+    staging.confirm(session, play.actor(session, "ada"), play.evaluation(session), waiting, present())
+
+
+def _stage(session: Session, play: Play) -> int:
+    actor, evaluation, now = play.actor(session, "ada"), play.evaluation(session), present()
+    given = Given(play.world.system.id)
+    play.runs.append(0)  # so that each file is another one
+    return staging.stage(
+        session, actor, evaluation, play.team(session), play.upload(), given,
+        begun_at=now, received_at=now, place=None, now=now,
+    ).id  # fmt: skip
+
+
+@change("submission_forms.set_field", "submission_forms.remove_field")
+def _(session: Session, play: Play) -> None:
+    evaluation = play.evaluation(session)
+    submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="model", label="Model"))
+    submission_forms.remove_field(session, CONSOLE, evaluation, "model")
+
+
+@change("submission_forms.state_agreement", "submission_forms.end_agreement")
+def _(session: Session, play: Play) -> None:
+    evaluation = play.evaluation(session)
+    submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
+    submission_forms.end_agreement(session, CONSOLE, evaluation, "terms")
+
+
+@change("submission_forms.set_rules", "submission_forms.set_documents", "submission_forms.copy_form")
+def _(session: Session, play: Play) -> None:
+    evaluation = play.evaluation(session)
+    submission_forms.set_rules(session, CONSOLE, evaluation, every_query=True)
+    submission_forms.set_documents(session, CONSOLE, evaluation, None)
+    submission_forms.copy_form(session, CONSOLE, evaluation, play.evaluation(session, "2026"))

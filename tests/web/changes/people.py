@@ -1,0 +1,65 @@
+"""What changes about accounts; two teams become one at the end."""
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import (
+    BrowserSession,
+)
+from leaderboard.rules.scopes import Scope
+from leaderboard.services import (
+    closing,
+    merging,
+    people,
+    sessions,
+    tokens,
+)
+from leaderboard.services.events import present
+from tests.support.world import new_account
+from tests.web.changes.listing import ALPHA, BOARD, NONE, OF_ALL, Changes
+from tests.web.conftest import PASSWORD_HASH
+from tests.web.play import Play
+
+__all__ = ["change"]
+
+change = Changes()
+
+
+@change("people.create_user", "people.register", "people.set_password", "people.end_sessions", raises=NONE)
+def _(session: Session, play: Play) -> None:
+    made = people.create_user(session, CONSOLE, new_account("nora"))
+    people.register(session, new_account("otto"))
+    people.set_password(session, CONSOLE, made, PASSWORD_HASH)  # type: ignore[arg-type]  # a hash as it is stored
+    people.end_sessions(session, CONSOLE, made)
+
+
+@change("sessions.start", "sessions.note_seen", "sessions.end", "sessions.end_all", raises=NONE)
+def _(session: Session, play: Play) -> None:
+    nora = people.find_user(session, "nora")
+    sessions.start(session, nora.id, present())
+    own = session.scalars(sa.select(BrowserSession.id).where(BrowserSession.user_id == nora.id)).one()
+    tokens.make_token(session, CONSOLE, nora, "a program", Scope, days=None, now=present())
+    sessions.note_seen(session, own, present())
+    sessions.end(session, own, present())
+    sessions.end_all(session, nora.id, present())
+
+
+@change("people.set_admin", raises=OF_ALL, at="/campaigns/harbour", who="eve")
+def _(session: Session, play: Play) -> None:
+    people.set_admin(session, CONSOLE, play.user(session, "eve"), is_admin=True)
+
+
+@change("people.set_founder", raises=OF_ALL, at="/", who="ben")
+def _(session: Session, play: Play) -> None:
+    people.set_founder(session, CONSOLE, play.user(session, "ben"), may_found=True)
+
+
+@change("closing.close_account", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    closing.close_account(session, play.actor(session, "ben"), play.user(session, "ben"))
+
+
+@change("merging.merge_teams", raises=OF_ALL, at=BOARD)
+def _(session: Session, play: Play) -> None:
+    merging.merge_teams(session, CONSOLE, play.team(session, "alpha"), play.team(session, "beta"))

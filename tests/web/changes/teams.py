@@ -1,0 +1,105 @@
+"""What changes about teams, their members and their systems."""
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import (
+    Invitation,
+    JoinRequest,
+    System,
+)
+from leaderboard.rules.roles import Role
+from leaderboard.services import (
+    join_requests,
+    systems,
+    teams,
+)
+from leaderboard.services.systems import NewSystem
+from tests.web.changes.listing import ALPHA, OF_ALL, Changes
+from tests.web.play import Play
+
+__all__ = ["change"]
+
+change = Changes()
+
+
+@change("teams.change_team", raises=OF_ALL, at=ALPHA, who="eve")
+def _(session: Session, play: Play) -> None:
+    teams.change_team(session, CONSOLE, play.team(session), "We search harbours.", is_listed=True)
+
+
+@change("teams.rename_team", raises=OF_ALL, at="/teams/beta", who="eve")
+def _(session: Session, play: Play) -> None:
+    teams.rename_team(session, CONSOLE, play.team(session, "beta"), "Better", "beta")
+
+
+@change("teams.create_team", raises=OF_ALL, at="/teams/gamma", who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.create_team(session, play.actor(session, "ada"), "Gamma")
+
+
+@change("teams.add_member", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.add_member(session, CONSOLE, play.team(session), play.user(session, "eve"))
+
+
+@change("teams.change_role", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.change_role(session, CONSOLE, play.team(session), play.user(session, "eve"), Role.OWNER.value)
+
+
+@change("teams.remove_member", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.remove_member(session, CONSOLE, play.team(session), play.user(session, "eve"))
+
+
+@change("teams.invite", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.invite(session, play.actor(session, "ada"), play.team(session))
+
+
+@change("teams.revoke_invitation", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.revoke_invitation(session, CONSOLE, session.scalars(sa.select(Invitation)).one())
+
+
+@change("teams.accept_invitation", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    token = teams.invite(session, CONSOLE, play.team(session))
+    teams.accept_invitation(session, play.actor(session, "eve"), token)
+
+
+@change("teams.leave_team", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    teams.leave_team(session, play.actor(session, "eve"), play.team(session))
+
+
+@change("join_requests.ask_to_join", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    join_requests.ask_to_join(session, play.actor(session, "eve"), play.team(session), "please")
+
+
+@change("join_requests.take_back", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    join_requests.take_back(session, play.actor(session, "eve"), play.team(session))
+
+
+@change("join_requests.answer_request", raises=OF_ALL, at=ALPHA, who="ada")
+def _(session: Session, play: Play) -> None:
+    join_requests.ask_to_join(session, play.actor(session, "orla"), play.team(session), "please")
+    asked = session.scalars(sa.select(JoinRequest).order_by(JoinRequest.id.desc())).first()
+    assert asked is not None
+    ada = play.actor(session, "ada")
+    join_requests.answer_request(session, ada, play.team(session), asked.id, accept=True)
+
+
+@change("systems.create_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
+def _(session: Session, play: Play) -> None:
+    systems.create_system(session, CONSOLE, play.team(session), NewSystem("Second"))
+
+
+@change("systems.change_system", raises=OF_ALL, at="/teams/alpha/second", who="ada")
+def _(session: Session, play: Play) -> None:
+    second = session.scalars(sa.select(System).where(System.name == "Second")).one()
+    systems.change_system(session, CONSOLE, second, NewSystem("Second", description="It counts words."))
