@@ -18,9 +18,9 @@ from tests.support.hostile_files import hostile_files
 from tests.support.hostile_runs import send_all
 from tests.support.hostile_uploads import FORMS, upload_all
 from tests.support.world import build_world
+from trials.faults import tell
 from trials.installation import ENGINES, migrated_database
 
-SHOWN_FAULTS = 20
 MIB = 1 << 20
 
 
@@ -46,8 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"  most memory: {outcome.most_memory[0] / MIB:,.0f} MiB ({outcome.most_memory[1]})")
         print(f"  longest row of problems: {outcome.longest_row[0]:,} bytes ({outcome.longest_row[1]})")
         print(f"  longest page: {outcome.longest_page[0]:,} bytes ({outcome.longest_page[1]})")
-        for fault in outcome.faults[:SHOWN_FAULTS]:
-            print(f"  FAULT {fault}")
+        tell(outcome.faults)
         failed = failed or bool(outcome.faults)
         failed = _upload(engine, given.seed, given.files if given.uploads is None else given.uploads) or failed
     return 1 if failed else 0
@@ -65,8 +64,7 @@ def _upload(engine: str, seed: int, count: int) -> bool:
     print(f"  {count} uploads to {len(FORMS)} forms, {found.states} in {time.monotonic() - started:.0f} s")
     print(f"  the process grew by {found.memory / MIB:,.0f} MiB")
     print(f"  longest page: {found.longest[0]:,} bytes ({found.longest[1]})")
-    for fault in found.faults[:SHOWN_FAULTS]:
-        print(f"  FAULT {fault}")
+    tell(found.faults)
     return bool(found.faults)
 
 

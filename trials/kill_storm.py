@@ -30,6 +30,7 @@ from leaderboard.services.queue import MOST_ERRORS
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.world import World, build_world
+from trials.faults import tell
 from trials.installation import ENGINES, migrated_database
 
 LINES = 200_000  # of a run: some tenths of a second of work
@@ -42,7 +43,6 @@ LEASE_SECONDS = 2
 FINISH_SECONDS = 600.0
 LOOK_SECONDS = 0.5
 FIGURES_OF_A_RUN = 6  # three measures over two subsets
-SHOWN_FAULTS = 20
 
 
 class Fleet:
@@ -229,9 +229,7 @@ def main(arguments: list[str] | None = None) -> int:
             world.change_evaluation(documents=LINES)
             found = storm(world, given.seconds, given.workers, random.Random(given.seed))
         faults += found
-        for fault in found[:SHOWN_FAULTS]:
-            print(f"  FAULT {fault}")
-        print(f"  {len(found)} faults", flush=True)
+        tell(found)
     return 1 if faults else 0
 
 

@@ -22,11 +22,11 @@ import sqlalchemy as sa
 from leaderboard import seeding
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.store import RunStore
+from trials.faults import tell
 from trials.installation import ENGINES, Installation, installation
 
 FINISH_SECONDS = 300.0
 REJECTED = 1  # of the demonstration's runs has mistakes
-SHOWN_FAULTS = 10
 CAMPAIGN = "harbour"
 PAGES = {
     "front page": "/",
@@ -117,9 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
     for engine in [given.engine] if given.engine else ENGINES:
         print(f"{engine}, {given.readers} readers, seed {given.seed}", flush=True)
         faults += trial(engine, given.seconds, given.readers, given.seed)
-    for fault in faults[:SHOWN_FAULTS]:
-        print(f"  FAULT {fault}")
-    print(f"  {len(faults)} faults")
+    tell(faults)
     return 1 if faults else 0
 
 

@@ -18,6 +18,7 @@ from statistics import median
 
 from tests.support.clients import crowd, run, upload_requests
 from tests.support.world import PASSWORD, add_senders, build_world
+from trials.faults import tell
 from trials.installation import ENGINES, installation
 
 MOST_SECONDS = 1.0
@@ -28,7 +29,6 @@ UPLOAD_BYTES = 10_000_000
 FILES_OF_ONE = 16  # that arrive; more than 20 of one person are refused
 FIRST_BYTES = b"q1 Q0 d1 1 0.9 alpha\n" * 20_000  # beyond what the site awaits before an upload gets its thread
 ANSWER_SECONDS = 25.0
-SHOWN_FAULTS = 10
 
 
 async def besieged(
@@ -88,9 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
     for engine in [given.engine] if given.engine else ENGINES:
         print(f"{engine}, {given.uploads} slow uploads, {given.silent} silent, {given.half_sent} half-sent", flush=True)
         faults += trial(engine, given.seconds, given.uploads, given.silent, given.half_sent)
-    for fault in faults[:SHOWN_FAULTS]:
-        print(f"  FAULT {fault}")
-    print(f"  {len(faults)} faults")
+    tell(faults)
     return 1 if faults else 0
 
 

@@ -37,6 +37,7 @@ from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.standing import standing_by_the_rule, standing_kept
 from tests.support.world import World, build_world, run_text
+from trials.faults import tell
 from trials.installation import ENGINES, migrated_database
 
 SYSTEMS = 3  # of each team: few, so that runs of one system meet
@@ -49,7 +50,6 @@ RESCORE_SECONDS = 3.0
 FINISH_SECONDS = 600.0
 LOOK_SECONDS = 0.2
 TROUBLE = ("Traceback", "deadlock", "could not be")  # words of a worker's that are a fault
-SHOWN_FAULTS = 20
 
 
 class Storm:
@@ -214,9 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
         ):
             found = storm(world, given.seconds, given.workers, given.actors, given.seed)
         faults += found
-        for fault in found[:SHOWN_FAULTS]:
-            print(f"  FAULT {fault}")
-        print(f"  {len(found)} faults", flush=True)
+        tell(found)
     return 1 if faults else 0
 
 
