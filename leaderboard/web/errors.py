@@ -5,13 +5,15 @@ import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
-from flask import Flask, Response, g, render_template, request
+from flask import Flask, Response, current_app, g, render_template, request
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from leaderboard.errors import LeaderboardError, Unavailable
 from leaderboard.web.exports import FORMATS
+from leaderboard.web.formatting import size
+from leaderboard.web.intake import FORM_TYPES
 
 __all__ = ["init_app", "page", "retry_after"]
 
@@ -27,7 +29,7 @@ WORDS = {
     408: ("This took too long", "It arrived too slowly. Send it again over a faster connection."),
     409: ("This no longer fits", "Something changed in the meantime. Look again, then repeat it if it is still right."),
     411: ("This has no size", "Say how many bytes you send, in the header Content-Length."),
-    413: ("This is too large", "Send something smaller; run files may be compressed with gzip."),
+    413: ("This is too large", "Send something smaller; files may be compressed with gzip."),
     429: ("Too many for now", "Wait, then try again."),
     500: (
         "Something went wrong here",
@@ -35,6 +37,7 @@ WORDS = {
     ),
     503: ("Not available at the moment", "A part that is needed does not answer. Try again in a minute."),
 }
+ABOUT_THE_FORM = (400, 408, 413)
 API = "/api/v"  # the beginning of the addresses that programs ask; they get errors as problem+json
 
 # After how many seconds to try again, where the error does not say better.
@@ -71,7 +74,24 @@ def page(
     g.refused = status == HTTPStatus.BAD_REQUEST  # its title begins with "Error", as that of a refused form
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    return render_template(template, status=status, heading=heading, message=message or words), status, headers
+    told = {"status": status, "heading": heading, "message": message or words, "form": _form_address(status)}
+    return render_template(template, **told), status, headers
+
+
+def _form_address(status: int) -> str | None:
+    """Where the form that was sent stands: the first address that is a page, from the one that it was sent to upwards.
+
+    None where something else than what was sent is wrong.
+    """
+    if request.method != "POST" or status not in ABOUT_THE_FORM:
+        return None
+    pages = current_app.create_url_adapter(request)
+    path = request.path
+    while pages is not None and path.strip("/"):
+        if pages.test(path, "GET"):
+            return f"{request.script_root}{path}"
+        path = path.rstrip("/").rpartition("/")[0]
+    return None
 
 
 def _problem(
@@ -122,7 +142,18 @@ def _http(error: HTTPException) -> ResponseReturnValue:
     if isinstance(error, MethodNotAllowed):
         methods = [one for one in sorted(error.valid_methods or ()) if one not in {"HEAD", "OPTIONS"}]
         return page(error.code, _other_methods(methods), methods=methods)
+    if isinstance(error, RequestEntityTooLarge):
+        return page(error.code, _too_large())
     return page(error.code)
+
+
+def _too_large() -> str | None:
+    """How much was sent and how much may be: of it nothing was read, so that no form can come back."""
+    sent, most = request.content_length, request.max_content_length
+    if sent is None or most is None or sent <= most:
+        return None
+    next_ = "Shorten its longest text and send it again." if request.mimetype in FORM_TYPES else WORDS[413][1]
+    return f"What you sent has {size(sent)}, and at most {size(most)} are read here. {next_}"
 
 
 def _other_methods(methods: Sequence[str]) -> str | None:

@@ -17,11 +17,9 @@ from wtforms.widgets import DateTimeLocalInput, TextInput
 from leaderboard.errors import Gathered, InvalidFields, LeaderboardError
 from leaderboard.numbers import is_whole, read_number, read_whole
 from leaderboard.web.errors import retry_after
-from leaderboard.web.intake import broken_fields
+from leaderboard.web.intake import refused_fields
 
 __all__ = ["Form", "Given", "MomentField", "NumberField", "WholeField", "form_page", "options"]
-
-BROKEN = "this held a character that can't be kept or shown; � stands where it was: take it out"
 
 
 class _OurWords:
@@ -59,8 +57,8 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         sound = super().validate(extra_validators)
         for field in self._fields.values():
             field.errors = list(dict.fromkeys(field.errors))
-        self.refuse({name: [BROKEN] for name in broken_fields()})
-        return bool(sound and not broken_fields())
+        self.refuse(refused_fields())
+        return bool(sound and not refused_fields())
 
     def usable(self, name: str) -> Any:
         """What the field gives the service: what was sent, or its default where the form refuses that."""

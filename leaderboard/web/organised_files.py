@@ -17,6 +17,7 @@ from leaderboard.formats import (
     read_subtopic_judgments,
 )
 from leaderboard.web.context import config
+from leaderboard.web.intake import FORM_TYPES
 
 __all__ = ["GONE", "JUDGMENT_FILES", "JudgmentFiles", "limits", "read_body"]
 
@@ -25,7 +26,6 @@ MIB = 2**20
 MOST_TEXT = 256 * MIB
 MOST_LINES = 5_000_000
 MOST_QUERIES = 100_000
-NO_FILES = ("application/x-www-form-urlencoded", "multipart/form-data")  # and JSON: what these say is no file's content
 
 Content = TypeVar("Content")
 
@@ -66,7 +66,7 @@ def read_body(read_file: Callable[..., Content], field: str) -> Content:
     """This request's body as a file. Raises BadInput where it says that it is something else, and InvalidFields for
     `field`, what a form calls it.
     """
-    if request.mimetype in NO_FILES or request.mimetype.endswith("json"):
+    if request.mimetype in FORM_TYPES or request.mimetype.endswith("json"):
         raise BadInput(f"Send the file itself, with Content-Type: application/octet-stream and not {request.mimetype}.")
     request.max_content_length = config().upload_bytes
     source: ByteSource = request.stream

@@ -25,21 +25,25 @@ from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLar
 from leaderboard.rules.run_checks import Looked, look_at
 from leaderboard.store import Received, plain_filename
 from leaderboard.web.context import actor, clock, config, store
-from leaderboard.web.intake import require_text
+from leaderboard.web.formatting import size
+from leaderboard.web.intake import mend, refuse_field, require_text
 from leaderboard.web.organised_files import limits
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Posted", "keep", "kept", "look", "read_files", "receive"]
+__all__ = ["AGAIN", "Posted", "keep", "kept", "look", "read_files", "receive"]
 
 PIECE = 2**18  # bytes read at once
 FIELD_BYTES = 2**20  # all text fields together
+FIELDS_LEFT = 2**16  # of these, for the fields behind one that is too long
 PARTS = 50
 PATIENCE = 4  # times the cap
 KEPT_SECONDS = 12 * 3600  # the store sweeps files that no submission names after a day
 NOT_TAKEN = "the file was not taken in, because of what is wrong above: choose it again"
+AGAIN = "the file was not taken in, because of what else is wrong: choose the file again"
 BROKEN = "the upload was cut off before its end; send it again"
+TOO_LONG = "this is too long: all texts of a form together may have 1 MiB. What stands here is only its beginning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +69,12 @@ def look(file_field: str, most: int) -> tuple[MultiDict[str, str], Looked | None
     None for the file where none was sent. Raises as `receive` does, but for caps on the file.
     """
     fields: MultiDict[str, str] = MultiDict()
+    texts = _Texts(fields)
     looked: Looked | None = None
     events = _form_events()
     for event in events:
         if isinstance(event, Field):
-            fields.add(event.name or "", _text(events))
+            texts.take(event.name or "", events)
         elif isinstance(event, File):
             _require_own_form(fields)
             file = PartReader(events)
@@ -91,6 +96,7 @@ def read_files(
     Raises InvalidFields for a field that there is not, BadInput for a broken form, and what the readers raise.
     """
     fields: MultiDict[str, str] = MultiDict()
+    texts = _Texts(fields, cut=False)
     found: dict[str, Any] = {}
     events = _form_events()
     for event in events:
@@ -101,7 +107,7 @@ def read_files(
                 found[name] = readers[name](file, name=plain_filename(event.filename), limits=limits())
             file.drain()
         elif isinstance(event, Field) and name in known and name not in fields:
-            fields.add(name, _text(events))
+            texts.take(name, events)
         elif isinstance(event, Field | File):
             files = ", ".join(readers)
             words = f"is not known here, or given twice; known are: {', '.join(known)}, and as files {files}"
@@ -137,8 +143,14 @@ def receive(
 
 
 def _form_events() -> Iterator[Event]:
-    """The parts of this request's form."""
-    request.max_content_length = PATIENCE * config().upload_bytes
+    """The parts of this request's form. Raises TooLarge before anything is read, and BadInput for what is no form."""
+    cap = config().upload_bytes
+    request.max_content_length = PATIENCE * cap
+    if (request.content_length or 0) > PATIENCE * cap:
+        raise TooLarge(
+            f"What you sent has {size(request.content_length or 0)}, so much that it was not read: a file may have at "
+            f"most {size(cap)}. Choose a smaller one, or pack it with gzip, and send the form again."
+        )
     _, options = parse_options_header(request.headers.get("Content-Type", ""))
     boundary = options.get("boundary", "")
     if request.mimetype != "multipart/form-data" or not boundary:
@@ -176,6 +188,7 @@ def _read(
 ) -> tuple[Posted, Path | None]:
     """The whole form, and where its file lies; `until_read` keeps it when it is closed without an error."""
     fields: MultiDict[str, str] = MultiDict()
+    texts = _Texts(fields, cut=check is _require_own_form)
     upload: Received | None = None
     path: Path | None = None
     refused: str | None = None
@@ -184,7 +197,7 @@ def _read(
     refusal: LeaderboardError | None = None
     for event in events:
         if isinstance(event, Field):
-            fields.add(event.name or "", _text(events))
+            texts.take(event.name or "", events)
         elif isinstance(event, File):
             if not checked:
                 check(fields)
@@ -264,17 +277,33 @@ def _events(stream: IO[bytes], boundary: bytes) -> Iterator[Event]:
             yield event
 
 
-def _text(events: Iterator[Event]) -> str:
-    text = io.BufferedReader(PartReader(events)).read(FIELD_BYTES + 1)
-    if len(text) > FIELD_BYTES:
-        raise TooLarge("A field of the form is too long.")
-    return text.decode("utf-8", "replace")
+class _Texts:
+    """Takes text fields as they arrive. cut: one beyond what all may have is refused, and its beginning comes back;
+    otherwise it raises TooLarge.
+    """
+
+    def __init__(self, fields: MultiDict[str, str], *, cut: bool = True) -> None:
+        self._fields = fields
+        self._cut = cut
+        self._left = FIELD_BYTES
+
+    def take(self, name: str, events: Iterator[Event]) -> None:
+        part = PartReader(events)
+        text = io.BufferedReader(part).read(self._left + 1)
+        if len(text) > self._left:
+            if not self._cut:
+                raise TooLarge("A field of the form is too long: all of them together may have 1 MiB.")
+            part.drain()
+            text = text[: max(self._left - FIELDS_LEFT, 0)]
+            refuse_field(name, TOO_LONG)
+        self._left -= len(text)
+        self._fields.add(name, text.decode("utf-8", "replace"))
 
 
 def _require_own_form(fields: MultiDict[str, str]) -> None:
-    """That they are the site's own form's, and text."""
+    """That they are the site's own form's. What of them is no text is mended, and refused beside its field."""
     try:
         validate_csrf(fields.get("csrf_token"))
     except ValidationError as error:
         raise CSRFError(str(error)) from error
-    require_text(fields)
+    mend(fields)

@@ -7,11 +7,12 @@ from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, SelectField, StringField
 
-from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
+from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
 from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments, query_ids
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, read, reading, writing
@@ -64,6 +65,18 @@ class JudgmentFileForm(Form):
         for kind in JUDGMENT_FILES:
             self[f"kept_{kind}"].data = uploads.keep(files.get(kind))
 
+    def require_words(self) -> None:
+        """Raises InvalidFields for what stands beside the file and can't be used."""
+        wrong = Gathered()
+        with wrong:
+            if self.text("holds") not in JUDGMENT_FILES:
+                raise InvalidFields({"holds": ["choose one of the list"]})
+        with wrong:
+            _ = self.judged_by
+        with wrong:
+            checked_text(self.text("note"), LONGEST_REASON, "note")
+        wrong.raise_any()
+
     @property
     def judged_by(self) -> str | None:
         """Raises InvalidFields for a name that is none."""
@@ -82,11 +95,14 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 def preview(campaign: str, evaluation: str) -> ResponseReturnValue:
     posted = received("file")
     form = JudgmentFileForm(formdata=posted.fields)
+    wrong = Gathered()
     try:
-        if form.text("holds") not in JUDGMENT_FILES:
-            raise InvalidFields({"holds": ["choose one of the list"]})
-        files = {**form.kept(), form.text("holds"): chosen(posted, "file")}
-        return _previewed(form, files)
+        with wrong:
+            upload = chosen(posted, "file")
+        with wrong:
+            form.require_words()
+        wrong.raise_any()
+        return _previewed(form, {**form.kept(), form.text("holds"): upload})
     except LeaderboardError as error:
         return _refused(campaign, evaluation, form, error)
 
