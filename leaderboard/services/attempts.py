@@ -12,8 +12,9 @@ A browser that has logged in to the account before is counted by itself, ten in 
 its owner up.
 
 Registering has to say when a name is taken. Names that turned out to be taken are counted, so that nobody tries a list
-of names; whoever tries one that is free has made an account, and accounts of one address are bounded too. So are the
-names of teams, and addresses of teams that somebody lets into a campaign: by account and by address.
+of names; whoever tries one that is free has made an account, or a form with another mistake, and both are bounded for
+one address too. So are the names of teams, and addresses of teams that somebody lets into a campaign: by account and by
+address.
 
 Mails are counted by whom they would go to, which may be nobody here, and by whom they were asked for, so that this site
 floods no mailbox; what is done with a link of a mail is counted, too, since each try hashes a password. So are files

@@ -36,6 +36,7 @@ __all__ = [
     "find_user",
     "new_account",
     "register",
+    "require_free",
     "set_admin",
     "set_founder",
     "set_password",
@@ -103,13 +104,18 @@ def find_user(session: Session, name: str) -> User:
     return user or missing(session, "account", name, User.name)
 
 
+def require_free(session: Session, name: str) -> None:
+    """Raises InvalidFields when an account has this name, without saying whose. Who asks is counted before."""
+    if session.scalar(sa.select(User.id).where(User.name_key == name_key(name))) is not None:
+        raise InvalidFields({"name": [NAME_TAKEN]})
+
+
 def register(session: Session, new: NewAccount) -> User:
     """An account that somebody makes for themselves. Raises InvalidFields when its name is taken, without saying whose.
 
     Its address counts once it is confirmed: until then nobody learns whether another account has the same.
     """
-    if session.scalar(sa.select(User.id).where(User.name_key == new.name_key)) is not None:
-        raise InvalidFields({"name": [NAME_TAKEN]})
+    require_free(session, new.name)
     user = _add(session, replace(new, email=None, email_key=None), is_admin=False)
     if new.email is not None:
         user.unconfirmed_email = new.email

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite, may_rename, require
-from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
+from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
 from leaderboard.lookup import is_known_team
 from leaderboard.models import FormerAddress, Invitation, Membership, Team, User
 from leaderboard.rules.moments import moment_in_words
@@ -46,13 +46,16 @@ def create_team(
     """
     require(actor.user_id is not None or actor.all_powerful, "Sign in to make a team.")
     require(own or actor.all_powerful or bool(actor.organises), "Only organisers bring in teams of others.")
-    shown, key = checked_name(name)
-    description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    _require_free(session, actor, key, "choose a name that is not so close to it")
-    if slug:
-        slug = checked_slug(slug)
-        if _is_taken(session, slug):
-            raise InvalidFields({"slug": [f"{slug!r} is taken"]})
+    wrong = Gathered()
+    shown = key = ""
+    with wrong:
+        shown, key = checked_name(name)
+        _require_free(session, actor, key, "choose a name that is not so close to it")
+    with wrong:
+        description = checked_text(description, LONGEST_DESCRIPTION, "description")
+    with wrong:
+        slug = _checked_free_slug(session, slug) if slug else None
+    wrong.raise_any()
     team = Team(
         slug=slug or _free_slug(session, shown),
         name=shown,
@@ -89,14 +92,16 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     team = locked(session, Team, team.id)
     if team.merged_into_id is not None:
         raise Conflict(f"{team.name} was merged into another team.")
-    shown, key = checked_name(name)
-    _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
+    wrong = Gathered()
+    shown = key = ""
+    with wrong:
+        shown, key = checked_name(name)
+        _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
+    with wrong:
+        slug = _checked_free_slug(session, slug, team) if slug else None
+    wrong.raise_any()
     before = {"name": team.name, "slug": team.slug}
-    if slug:
-        slug = checked_slug(slug)
-        if slug != team.slug and _is_taken(session, slug, team.id):
-            raise InvalidFields({"slug": [f"{slug!r} is taken"]})
-    elif shown != team.name:
+    if slug is None and shown != team.name:
         slug = _free_slug(session, shown, team.id)
     slug = slug or team.slug
     if slug != team.slug:
@@ -106,6 +111,14 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
         insert_unless_there(session, FormerAddress, team_slug=team.slug, system_slug="", team_id=team.id)
     team.name, team.name_key, team.slug = shown, key, slug
     record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
+
+
+def _checked_free_slug(session: Session, slug: str, team: Team | None = None) -> str:
+    """What somebody wants as a team's part of an address. Raises InvalidFields when another team has or had it."""
+    slug = checked_slug(slug)
+    if (team is None or slug != team.slug) and _is_taken(session, slug, team.id if team is not None else None):
+        raise InvalidFields({"slug": [f"{slug!r} is taken"]})
+    return slug
 
 
 def _require_name_right(session: Session, actor: Actor, team: Team) -> None:

@@ -5,13 +5,14 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import PasswordField
 
-from leaderboard.errors import BadInput, Conflict, TooManyAttempts
+from leaderboard.errors import BadInput, Conflict, Gathered, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.reads import accounts
 from leaderboard.reads.tokens import tokens_of
 from leaderboard.services import closing, passwords, people
 from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm
 from leaderboard.web.sessions import sign_in, sign_out, signed_in
 
@@ -42,15 +43,19 @@ def show() -> ResponseReturnValue:
 
 @blueprint.route("/password", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def password() -> ResponseReturnValue:
     form = PasswordForm()
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return form_page("account/password.html", form)
+    proof = Gathered()
     try:
-        form.prove()
+        with proof:
+            form.prove()
         with reading() as session:
             about = session.get_one(User, current_user.id)
-        new = passwords.hashed(form.text("password"), about.name, about.email or "")
+        with form.checked_with(proof):
+            new = passwords.hashed(form.text("password"), about.name, about.email or "")
         with writing() as session:
             user = session.get_one(User, current_user.id)
             people.set_password(session, actor(), user, new)
@@ -63,6 +68,7 @@ def password() -> ResponseReturnValue:
 
 @blueprint.route("/close", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def close() -> ResponseReturnValue:
     form = ProofForm()
     with reading() as session:

@@ -6,13 +6,14 @@ from flask_login import current_user
 from wtforms import SelectMultipleField, StringField
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from leaderboard.errors import BadInput, Conflict, TooManyAttempts
+from leaderboard.errors import BadInput, Conflict, Gathered, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.rules.mail import OPTIONAL, MailKind
 from leaderboard.services import addresses
 from leaderboard.services.attempts import count_mail
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
 
@@ -39,16 +40,18 @@ class MailForm(Form):
 
 @blueprint.route("/email", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def change() -> ResponseReturnValue:
     form = AddressForm()
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return form_page("account/email.html", form)
+    given, proof = form.text("email"), Gathered()
     try:
-        form.prove()
-        given = form.text("email")
-        if given.strip():
+        with proof:
+            form.prove()
+        if given.strip() and not proof.fields:
             count_mail(database(), given, client_address(), now(), MailKind.CONFIRMATION)
-        with writing() as session:
+        with writing() as session, form.checked_with(proof):
             addresses.change_address(session, actor(), session.get_one(User, current_user.id), given)
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/email.html", form, error)

@@ -4,12 +4,13 @@ from flask import Blueprint, flash, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, PasswordField, StringField
 
-from leaderboard.errors import BadInput, TooManyAttempts
+from leaderboard.errors import BadInput, Gathered, TooManyAttempts
 from leaderboard.rules.mail import MailKind
 from leaderboard.services import people
 from leaderboard.services.attempts import count_mail, count_name, count_registration, take_back
 from leaderboard.web.context import client_address, database, now, writing
 from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.sessions import known_browser, local, sign_in, sign_out
 
 blueprint = Blueprint("auth", __name__)
@@ -50,6 +51,7 @@ class RegisterForm(NameForm):
 
 
 @blueprint.route("/login", methods=["GET", "POST"])
+@gives_back
 def log_in() -> ResponseReturnValue:
     form = LogInForm(data={"next": request.args.get("next", "")})
     if not form.validate_on_submit():
@@ -65,15 +67,15 @@ def log_in() -> ResponseReturnValue:
 
 
 @blueprint.route("/register", methods=["GET", "POST"])
+@gives_back
 def register() -> ResponseReturnValue:
     form = RegisterForm(data={"next": request.args.get("next", "")})
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return form_page("auth/register.html", form)
     try:
-        new, asked = counted_account(form, form.text("password"))
+        new = counted_account(form, form.text("password"))
         with writing() as session:
             user = people.register(session, new)
-            take_back(session, asked)
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/register.html", form, error)
     sign_in(user)
@@ -81,16 +83,24 @@ def register() -> ResponseReturnValue:
     return redirect(local(form.text("next"), url_for("account.show")))
 
 
-def counted_account(form: NameForm, password: str | None) -> tuple[people.NewAccount, list[int]]:
-    """The account that a form asks for, and what `take_back` is given once its name has turned out to be free.
+def counted_account(form: NameForm, password: str | None) -> people.NewAccount:
+    """The account that a form asks for, which is checked with it; its name counts unless it has turned out to be free.
 
-    Raises InvalidFields for what no account can have, TooManyAttempts.
+    Raises InvalidFields with all that is wrong, TooManyAttempts.
     """
     count_registration(database(), client_address(), now())
-    new = people.new_account(form.text("name"), password, form.text("email"))
+    wrong = Gathered()
+    with form.checked_with(wrong):
+        with wrong:
+            new = people.new_account(form.text("name"), password, form.text("email"))
+        if "name" not in wrong.fields:
+            asked = count_name(database(), client_address(), now())
+            with wrong, writing() as session:
+                people.require_free(session, form.text("name"))
+                take_back(session, asked)
     if new.email is not None:
         count_mail(database(), new.email, client_address(), now(), MailKind.CONFIRMATION)
-    return new, count_name(database(), client_address(), now())
+    return new
 
 
 @blueprint.post("/logout")

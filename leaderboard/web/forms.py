@@ -66,8 +66,10 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         return field.default if field.errors else field.data
 
     @contextmanager
-    def checked_with(self) -> Iterator[None]:
+    def checked_with(self, found: Gathered | None = None) -> Iterator[None]:
         """Checks the form, then lets the service within check what can be used of it: so that all is told at once.
+
+        found  what was refused before already, such as a proof that had to be looked at outside the transaction
 
         It stands inside the transaction: where either refused something, InvalidFields undoes what the service did. Of
         a field that the form refuses, what the service says is left out: it was given a stand-in. So is what it says of
@@ -75,7 +77,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         """
         self.validate()
         refused = {name for name, field in self._fields.items() if field.errors}
-        found = Gathered()
+        found = found or Gathered()
         with found:
             yield
         wrong = refused | found.fields.keys()

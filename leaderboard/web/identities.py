@@ -9,11 +9,11 @@ from flask_login import current_user
 from leaderboard.errors import BadInput, Conflict, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.services import identities
-from leaderboard.services.attempts import take_back
 from leaderboard.web import providers
 from leaderboard.web.auth import NameForm, counted_account
 from leaderboard.web.context import actor, config, now, writing
 from leaderboard.web.forms import form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm
 from leaderboard.web.providers import Proven
 from leaderboard.web.sessions import local, sign_in, signed_in
@@ -47,16 +47,16 @@ def back(provider: str) -> ResponseReturnValue:
 
 
 @blueprint.route("/register/with", methods=["GET", "POST"])
+@gives_back
 def register() -> ResponseReturnValue:
     proven = _proven()
     form = NameForm(data={"name": proven.name})
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return form_page("auth/register_with.html", form, title=_title(proven))
     try:
-        new, asked = counted_account(form, None)
+        new = counted_account(form, None)
         with writing() as database_session:
             user = identities.register_with(database_session, new, proven.issuer, proven.subject)
-            take_back(database_session, asked)
     except (BadInput, TooManyAttempts, Conflict) as error:
         return form_page("auth/register_with.html", form, error, title=_title(proven))
     then = local(session.get(NEXT), url_for("account.show"))
@@ -67,6 +67,7 @@ def register() -> ResponseReturnValue:
 
 @blueprint.route("/account/identities/link", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def link() -> ResponseReturnValue:
     proven = _proven()
     form = ProofForm()
@@ -86,6 +87,7 @@ def link() -> ResponseReturnValue:
 
 @blueprint.route("/account/identities/<int:identity>/remove", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def remove(identity: int) -> ResponseReturnValue:
     form = ProofForm()
     if not form.validate_on_submit():

@@ -15,6 +15,7 @@ from leaderboard.web.forms import Form
 
 __all__ = ["ProofForm", "password_field"]
 
+NOT_GIVEN = "give your current password"
 FRESH = dt.timedelta(minutes=10)  # how long a log-in proves it, where there is no password to ask for
 
 
@@ -36,16 +37,21 @@ class ProofForm(Form):
     def validate_current(self, field: PasswordField) -> None:
         """Said with all else that the form lacks."""
         if self.asks_password and not field.data:
-            raise ValidationError("give your current password")
+            raise ValidationError(NOT_GIVEN)
 
     def prove(self) -> None:
-        """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins."""
+        """Raises InvalidFields when it is not the account's owner; wrong passwords count as failed log-ins.
+
+        It writes in transactions of its own: `Form.checked_with` takes what it found into that of a service.
+        """
         if not self.asks_password:
             if now() - current_user.session.created_at > FRESH:
                 raise InvalidFields(
                     {"": ["log out and in again, then do this within ten minutes: there is no password to ask for"]}
                 )
             return
+        if not self.text("current"):
+            raise InvalidFields({"current": [NOT_GIVEN]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
         here = KnownBrowser(current_user.id, f"with session {current_user.session.id}")
         try:

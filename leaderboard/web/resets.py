@@ -10,6 +10,7 @@ from leaderboard.services import passwords, resets
 from leaderboard.services.attempts import count_link, count_mail
 from leaderboard.web.context import client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.intake import gives_back
 
 blueprint = Blueprint("resets", __name__, url_prefix="/password")
 
@@ -33,6 +34,7 @@ class ResetForm(Form):
 
 
 @blueprint.route("/forgotten", methods=["GET", "POST"])
+@gives_back
 def forgotten() -> ResponseReturnValue:
     form = ForgottenForm()
     if not form.validate_on_submit():
@@ -48,6 +50,7 @@ def forgotten() -> ResponseReturnValue:
 
 
 @blueprint.route("/reset/<token>", methods=["GET", "POST"])
+@gives_back
 def reset(token: str) -> ResponseReturnValue:
     form = ResetForm()
     with reading() as session:

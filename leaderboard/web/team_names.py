@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.orm import Session
 
+from leaderboard.errors import InvalidFields
 from leaderboard.services.attempts import count_team_name, take_back
 from leaderboard.services.names import checked_name
 from leaderboard.web.context import actor, client_address, database, now, writing
@@ -27,7 +28,16 @@ def counting() -> Iterator[Session]:
 
 @contextmanager
 def naming(name: str) -> Iterator[Session]:
-    """The same for a name that somebody gives a team. One that can't be a name costs nothing: raises InvalidFields."""
-    checked_name(name)
-    with counting() as session:
+    """The same for a name that somebody gives a team. One that can't be a name costs nothing: it is not looked up, and
+    the service within refuses it with all else.
+    """
+    with counting() if _can_be_one(name) else writing() as session:
         yield session
+
+
+def _can_be_one(name: str) -> bool:
+    try:
+        checked_name(name)
+    except InvalidFields:
+        return False
+    return True

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from wtforms import BooleanField, StringField, TextAreaField
 
 from leaderboard.access import require
-from leaderboard.errors import BadInput, NotFound, TooManyAttempts
+from leaderboard.errors import BadInput, InvalidFields, NotFound, TooManyAttempts
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding
@@ -15,6 +15,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.services import join_requests, teams
 from leaderboard.web.context import actor, now, page_number, read, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.sessions import signed_in
 from leaderboard.web.team_names import naming
 
@@ -40,14 +41,20 @@ class SettingsForm(Form):
     )
 
 
+class AskForm(Form):
+    # Called as the service calls it, it hides `Form.text`, which nothing asks here.
+    text = TextAreaField("What the owners should know (optional)", render_kw={"rows": 3})  # type: ignore[assignment]
+
+
 @blueprint.route("/account/teams/new", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def new() -> ResponseReturnValue:
     form = TeamForm()
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return form_page("teams/new.html", form)
     try:
-        with naming(form.text("name")) as session:
+        with naming(form.text("name")) as session, form.checked_with():
             team = teams.create_team(session, actor(), form.text("name"), description=form.text("description"))
     except (BadInput, TooManyAttempts) as error:
         return form_page("teams/new.html", form, error)
@@ -66,6 +73,7 @@ def find() -> ResponseReturnValue:
 
 @blueprint.route("/account/teams/<team>", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def change(team: str) -> ResponseReturnValue:
     with reading() as session:
         settings = finding.team_settings(session, actor(), team)
@@ -84,10 +92,15 @@ def change(team: str) -> ResponseReturnValue:
 
 @blueprint.post("/teams/<team>/requests")
 @signed_in
+@gives_back
 def ask(team: str) -> ResponseReturnValue:
-    with writing() as session:
-        found = _known(session, team)
-        join_requests.ask_to_join(session, actor(), found, request.form.get("text", ""))
+    form = AskForm()
+    try:
+        with writing() as session, form.checked_with():
+            found = _known(session, team)
+            join_requests.ask_to_join(session, actor(), found, form["text"].data or "")
+    except InvalidFields as error:
+        return _page(team, form, error)
     flash(f"The owners of {found.name} are asked.")
     return redirect(url_for("teams.show", team=team))
 
@@ -114,6 +127,10 @@ def answer(team: str, asked: int, answer: str) -> ResponseReturnValue:
 
 @blueprint.get("/teams/<team>")
 def show(team: str) -> ResponseReturnValue:
+    return _page(team, AskForm(formdata=None))
+
+
+def _page(team: str, form: AskForm, error: InvalidFields | None = None) -> ResponseReturnValue:
     with reading() as session:
         page = pages.team_page(session, actor(), team, now())
         invitations = accounts.open_invitations(session, actor(), team, now())
@@ -121,7 +138,8 @@ def show(team: str) -> ResponseReturnValue:
         asked = finding.has_asked(session, actor(), _known(session, team))
     if page.slug != team:  # it was renamed, or became a part of another one
         return redirect(url_for("teams.show", team=page.slug))
-    return render_template("teams/show.html", page=page, invitations=invitations, requests=requests, asked=asked)
+    told = {"page": page, "invitations": invitations, "requests": requests, "asked": asked}
+    return form_page("teams/show.html", form, error, **told)
 
 
 @blueprint.post("/teams/<team>/invitations")

@@ -5,12 +5,13 @@ from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import BooleanField, RadioField, StringField
 
-from leaderboard.errors import BadInput, TooManyAttempts
+from leaderboard.errors import BadInput, Gathered, TooManyAttempts
 from leaderboard.models import User
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import tokens
 from leaderboard.web.context import actor, now, writing
 from leaderboard.web.forms import Given, form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
 
@@ -36,17 +37,21 @@ class TokenForm(ProofForm):
 
 @blueprint.route("/new", methods=["GET", "POST"])
 @signed_in
+@gives_back
 def new() -> ResponseReturnValue:
     form = TokenForm()
     form.days.choices = LASTS
-    if not form.validate_on_submit():
+    if not form.is_submitted():
         return form_page("account/new_token.html", form)
     asked = {Scope.SUBMIT: form.submit_runs.data, Scope.MANAGE: form.manage.data, Scope.ORGANISE: form.organise.data}
     scopes = [scope for scope, wanted in asked.items() if wanted]
-    days = None if form.days.data == FOREVER else int(form.days.data)
+    proof = Gathered()
     try:
-        form.prove()
-        with writing() as session:
+        with proof:
+            form.prove()
+        with writing() as session, form.checked_with(proof):
+            lasts = form.usable("days")
+            days = None if lasts == FOREVER else int(lasts)
             user = session.get_one(User, current_user.id)
             token = tokens.make_token(session, actor(), user, form.text("name"), scopes, days=days, now=now())
     except (BadInput, TooManyAttempts) as error:

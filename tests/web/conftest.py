@@ -110,6 +110,11 @@ def _title(answer: TestResponse) -> str:
     return found[1] if found else ""
 
 
+def errors(page: str) -> set[str]:
+    """The names of the fields that have an error beside them."""
+    return set(re.findall(r'id="(?:\w+-)?(\w+)-error"', page))
+
+
 @pytest.fixture
 def app(database_url: str, tmp_path: Path, quick_hashes: None) -> Iterator[Flask]:
     """The site on a database of this test's own, once for each engine."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.web.conftest import PASSWORD, Reader, World
+from tests.web.conftest import PASSWORD, Reader, World, errors
 
 PATHS = ["/account/", "/account/password", "/account/teams/new"]
 
@@ -60,6 +60,20 @@ def test_a_new_password_must_be_long(participant: Reader) -> None:
     answer = participant.post("/account/password", current=PASSWORD, password="short")
     assert answer.status_code == 400
     assert 'id="password-error"' in answer.text
+
+
+def test_the_account_s_forms_tell_all_that_is_wrong_at_once(participant: Reader) -> None:
+    both = participant.post("/account/password", current="wrong", password="short")
+    assert (both.status_code, errors(both.text)) == (400, {"current", "password"})
+    both = participant.post("/account/email", current="wrong", email="no address")
+    assert (both.status_code, errors(both.text)) == (400, {"current", "email"})
+    all_ = participant.post("/account/tokens/new", current="", name="x" * 100, days="9")
+    assert (all_.status_code, errors(all_.text)) == (400, {"current", "name", "days"})
+    refused = participant.post("/account/tokens/new", current="wrong", name="laptop", days="30")
+    assert (refused.status_code, errors(refused.text)) == (400, {"current"})
+    assert "laptop" not in participant.get("/account/")
+    assert participant.post("/account/tokens/new", current=PASSWORD, name="laptop", days="30").status_code == 200
+    assert "laptop" in participant.get("/account/")
 
 
 def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: Reader) -> None:

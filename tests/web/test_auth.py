@@ -10,7 +10,7 @@ from flask import Flask
 
 from leaderboard.models import BrowserSession, User
 from leaderboard.web.sessions import local
-from tests.web.conftest import PASSWORD, Reader, World
+from tests.web.conftest import PASSWORD, Reader, World, errors
 
 
 def test_the_right_password_opens_the_account(world: World, visitor: Reader) -> None:
@@ -140,8 +140,14 @@ def test_registering_logs_in_at_once(world: World, visitor: Reader) -> None:
 
 
 def test_registering_brings_every_error_back_beside_its_field(world: World, visitor: Reader) -> None:
-    answer = visitor.post("/register", name="ADA", email="no address", password="short")
-    assert answer.status_code == 400
+    for password in ("short", ""):
+        answer = visitor.post("/register", name="ADA", email="no address", password=password)
+        assert answer.status_code == 400
+        assert errors(answer.text) == {"name", "email", "password"}
+        assert "this name is taken" in answer.text.lower()
+    broken = visitor.post("/register", name="Gr\0ace", email="no address", password="")
+    assert (broken.status_code, 'value="Gr\ufffdace"' in broken.text) == (400, True)
+    assert errors(broken.text) == {"name", "email", "password"}
     for part in ('id="email-error"', 'id="password-error"', 'value="ADA"', 'value="no address"'):
         assert part in answer.text
 
@@ -172,7 +178,7 @@ def test_names_that_are_free_and_forms_with_other_errors_are_not_counted_as_take
 ) -> None:
     for _ in range(9):
         visitor.post("/register", name="ada", password=PASSWORD)
-    visitor.post("/register", name="ada", password="short")
+    visitor.post("/register", name="Grace", password="short")
     made = Reader(app.test_client())
     assert made.post("/register", name="Grace", password=PASSWORD).location == "/account/"
     assert visitor.post("/register", name="ada", password=PASSWORD).status_code == 400  # the tenth

@@ -14,7 +14,7 @@ from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import people
-from tests.web.conftest import Reader, World
+from tests.web.conftest import Reader, World, errors
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
 
@@ -121,11 +121,6 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
     assert 'value="2026-03-29T02:30"' in refused.text
     wrong = {**EVALUATION, "time_zone": "UTC", "opens_at": "2026-12-01T00:00"}
     assert 'id="closes_at-error"' in organiser.post("/organise/harbour/evaluations/new", **wrong).text
-
-
-def errors(page: str) -> set[str]:
-    """The names of the fields that have an error beside them."""
-    return set(re.findall(r'id="(?:\w+-)?(\w+)-error"', page))
 
 
 def test_all_that_is_wrong_with_a_form_is_told_at_once(founder: Reader, organiser: Reader, world: World) -> None:

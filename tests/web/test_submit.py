@@ -22,7 +22,7 @@ from leaderboard.services import attempts, submission_forms
 from leaderboard.services.events import present
 from leaderboard.services.submissions import hold_place
 from leaderboard.store import Caps
-from tests.web.conftest import RUN, Reader, World
+from tests.web.conftest import RUN, Reader, World, errors
 
 FORM = "/campaigns/harbour/2025/submit"
 
@@ -329,7 +329,7 @@ def test_a_text_beside_a_file_that_cant_be_kept_comes_back_with_the_whole_form(
     assert "<title>Error: " in refused.text
     [beside] = re.findall(r'id="notes-error">(.*?)</div>', refused.text)
     assert said in beside
-    assert set(re.findall(r'id="([^"]*)-error"', refused.text)) == {"notes"}
+    assert errors(refused.text) == {"notes"}
     assert left in refused.text
     assert 'value="my best"' in refused.text
     assert len(refused.text) < 2**20 + 50_000

@@ -35,6 +35,14 @@ def test_a_name_that_is_taken_alike_or_none_comes_back_with_its_error(participan
     assert "kept" in answer.text
 
 
+@pytest.mark.parametrize("name", ["alpha", "", "x" * 61])
+def test_all_that_is_wrong_with_a_new_team_is_told_at_once(participant: Reader, name: str) -> None:
+    refused = participant.post("/account/teams/new", name=name, description="y" * 2001)
+    assert refused.status_code == 400
+    for field in ("name", "description"):
+        assert f'id="{field}-error"' in refused.text
+
+
 def test_a_team_may_be_called_new(participant: Reader) -> None:
     assert participant.post("/account/teams/new", name="New").location == "/teams/new"
     assert "<h1>New</h1>" in participant.get("/teams/new")

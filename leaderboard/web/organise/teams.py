@@ -12,6 +12,7 @@ from leaderboard.services import teams
 from leaderboard.services.merging import merge_teams
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.forms import Form, Given, form_page
+from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.team_names import naming
 
@@ -45,12 +46,11 @@ def show(campaign: str, team_id: int) -> ResponseReturnValue:
 
 @blueprint.post(ONE)
 @organised
+@gives_back
 def rename(campaign: str, team_id: int) -> ResponseReturnValue:
     found, form = read(organised_team, campaign, team_id), NameForm()
-    if not form.validate():
-        return _show(campaign, team_id, form)
     try:
-        with naming(form.text("name")) as session:
+        with naming(form.text("name")) as session, form.checked_with():
             own = session.get_one(Team, found.id)
             teams.rename_team(session, actor(), own, form.text("name"), form.text("slug").strip() or None)
     except (Conflict, InvalidFields, TooManyAttempts) as error:
