@@ -75,7 +75,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         a field that the form refuses, what the service says is left out: it was given a stand-in. So is what it says of
         one that was left empty, to be made from a field that is wrong.
         """
-        self.validate()
+        sound = self.validate()
         refused = {name for name, field in self._fields.items() if field.errors}
         found = found or Gathered()
         with found:
@@ -83,7 +83,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # Flask-WTF has no types
         wrong = refused | found.fields.keys()
         empty = (name for name in self.made_from if name in self._fields and not self.text(name))
         known = refused | {name for name in empty if self.made_from[name] in wrong}
-        if wrong:
+        if wrong or not sound:  # what belongs to no field of the form makes it unsound too
             raise InvalidFields({name: said for name, said in found.fields.items() if name not in known})
 
     def refuse(self, fields: Mapping[str, Sequence[str]]) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 from wtforms import BooleanField, StringField, TextAreaField
 
 from leaderboard.access import require
-from leaderboard.errors import BadInput, InvalidFields, NotFound, TooManyAttempts
+from leaderboard.errors import BadInput, Conflict, InvalidFields, LeaderboardError, NotFound, TooManyAttempts
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding
@@ -95,11 +95,13 @@ def change(team: str) -> ResponseReturnValue:
 @gives_back
 def ask(team: str) -> ResponseReturnValue:
     form = AskForm()
+    if not form.validate():
+        return _page(team, form)
     try:
-        with writing() as session, form.checked_with():
+        with writing() as session:
             found = _known(session, team)
             join_requests.ask_to_join(session, actor(), found, form["text"].data or "")
-    except InvalidFields as error:
+    except (Conflict, InvalidFields) as error:
         return _page(team, form, error)
     flash(f"The owners of {found.name} are asked.")
     return redirect(url_for("teams.show", team=team))
@@ -130,7 +132,7 @@ def show(team: str) -> ResponseReturnValue:
     return _page(team, AskForm(formdata=None))
 
 
-def _page(team: str, form: AskForm, error: InvalidFields | None = None) -> ResponseReturnValue:
+def _page(team: str, form: AskForm, error: LeaderboardError | None = None) -> ResponseReturnValue:
     with reading() as session:
         page = pages.team_page(session, actor(), team, now())
         invitations = accounts.open_invitations(session, actor(), team, now())

@@ -75,7 +75,7 @@ def refusals(texts: dict[str, str], asked: Callable[[str], TestResponse]) -> lis
     for name, text in texts.items():
         answer = asked(text)
         answer.close()
-        refused = answer.status_code in (400, 401, 404, 405, 413, 429)
+        refused = answer.status_code in (400, 401, 404, 405, 409, 413, 429)
         if not refused if name in BROKEN else answer.status_code >= 500:
             wrong.append(f"{name}: {answer.status}")
     return wrong
