@@ -42,8 +42,9 @@ class SettingsForm(Form):
 
 
 class AskForm(Form):
-    # Called as the service calls it, it hides `Form.text`, which nothing asks here.
-    text = TextAreaField("What the owners should know (optional)", render_kw={"rows": 3})  # type: ignore[assignment]
+    text = TextAreaField(  # type: ignore[assignment]  # the service's name for it; `Form.text` is asked nothing here
+        "What the owners should know (optional)", render_kw={"rows": 3}
+    )
 
 
 @blueprint.route("/account/teams/new", methods=["GET", "POST"])
