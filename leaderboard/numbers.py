@@ -3,17 +3,18 @@
 Python's own int() and float() take `1_0`, digits of any script, blanks around, inf and nan as well, which no file
 format and no person means by a number.
 
-And how a number of things is told.
+And how a number of things is told, and a size in bytes.
 """
 
 import math
 import re
 
-__all__ = ["counted", "is_number", "is_whole", "read_number", "read_whole"]
+__all__ = ["counted", "is_number", "is_whole", "read_number", "read_whole", "size"]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 ANY_WHOLE = re.compile(r"[+-]?[0-9]+")
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 def is_number(text: str) -> bool:
@@ -56,3 +57,19 @@ def counted(number: int, one: str, many: str = "") -> str:
     ('1 run', '2,000 queries')
     """
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def size(number: int) -> str:
+    """`512 MiB`: in powers of 1,024, as limits are set; three digits.
+
+    >>> size(1000), size(1 << 30)
+    ('1,000 bytes', '1 GiB')
+    """
+    value = float(number)
+    for unit in UNITS:
+        if value < 1023.5 or unit == UNITS[-1]:
+            break
+        value /= 1024
+    if unit == "bytes":
+        return f"{number:,} bytes"
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"

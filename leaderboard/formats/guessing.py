@@ -1,5 +1,6 @@
 """Guesses from its first lines what a file is that can't be read as what it should be."""
 
+import json
 import re
 from collections import Counter
 
@@ -36,13 +37,24 @@ def guess_content(head: bytes, expected: str) -> str:
     if first.startswith("<"):
         return "an HTML page or XML; download the file itself"
     if expected == "queries" and first.startswith(("[", "{")):
-        return "one JSON document; write one JSON object a line"
+        return _guess_json(first)
     if first.startswith("["):
         return "one JSON array; write one JSON object a line"
     if header := _guess_header(first, expected):
         return header
     whole = lines[:-1] if len(head) >= HEAD_BYTES and len(lines) > 1 else lines  # the last one may be cut off
     return Counter(_guess_line(line, expected) for line in whole).most_common(1)[0][0]
+
+
+def _guess_json(line: str) -> str:
+    """What the first line of JSON says of a file that should hold queries; "" where it may be one of them."""
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        first = None
+    if not isinstance(first, dict):
+        return "one JSON document; write one JSON object a line"
+    return RUN_OR_JUDGMENTS if {"query", "document"} <= {our_name(name) for name in first} else ""
 
 
 def _guess_header(line: str, expected: str) -> str:

@@ -11,8 +11,18 @@ from typing import IO, BinaryIO
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.plain_text import EXPANDED_FREE, MIB, ByteSource, CappedReader, Limits, open_plain, rejection
+from leaderboard.formats.plain_text import (
+    EXPANDED_FREE,
+    MIB,
+    ByteSource,
+    CappedReader,
+    Limits,
+    open_plain,
+    rejection,
+    too_many_times,
+)
 from leaderboard.formats.tar import ARCHIVE_START, SoundEntry, entries, is_archive, read_end, refuse_bad
+from leaderboard.numbers import size
 
 __all__ = ["Member", "is_archive_file", "members"]
 
@@ -130,8 +140,10 @@ def _of_zip(path: Path, limits: Limits, name: str) -> Iterator[Member]:
             raise _damaged(name, error) from None
 
 
-def _zipped(archive: zipfile.ZipFile, limits: Limits, name: str, size: int) -> Iterator[Member]:
-    most = min(limits.expanded_bytes, EXPANDED_FREE + limits.expanded_times * size)
+def _zipped(archive: zipfile.ZipFile, limits: Limits, name: str, packed: int) -> Iterator[Member]:
+    most, in_words = limits.expanded_bytes, f"expands to more than {size(limits.expanded_bytes)}, the most allowed"
+    if most > EXPANDED_FREE + limits.expanded_times * packed:
+        most, in_words = EXPANDED_FREE + limits.expanded_times * packed, too_many_times(limits.expanded_times)
     given = 0
     for place, entry in enumerate(archive.infolist()):
         if place >= limits.members:
@@ -144,7 +156,7 @@ def _zipped(archive: zipfile.ZipFile, limits: Limits, name: str, size: int) -> I
         if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
             raise rejection(name, f"holds {shown(entry.filename)}, which is encrypted or packed in an unusual way")
         with archive.open(entry) as file:
-            content = CappedReader(_Sound(file, ZIP_ERRORS, name), most - given, name)
+            content = CappedReader(_Sound(file, ZIP_ERRORS, name), most - given, name, in_words)
             yield Member(_plain_path(entry.filename, name), content)
             while content.read(MIB):  # its sum is checked at its end
                 pass

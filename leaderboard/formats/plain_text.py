@@ -11,6 +11,7 @@ from isal import isal_zlib
 
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.harmless import LONGEST_MESSAGE, harmless
+from leaderboard.numbers import size
 
 __all__ = [
     "MIB",
@@ -22,6 +23,7 @@ __all__ = [
     "open_plain",
     "rejection",
     "source_name",
+    "too_many_times",
     "whole_lines",
 ]
 
@@ -107,16 +109,22 @@ def source_name(source: Path | ByteSource, name: str | None) -> str:
     return name or (source.name if isinstance(source, Path) else "file")
 
 
+def too_many_times(times: int) -> str:
+    """What is wrong with a compressed file that expands to so many times its size and more."""
+    return f"expands to more than {times} times its size, the most allowed beyond {size(EXPANDED_FREE)}"
+
+
 class CappedReader(io.RawIOBase):
-    """Reads `source` and refuses to give more than `cap` bytes.
+    """Reads `source` and refuses to give more than `cap` bytes, in the words of `refusal`.
 
     What a decompressor finds wrong is raised as FileRejected.
     """
 
-    def __init__(self, source: ByteSource, cap: int, name: str) -> None:
+    def __init__(self, source: ByteSource, cap: int, name: str, refusal: str = "") -> None:
         super().__init__()
         self._source = source
         self._cap = cap
+        self._refusal = refusal or f"holds more than {size(cap)} of text, the most allowed"
         self._name = name
         self._start = b""  # peeked at, not yet given
         self._given = 0
@@ -151,7 +159,7 @@ class CappedReader(io.RawIOBase):
             buffer[:given] = piece
         self._given += given
         if self._given > self._cap:
-            raise rejection(self._name, f"holds more than {self._cap:,} bytes of text, the most allowed")
+            raise rejection(self._name, self._refusal)
         return given
 
     def _guard(self, read: Callable[[A], T], argument: A) -> T:
@@ -195,7 +203,7 @@ class _Gunzip:
             if text:
                 self._given += len(text)
                 if self._given > EXPANDED_FREE + self._times * self._packed.given:
-                    raise rejection(self._name, f"expands to more than {self._times} times its size, the most allowed")
+                    raise rejection(self._name, too_many_times(self._times))
                 return text
         return b""
 

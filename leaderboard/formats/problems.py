@@ -186,7 +186,8 @@ class Problems:
         examples = self.limits.examples
         for kind, mistake in sorted(self._mistakes.items(), key=lambda item: -item[1].count):
             on_most_lines = 2 * mistake.count > self.lines > 0
-            guess = self.guess if on_most_lines and (mistake.count > 1 or mistake.widths) and not sums else ""
+            tells = mistake.count > 1 or self.lines == 1 or bool(mistake.widths)
+            guess = self.guess if on_most_lines and tells and not sums else ""
             many = mistake.count > examples
             if many or guess:
                 message = f"{self._lines_in_words(mistake)}: {mistake.sum_up(kind)}"

@@ -13,7 +13,9 @@ from leaderboard.formats.harmless import shown
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, CappedReader, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
+from leaderboard.formats.readers import READERS
 from leaderboard.formats.tables import our_name
+from leaderboard.formats.tar import is_archive
 from leaderboard.formats.topics import (
     IDS,
     TAGS,
@@ -89,8 +91,12 @@ def read_queries(
     rows: dict[str, tuple[int, QueryRow]] = {}
     with open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
-        problems.guess = guess_content(head, "queries")
-        for given in _reader_of(head)(text, problems):
+        if is_archive(head):
+            raise rejection(problems.name, READERS["archive"].refusal)
+        read = _reader_of(head)
+        if read in (_columns, _json_lines):  # topics are marked: what holds one is of this kind
+            problems.guess = guess_content(head, "queries")
+        for given in read(text, problems):
             try:
                 row = _checked(given, problems.limits)
             except Wrong as wrong:

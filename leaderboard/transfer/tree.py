@@ -4,13 +4,13 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from leaderboard.errors import BadInput
 from leaderboard.formats import Limits, is_archive_file, members
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.plain_text import EXPANDED_FREE
+from leaderboard.numbers import size
 
 __all__ = ["MOST_FILES", "Tree", "open_tree"]
 
@@ -50,13 +50,9 @@ class Tree:
 
         Raises FileRejected for a hostile or damaged one and BadInput where it is not there.
         """
-        left = replace(self.limits, expanded_bytes=max(1, self.limits.expanded_bytes - self._unpacked()))
         file = self.file(path)
         if not any(one.startswith(f"{path}/") for one in self.files):
-            _unpack(file, left, path, self._kept, self.files, f"{path}/")
-
-    def _unpacked(self) -> int:
-        return sum(file.stat().st_size for file in self._kept.iterdir())
+            _unpack(file, self.limits, path, self._kept, self.files, f"{path}/")
 
 
 @contextmanager
@@ -99,14 +95,15 @@ def _of_folder(folder: Path, links: set[str]) -> dict[str, Path]:
 
 
 def _unpack(archive: Path, limits: Limits, name: str, kept: Path, files: dict[str, Path], before: str) -> None:
-    allowed = min(limits.expanded_bytes, EXPANDED_FREE + limits.expanded_times * archive.stat().st_size)
+    allowed = limits.expanded_bytes - sum(file.stat().st_size for file in kept.iterdir())  # of all archives together
     for member in members(archive, limits=limits, name=name):
         path = kept / f"{len(files):06}"  # no two of one archive have one name, and none is unpacked twice
         with path.open("wb") as target:
             while piece := member.content.read(PIECE):
                 allowed -= len(piece)
                 if allowed < 0:
-                    raise BadInput(f"{name} expands to more than is allowed; unpack it first, or leave files out")
+                    most = f"{size(limits.expanded_bytes)}, the most allowed together"
+                    raise BadInput(f"{name} and those before it expand to more than {most}; leave files out")
                 target.write(piece)
         files[before + member.path] = path
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from flask import Flask
 from markupsafe import Markup, escape
 
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, size
 from leaderboard.reads.entries import Figure
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.moments import day_in_words, exact_moment_in_words, moment_in_words
@@ -26,7 +26,6 @@ __all__ = [
     "moment",
     "over",
     "plain_figure",
-    "size",
     "when",
 ]
 
@@ -34,7 +33,6 @@ DIGITS = 3
 WHOLE_UNITS = ("documents", "queries")
 DASH = "–"
 MINUS = "−"
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 # (up to so many seconds, seconds in one, what one is called): 90 minutes are "2 h", 36 hours "36 h", 3 days "3 days"
 STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400, 86400, "days"))
 YEAR = 365.25 * 86400  # seconds
@@ -154,18 +152,6 @@ def span(seconds: float) -> str:
 def duration(seconds: float) -> str:
     """How long something took: `340 ms`, `2.5 s`."""
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
-
-
-def size(number: int) -> str:
-    """`512 MiB`: in powers of 1,024, as limits are set; three digits."""
-    value = float(number)
-    for unit in UNITS:
-        if value < 1023.5 or unit == UNITS[-1]:
-            break
-        value /= 1024
-    if unit == "bytes":
-        return f"{number:,} bytes"
-    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
 def decimals(number: int) -> str:

@@ -22,6 +22,7 @@ from wtforms import (
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
 from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
 from leaderboard.models import Evaluation, System, Team
+from leaderboard.numbers import size
 from leaderboard.reads.checking import expected_of, waiting_run
 from leaderboard.reads.submitting import AskedAgreement, Submitting, submitting
 from leaderboard.rules.form_fields import FieldKind, FormField, checked_answers, form_name
@@ -34,7 +35,6 @@ from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
 from leaderboard.web.context import actor, clock, config, database, now, read, reading, writing
-from leaderboard.web.formatting import size
 from leaderboard.web.forms import Form, Given, NumberField, form_page
 from leaderboard.web.run_checks import check_stored
 from leaderboard.web.security import csrf

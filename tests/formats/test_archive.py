@@ -120,8 +120,8 @@ def test_an_archive_without_files_is_refused() -> None:
 
 def test_the_caps_on_bytes_and_files_hold_while_reading() -> None:
     big = archive({"q-1.tsv": b"document\tY\t1\n" * 100_000})
-    assert problems_of(read_run, big, limits=Limits(expanded_bytes=10_000)) == [
-        (None, "holds more than 10,000 bytes of text, the most allowed")
+    assert problems_of(read_run, big, limits=Limits(expanded_bytes=10 << 10)) == [
+        (None, "holds more than 10 KiB of text, the most allowed")
     ]
     many = archive({f"q-{number}.tsv": b"a\tY\t1\n" for number in range(6)})
     assert problems_of(read_run, many, limits=Limits(members=5)) == [

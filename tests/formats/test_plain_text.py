@@ -82,8 +82,8 @@ def test_a_small_file_that_expands_past_the_cap_is_refused_while_it_is_read() ->
             read.append(len(piece))
             return piece
 
-    [(line, message)] = problems_of(read_run, Counting(bomb), limits=Limits(expanded_bytes=1_000_000))
-    assert (line, message) == (None, "holds more than 1,000,000 bytes of text, the most allowed")
+    [(line, message)] = problems_of(read_run, Counting(bomb), limits=Limits(expanded_bytes=1 << 20))
+    assert (line, message) == (None, "holds more than 1 MiB of text, the most allowed")
     assert sum(read) < len(bomb) / 2
 
 

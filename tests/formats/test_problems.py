@@ -155,7 +155,6 @@ BEGIN_CSV = "CSV; begin it with a header that names the columns query, document 
         (read_queries, "301,harbour fees,law", WITH_TABS.format("CSV")),
         (read_queries, "301;harbour fees", WITH_TABS.format("CSV")),
         (read_queries, '[{"id":"301","text":"fees"},', "one JSON document; write one JSON object a line"),
-        (read_queries, "<top>", "an HTML page or XML; download the file itself"),
         (read_queries, "301 harbour fees", "an id and a text without the TAB between them"),
     ],
 )  # fmt: skip

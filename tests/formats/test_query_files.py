@@ -1,4 +1,6 @@
+import gzip
 import io
+import tarfile
 
 import pytest
 
@@ -48,6 +50,38 @@ def test_a_run_with_tabs_is_recognised_by_the_repeated_query() -> None:
     assert message.endswith(" is there twice (first on line 1); it looks like a run or judgments")
     (_, message), *_ = problems_of(read_queries, text("qid\tdocid\trank\tscore", *["q1\td1\t1\t0.5"] * 12))
     assert message.endswith("found 4 (id TAB text TAB tags); it looks like a run or judgments")
+
+
+@pytest.mark.parametrize(
+    ("line", "guess"),
+    [
+        ("q1 Q0 d1 1 9.5 mine", "a run (query Q0 document rank score tag)"),
+        ("q1 0 d1 2", "judgments (query iteration document grade)"),
+        ("<!doctype html><p>Not found</p>", "an HTML page or XML; download the file itself"),
+        ('{"query": "q1", "docid": "d1", "score": 1}', "a run or judgments"),
+    ],
+)
+def test_a_file_of_one_line_is_told_what_it_looks_like_too(line: str, guess: str) -> None:
+    (_, message), *_ = problems_of(read_queries, text(line))
+    assert message.startswith("its only line: ")
+    assert message.endswith(f"; it looks like {guess}")
+
+
+def test_an_object_without_an_id_alone_does_not_make_a_file_one_document() -> None:
+    (_, message), *_ = problems_of(read_queries, text('{"words": "one"}', '{"words": "two"}'))
+    assert message == 'the object has no id; write "id": "…"'
+
+
+def test_documents_and_archives_are_told_by_their_name() -> None:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        tar.addfile(tarfile.TarInfo("queries.tsv"))
+    for content, said in (
+        (archive.getvalue(), "is an archive; give the file itself, plain or gzipped"),
+        (b"%PDF-1.7\n", "is a PDF document; give plain text or gzip"),
+        (gzip.compress(gzip.compress(b"q1\tfees\n")), "is compressed twice; compress it once"),
+    ):
+        assert problems_of(read_queries, io.BytesIO(content)) == [(None, said)]
 
 
 def test_ids_alone_are_queries_whatever_else_they_hold() -> None:
