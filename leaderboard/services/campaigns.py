@@ -100,7 +100,7 @@ def create_campaign(
         if slug is None:
             address = free_slug(address, lambda stem: _is_taken(session, stem))
         if address in TAKEN:
-            raise InvalidFields({"slug": [f"{address} is the address of a page of this site; choose another"]})
+            raise InvalidFields({"slug": [f"{address!r} is the address of a page of this site; choose another"]})
         if _is_taken(session, address):
             raise _slug_taken(session, actor, address)
     with wrong:

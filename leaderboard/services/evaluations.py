@@ -92,7 +92,7 @@ def create_evaluation(
     with wrong:
         slug = checked_slug(slug)
         if slug in TAKEN:
-            raise InvalidFields({"slug": [f"{slug} is the address of a page of the campaign; choose another"]})
+            raise InvalidFields({"slug": [f"{slug!r} is the address of a page of the campaign; choose another"]})
         if session.scalar(sa.select(Evaluation.id).where(own, Evaluation.slug == slug)) is not None:
             raise _slug_taken(slug)
     with wrong:

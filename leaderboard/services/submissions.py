@@ -507,7 +507,7 @@ def _own_system(session: Session, actor: Actor, team: Team, system: System | New
     if isinstance(system, NewSystem):
         return _new_system(session, actor, team, system)
     if system.team_id != team.id:
-        raise InvalidFields({"system": [f"{system.name} is not a system of {team.name}"]})
+        raise InvalidFields({"system": [f"{system.name!r} is not a system of {team.name}"]})
     return system
 
 

@@ -133,7 +133,7 @@ def draft(upload: Received, campaign: str) -> ManifestDraft:
             raise BadInput(f"{upload.filename} is too large for that here; {BY_COMMAND}")
         drafted = draft_of(tree, slug=campaign, title=title, limits=limits(), most_runs=MOST_RUNS)
     if not drafted.evaluations:
-        raise BadInput(f"{upload.filename} has no {NAME}, and no judgments by which one could be drafted")
+        raise BadInput(f"there is no {NAME} in {upload.filename}, and no judgments by which one could be drafted")
     if len(drafted.text.encode()) > MOST_TEXT:
         raise BadInput(f"{upload.filename} has too many queries and runs for that here; {BY_COMMAND}")
     counts = drafted.evaluations, drafted.runs
@@ -223,7 +223,7 @@ def _opened(upload: Received, campaign: str, beside: Received | None) -> Iterato
     unpacked = Limits(expanded_bytes=min(config().text_bytes, MOST_UNPACKED))
     with store().run_file(upload.sha256) as path, open_tree(path, unpacked, upload.filename) as tree:
         if beside is None and NAME not in tree.files:
-            raise NoManifest(f"{upload.filename} has no file {NAME}")
+            raise NoManifest(f"there is no file {NAME} in {upload.filename}")
         manifest, problems = _manifest(tree, beside)
         if campaign and manifest.slug != campaign:
             if manifest.slug:

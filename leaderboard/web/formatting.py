@@ -26,6 +26,7 @@ __all__ = [
     "moment",
     "over",
     "plain_figure",
+    "sentence",
     "when",
 ]
 
@@ -37,6 +38,10 @@ MINUS = "−"
 STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400, 86400, "days"))
 YEAR = 365.25 * 86400  # seconds
 MONTH = YEAR / 12  # seconds
+
+# A word of ours that a message begins with: a plain one. A file name, an address or a part of a manifest has more in it,
+# and what stands before a colon is what the message is about, as its reader wrote it.
+OUR_WORD = re.compile(r"[a-z]+('[a-z]+)?(?=[ ,;]|$)")
 
 # A subscript has one capital before it or is one small letter: P_miss, N_total, gain_i; not trec_eval or pfa_only.
 MARKS = re.compile(
@@ -63,6 +68,7 @@ def init_app(app: Flask) -> None:
         over,
         plain_figure,
         prior,
+        sentence,
         size,
         when,
     ):
@@ -152,6 +158,14 @@ def span(seconds: float) -> str:
 def duration(seconds: float) -> str:
     """How long something took: `340 ms`, `2.5 s`."""
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def sentence(message: str) -> str:
+    """A message that stands by itself: with a capital where it begins with a word of ours, never in its reader's words.
+
+    One that ends in a full stop is a sentence already.
+    """
+    return message if message.endswith(".") or not OUR_WORD.match(message) else message[0].upper() + message[1:]
 
 
 def decimals(number: int) -> str:

@@ -342,10 +342,10 @@ def test_every_problem_is_told_at_once_and_nothing_is_made(
     said = [line.removeprefix(f"{manifest}: ") for line in refused.err.splitlines()]
     expected = [
         "evaluation 1 (trec-2019): closes_at: give a date like 2020-04-23",
-        "campaign: slug: import is the address of a page of this site",
+        "campaign: slug: 'import' is the address of a page of this site",
         "campaign: measures: no measure is called 'nDGC@10'",
         "evaluation 1 (trec-2019): queries: trec-2019/../../secret leads out of archive",
-        "evaluation 2 (settings): slug: settings is the address of a page of the campaign",
+        "evaluation 2 (settings): slug: 'settings' is the address of a page of the campaign",
         "evaluation 2 (settings): judgments: archive has no file trec-2020/none.txt",
         "trec-2019/input.alderA.gz: date: 1 Jan 2099, 00:00 UTC is in the future",
         "trec-2019/input.alderA.gz: received: 1 Jan 2098, 00:00 UTC is in the future",

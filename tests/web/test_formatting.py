@@ -6,8 +6,8 @@ import math
 import pytest
 from flask import Flask, g
 
-from leaderboard.numbers import counted
-from leaderboard.web.formatting import ago, aligned, date, figure, marked, moment, plain_figure, size, when
+from leaderboard.numbers import counted, size
+from leaderboard.web.formatting import ago, aligned, date, figure, marked, moment, plain_figure, sentence, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 
@@ -110,3 +110,20 @@ def test_a_column_of_scores_stands_on_the_point() -> None:
     assert aligned([3.0, 2.0]) == ["3", "2"]
     assert aligned([1e-9, 2.0]) == ["1e−09", "2"]
     assert aligned([]) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("give a title", "Give a title"),
+        ("can't be read", "Can't be read"),
+        ("there is no file manifest.toml in cov.tar", "There is no file manifest.toml in cov.tar"),
+        ("cov.tar is too large for that here", "cov.tar is too large for that here"),
+        ("noaddr: give a web address", "noaddr: give a web address"),
+        ("2025/a.run: is empty", "2025/a.run: is empty"),
+        ("'bins' is taken", "'bins' is taken"),
+        ("alder was merged into another team.", "alder was merged into another team."),
+    ],
+)
+def test_a_message_gets_a_capital_where_it_begins_with_a_word_of_ours_alone(message: str, shown: str) -> None:
+    assert sentence(message) == shown

@@ -265,7 +265,7 @@ def test_a_preview_shows_every_problem_at_once_and_no_yes(organiser: Reader, wor
         "2019/input.one: is not the file that the manifest means: its MD5 is",
         "2019/input.one: team Alpha: name: the team Alpha is here already",
         "2019/input.two: team Beta: name: the team Beta is here already, and is neither yours nor",
-        "evaluation 1 (settings): slug: settings is the address of a page of the campaign",
+        "evaluation 1 (settings): slug: 'settings' is the address of a page of the campaign",
         "evaluation 1 (settings): judgments: /etc/passwd leads out of years.zip",
         "evaluation 1 (settings): queries: ../topics leads out of years.zip",
         "2019/gone: years.zip has no file 2019/gone",
