@@ -51,6 +51,7 @@ __all__ = [
     "may_change_kind",
     "may_change_standing",
     "may_rename",
+    "merging_refusal",
     "may_see",
     "require",
     "require_known",
@@ -301,6 +302,15 @@ def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
     entered = _campaigns_entered(session, Submission.team_id == team_id)
     let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team_id))
     return actor.organises_all(entered) and actor.organises_all(entered.union(let_in))
+
+
+def merging_refusal(session: Session, actor: Actor, *teams: Team) -> str:
+    """Why `actor` may not make these teams one, in words; "" where they may."""
+    for team in teams:
+        if not may_rename(session, actor, team.id):
+            who = "by admins and by whoever organises every campaign that it took part in"
+            return f"{team.name} is merged {who}."
+    return ""
 
 
 def may_bring_in(session: Session, actor: Actor, team_id: int) -> bool:

@@ -11,16 +11,19 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, may_change_standing
+from leaderboard.lookup import on_boards, scored_runs
 from leaderboard.models import Evaluation, Participation, Submission, System
-from leaderboard.rules.standings import Designation, RunChoice, primary_run
+from leaderboard.rules.standings import Designation, RunChoice, ScoredRun, primary_run, standing_run
 from leaderboard.rules.states import Ruling
 
 __all__ = [
     "ONLY_ORGANISERS",
     "Entered",
+    "contenders",
     "holders_against",
     "primary_refusal",
     "stand_refusal",
+    "stands_by_order",
     "system_refusal",
     "take_off_refusal",
     "withdrawal_refusal",
@@ -73,9 +76,10 @@ def stand_refusal(session: Session, actor: Actor, run: Submission, now: dt.datet
         return refused
     holders = holders_against(session, run)
     system = session.get_one(System, run.system_id)
-    return _kept_place(actor, evaluation, holders) or system_refusal(
+    refused = _kept_place(actor, evaluation, holders) or system_refusal(
         session, evaluation, system, run.late, chosen=run.id, freed={one.id for one in holders}
     )
+    return refused or ("This run stands for its system already." if _goes_on_standing(session, run) else None)
 
 
 def primary_refusal(session: Session, actor: Actor, run: Submission, now: dt.datetime) -> str | None:
@@ -141,6 +145,37 @@ def holders_against(session: Session, run: Submission, *, primary: bool = False)
             Submission.holds_place,
         )
     ).all()
+
+
+def contenders(session: Session, run: Submission) -> list[ScoredRun]:
+    """The scored runs of the run's system, in time as it is or late as it is, of which one stands on the boards."""
+    of_place = (
+        Submission.system_id == run.system_id,
+        Submission.evaluation_id == run.evaluation_id,
+        Submission.late == run.late,
+    )
+    return [one for of_set in scored_runs(session, *of_place).values() for one in of_set]
+
+
+def stands_by_order(runs: Sequence[ScoredRun]) -> ScoredRun:
+    """The one of a system's runs (one or more) that stands by the order of its runs alone."""
+    return standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
+
+
+def _goes_on_standing(session: Session, run: Submission) -> bool:
+    """Whether the run stands for its system, and no run that was chosen since will once it is scored."""
+    runs = contenders(session, run)
+    if not runs or stands_by_order(runs).submission_id != run.id:
+        return False
+    chosen_since = sa.select(Submission.id).where(
+        Submission.system_id == run.system_id,
+        Submission.evaluation_id == run.evaluation_id,
+        Submission.late == run.late,
+        Submission.scored_at.is_(None),
+        Submission.chosen_at > (run.chosen_at or dt.datetime.min.replace(tzinfo=dt.UTC)),
+        on_boards(),
+    )
+    return session.scalar(chosen_since.limit(1)) is None
 
 
 def _choice_refusal(actor: Actor, evaluation: Evaluation, run: Submission, now: dt.datetime) -> str | None:

@@ -48,7 +48,9 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     second = world.submit(run_text(2))
     world.drain()
     assert told_and_refused(world, first, Act.PRIMARY) == "This run is its team's primary run already."
-    assert [told_and_refused(world, second, act) for act in DOES] == [""] * 3
+    assert told_and_refused(world, first, Act.STAND) == "This run stands for its system already."
+    assert [told_and_refused(world, second, act) for act in DOES if act is not Act.STAND] == [""] * 2
+    assert told_and_refused(world, second, Act.STAND) == "This run stands for its system already."  # of another system
     with world.database.write() as session:
         submissions.withdraw(session, world.ada, session.get_one(Submission, second))
     assert [told_and_refused(world, second, act) for act in DOES] == [
@@ -59,3 +61,19 @@ def test_the_reason_that_is_told_is_the_one_that_it_is_refused_for(world: World)
     with world.database.write() as session:
         session.get_one(Campaign, world.campaign).run_choice = RunChoice.LATEST
     assert "the latest run of each system stands" in told_and_refused(world, first, Act.STAND)
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_a_run_that_stands_can_be_chosen_while_another_one_waits_to_take_its_place(world: World) -> None:
+    first = world.submit(run_text(1))
+    world.drain()
+    assert told_and_refused(world, first, Act.STAND) == "This run stands for its system already."
+    with world.database.read() as session:
+        system = session.get_one(Submission, first).system
+    second = world.submit(run_text(2), system=system, stand=True)
+    assert told_and_refused(world, first, Act.STAND) == ""
+    with world.database.write() as session:
+        submissions.let_stand(session, world.ada, session.get_one(Submission, first))
+    world.drain()
+    assert told_and_refused(world, first, Act.STAND) == "This run stands for its system already."
+    assert told_and_refused(world, second, Act.STAND) == ""

@@ -7,15 +7,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_change_standing, may_see, require_known, subset_seen
+from leaderboard.choosing import contenders, stands_by_order
 from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
-from leaderboard.lookup import note_current_set, scored_runs, with_current_scoring
+from leaderboard.lookup import note_current_set, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import AcceptedAgreement, ShownAnswer, accepted_agreements, said_of, shown_answers
 from leaderboard.reads.entries import SystemLabel, label_without_name, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation, RunChoice, standing_run, title_of_run
+from leaderboard.rules.standings import Designation, RunChoice, title_of_run
 from leaderboard.rules.states import UNFINISHED, Ruling, State, shown_state
 
 __all__ = ["SubmissionStatus", "find_submission", "label_of", "sent_under", "status"]
@@ -107,6 +108,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     may_choose = inside and may_change_standing(actor, evaluation, now)
     state = shown_state(scoring.state if scoring else None, run.withdrawn_at, run.ruling)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
+    details_open = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
     label, version = (run.label, run.version) if named else ("", "")
     return SubmissionStatus(
@@ -122,8 +124,8 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         ruled_at=run.ruled_at if inside else None,
         ruled_because=run.ruled_because if inside else "",
         results_open=results_open,
-        details_open=may_see(actor, evaluation, Sight.DETAILS, now, run.team_id),
-        details_closed_because=closed_details(evaluation),
+        details_open=details_open,
+        details_closed_because="" if details_open else closed_details(evaluation),
         title=title_of_run(label, run.filename if inside else "", run.id),
         designation=run.designation,
         is_primary=is_primary,
@@ -239,15 +241,10 @@ def _could_stand(session: Session, run: Submission) -> bool:
     """Whether a scored run would stand for its system if its team chose it, while another run does now."""
     if run.evaluation.campaign.run_choice is not RunChoice.PRIMARY:
         return False
-    of_system = (
-        Submission.system_id == run.system_id,
-        Submission.evaluation_id == run.evaluation_id,
-        Submission.late == run.late,
-    )
-    runs = [one for of_set in scored_runs(session, *of_system).values() for one in of_set]
+    runs = contenders(session, run)
     if run.id not in {one.submission_id for one in runs if not one.off_board}:
         return False
-    standing = standing_run(runs, RunChoice.PRIMARY, lambda _: None, "none")
+    standing = stands_by_order(runs)
     return standing.submission_id != run.id and (standing.off_board or not standing.is_primary)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, may_rename, require
+from leaderboard.access import Actor, merging_refusal, require
 from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.lookup import namesakes
 from leaderboard.models import (
@@ -47,11 +47,8 @@ def merge_teams(session: Session, actor: Actor, source: Team, target: Team, *, u
     Admins do so, and whoever organises every campaign that either team took part in. Raises NotAllowed, Conflict where
     one of them was merged already, and InvalidFields (unite).
     """
-    for team in (source, target):
-        require(
-            may_rename(session, actor, team.id),
-            f"{team.name} is merged by admins and by whoever organises every campaign that it took part in.",
-        )
+    refused = merging_refusal(session, actor, source, target)
+    require(not refused, refused)
     if source.id == target.id:
         raise Conflict("A team is not merged with itself.")
     # Whoever submits for one of them, or lets people in, holds its row: they have finished, or they find the target.

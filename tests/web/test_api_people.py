@@ -156,15 +156,19 @@ def test_a_decision_is_refused_where_it_would_change_something_else_than_the_pro
         for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
             scoring.state, scoring.submission.scored_at = State.SCORED, scoring.submission.received_at
     before = ada.ask(own)
-    seen = ada.ask(f"{own}/effect?act={act}")["seen"]
-    assert (seen != earlier) == (act != "stand")  # it stands for its system either way
+    told = ada.ask(f"{own}/effect?act={act}")
+    seen = told["seen"]
+    assert seen != earlier
     for old in {earlier, "0"} - {seen}:
         refused = ada.ask(f"{own}/{act}", "POST", status=409, json={"seen": old})
         assert "no longer what you were shown" in refused["detail"]
     assert ada.ask(own) == before
     ada.ask(f"{own}/{act}", "POST", status=400, json={"seen": 1})
-    after = ada.ask(f"{own}/{act}", "POST", json={"seen": seen})
-    assert (after != before) == (act != "stand")
+    if act == "stand":  # it does by now, as its system's only run
+        refused = ada.ask(f"{own}/{act}", "POST", status=409, json={"seen": seen})
+        assert refused["detail"] == told["refusal"] == "This run stands for its system already."
+    else:
+        assert ada.ask(f"{own}/{act}", "POST", json={"seen": seen}) != before
 
 
 def test_results_that_are_not_open_yet_are_told_as_that_to_their_team_and_are_absent_for_others(
@@ -174,8 +178,13 @@ def test_results_that_are_not_open_yet_are_told_as_that_to_their_team_and_are_ab
         for scoring in session.scalars(sa.select(Scoring).options(sa.orm.joinedload(Scoring.submission))):
             scoring.state, scoring.submission.scored_at = State.SCORED, scoring.submission.received_at
     world.change(results=Opening.NEVER, own_results=False)
+    own = f"{API}/submissions/{runs['alpha']}"
+    assert program("ada").ask(own)["details_closed_because"].startswith("Single queries would give the judgments away")
     for page in ("results", "receipt"):
-        path = f"{API}/submissions/{runs['alpha']}/{page}"
+        path = f"{own}/{page}"
         refused = program("ada").ask(path, status=403)
         assert refused["detail"] == "The results of this run are not open yet."
         program("eve").ask(path, status=404)
+    world.change(results=Opening.ALWAYS, details=Opening.ALWAYS)
+    told = program("ada").ask(own)
+    assert (told["details_open"], told["details_closed_because"]) == (True, "")

@@ -173,6 +173,22 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     organiser.get(f"/organise/harbour/teams/{beta}", status=404)
 
 
+def test_whoever_may_not_merge_a_team_reads_so_before_anything_is_asked(
+    world: World, organiser: Reader, participant: Reader, program: Callable[..., Program], both: int
+) -> None:
+    assert both
+    _coast(world, participant, organiser=False)
+    alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
+    ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
+    said = "Alpha is merged by admins and by whoever organises every campaign that it took part in."
+    page = organiser.get(ask)
+    assert said in page
+    assert "Make them one team" not in page
+    told = program("orla", Scope.ORGANISE).ask(f"{API}/organise/campaigns/harbour/teams/{beta}/into/{alpha}")
+    assert told["refusal"] == said
+    assert said in organiser.post(ask, seen=told["seen"], **{f"twin-{both}": "one"}).text
+
+
 CHANGE_QUERIES = "/organise/harbour/2025/queries/change"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, may_rename
+from leaderboard.access import Actor, may_rename, merging_refusal
 from leaderboard.errors import NotFound
 from leaderboard.lookup import merged_team, namesakes
 from leaderboard.models import Evaluation, Membership, Participation, Submission, System, Team
@@ -62,12 +62,17 @@ class SharedEvaluation:
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """What making `source` a part of `target` would do. seen: of all of this, which the form brings along."""
+    """What making `source` a part of `target` would do.
+
+    refusal  why the reader may not do it, in words; "" where they may
+    seen     of all of this: the form brings it along
+    """
 
     source: OrganisedTeam
     target: OrganisedTeam
     twins: tuple[Twin, ...]
     shared: tuple[SharedEvaluation, ...]
+    refusal: str
 
     @property
     def seen(self) -> str:
@@ -108,7 +113,8 @@ def merging(
     target = organised_team(session, actor, campaign_slug, target_id, now)
     if source.id == target.id:
         raise NotFound("a team is not merged with itself")
-    same = namesakes(session, session.get_one(Team, source.id), session.get_one(Team, target.id))
+    both = session.get_one(Team, source.id), session.get_one(Team, target.id)
+    same = namesakes(session, *both)
     runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
     counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
     own = session.scalars(sa.select(System).where(System.id.in_(same)).order_by(System.name))
@@ -122,7 +128,13 @@ def merging(
         )
         for one in own
     ]
-    return Merging(source, target, tuple(twins), tuple(_shared(session, source.id, target.id)))
+    return Merging(
+        source,
+        target,
+        tuple(twins),
+        tuple(_shared(session, source.id, target.id)),
+        merging_refusal(session, actor, *both),
+    )
 
 
 def _shared(session: Session, source_id: int, target_id: int) -> list[SharedEvaluation]:

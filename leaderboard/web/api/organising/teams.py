@@ -56,7 +56,8 @@ def rename_team(campaign: str, team_id: int, body: NewName) -> reads.OrganisedTe
 
 @get(f"{ONE}/into/<int:other_id>", Scope.ORGANISE)
 def preview_merge(campaign: str, team_id: int, other_id: int) -> reads.Merging:
-    """What making one team a part of another would do: the systems of one name, and quotas and primary runs."""
+    """What making one team a part of another would do: the systems of one name, quotas and primary runs; or, as
+    `refusal`, why you may not."""
     return read(reads.merging, campaign, team_id, other_id)
 
 
