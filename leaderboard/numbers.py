@@ -9,11 +9,12 @@ And how a number of things is told, and a size in bytes.
 import math
 import re
 
-__all__ = ["counted", "is_number", "is_whole", "read_number", "read_whole", "size"]
+__all__ = ["counted", "is_number", "is_whole", "natural", "read_number", "read_whole", "size"]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 ANY_WHOLE = re.compile(r"[+-]?[0-9]+")
+DIGITS = re.compile(r"([0-9]{1,18})")
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -48,6 +49,16 @@ def read_whole(text: str) -> int:
     if not WHOLE.fullmatch(text):
         raise ValueError("no whole number of at most 18 digits")
     return int(text)
+
+
+def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
+    """Sorts texts with numbers as people do.
+
+    >>> sorted(["q11", "q2", "q1", "301"], key=natural)
+    ['301', 'q1', 'q2', 'q11']
+    """
+    parts = DIGITS.split(text)
+    return tuple((place % 2 == 0, int(part) if place % 2 else 0, part) for place, part in enumerate(parts) if part)
 
 
 def counted(number: int, one: str, many: str = "") -> str:

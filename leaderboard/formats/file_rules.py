@@ -24,7 +24,7 @@ from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
 from leaderboard.formats.tables import DOCUMENT, Schema
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, natural
 
 __all__ = ["NO_RULES", "DocumentList", "FileRules", "RunRules", "document_list", "read_document_list"]
 
@@ -213,7 +213,7 @@ class RunRules:
             )
         if self.rules.every_query and sound:
             listed = set(rows.queries)
-            lacking = [query for query in self._queries if query not in listed]
+            lacking = sorted((query for query in self._queries if query not in listed), key=natural)
             if lacking:
                 some = ", ".join(map(shown, lacking[:NAMED])) + (", …" if len(lacking) > NAMED else "")
                 of_all = f"{len(lacking):,} of the {len(self._queries):,} queries have"

@@ -15,7 +15,8 @@ import numpy as np
 
 from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
-from leaderboard.numbers import counted
+from leaderboard.formats.harmless import shown
+from leaderboard.numbers import counted, natural
 from leaderboard.scoring import returned
 
 __all__ = [
@@ -187,23 +188,16 @@ class Checked:
                     f"{self.scores[1]:g}.",
                 )
             )
-        if self.foreign is not None and self.foreign[0]:
-            of = f" It looks like a run for {self.seems_of}." if self.seems_of and self.is_elsewhere else ""
-            lines = f"{'All' if self.foreign[0] == self.lines else f'{self.foreign[0]:,} of'} {self.lines:,} lines"
-            some = ", ".join(self.foreign[1])
-            found.append(
-                Warned(Kind.COLLECTION, f"{lines} name documents that are not of this collection, such as {some}.{of}")
-            )
-        elif self.is_elsewhere:
-            of = f" It looks like a run for {self.seems_of}." if self.seems_of else ""
-            some = ", ".join(self.unknown[1])
-            queries = counted(self.queries, "query", "queries")
-            found.append(
-                Warned(
-                    Kind.COLLECTION,
-                    f"{self.unknown[0]:,} of its {queries} are not among those of this evaluation, such as {some}.{of}",
-                )
-            )
+        if self.is_elsewhere:
+            said = []
+            if not (self.foreign and self.foreign[0]) and self.expected.allowed is None:  # else its problems say it
+                of_all = f"{self.unknown[0]:,} of its {counted(self.queries, 'query', 'queries')}"
+                some = ", ".join(map(shown, self.unknown[1]))
+                said.append(f"{of_all} are not among those of this evaluation, such as {some}.")
+            if self.seems_of:
+                said.append(f"It looks like a run for {self.seems_of}.")
+            if said:
+                found.append(Warned(Kind.COLLECTION, " ".join(said)))
         if self.twins:
             found.append(
                 Warned(Kind.TWIN, f"Your team has submitted a file with the same text before: {', '.join(self.twins)}.")
@@ -377,9 +371,9 @@ def check_text(
 
 
 def _some(ids: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-    return len(ids), tuple(ids[:NAMED])
+    return len(ids), tuple(sorted(ids, key=natural)[:NAMED])
 
 
 def _first_of(some: tuple[int, tuple[str, ...]]) -> str:
     number, first = some
-    return ", ".join(first) + (f" and {number - len(first):,} more" if number > len(first) else "")
+    return ", ".join(map(shown, first)) + (f" and {number - len(first):,} more" if number > len(first) else "")

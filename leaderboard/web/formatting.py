@@ -39,8 +39,8 @@ STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h"), (60 * 86400
 YEAR = 365.25 * 86400  # seconds
 MONTH = YEAR / 12  # seconds
 
-# A word of ours that a message begins with: a plain one. A file name, an address or a part of a manifest has more in it,
-# and what stands before a colon is what the message is about, as its reader wrote it.
+# A word of ours that a message begins with: a plain one. A file name, an address or a part of a manifest has more in
+# it, and what stands before a colon is what the message is about, as its reader wrote it.
 OUR_WORD = re.compile(r"[a-z]+('[a-z]+)?(?=[ ,;]|$)")
 
 # A subscript has one capital before it or is one small letter: P_miss, N_total, gain_i; not trec_eval or pfa_only.

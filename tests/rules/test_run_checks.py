@@ -3,6 +3,7 @@
 import gzip
 import io
 import tarfile
+from dataclasses import replace
 
 import pytest
 
@@ -63,7 +64,19 @@ def test_the_beginning_of_a_file_is_not_said_to_lack_what_may_follow() -> None:
     assert found(RUN, expected, whole=False).problem_count == 0
     strange = RUN.replace(b"d2", b"x2")
     assert [problem.line for problem in found(strange, expected, whole=False).problems] == [2]
-    assert kinds(found(strange, expected)) == [Kind.COLLECTION]
+    assert kinds(found(strange, expected)) == []  # its problems say it
+    of_text = replace(found(b"q1 Q0 x1 1 3 t\n", expected), seems_of="Speech")
+    assert [one.text for one in of_text.warnings] == ["It looks like a run for Speech."]
+
+
+def test_queries_are_named_in_the_order_of_their_numbers_and_no_longer_than_can_be_read() -> None:
+    asked = tuple(str(number) for number in (1, 11, 2, 3, 4, 20))
+    checked = found(b"1 Q0 d1 1 3 t\n", Expected("Text", asked, rules=RunRules(FileRules(every_query=True), asked)))
+    assert "No list for 5 queries, scored as empty lists: 2, 3, 4, 11, 20." in checked.remarks
+    assert "every query must have one: 2, 3, 4, 11, 20" in str(checked.problems[0])
+    long = found(b"%b Q0 d1 1 3 t\n" % (b"q" * 250), Expected("Text", asked))
+    assert all(len(line) < 250 for line in long.in_words)
+    assert long.unknown == (1, ("q" * 250,))  # a program is told all of it
 
 
 def looked_at(content: bytes, **given: bool) -> Checked:
@@ -157,5 +170,5 @@ def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:
         require_sound(doubtful, yes=False)
     assert caught.value.warnings == tuple(warned.text for warned in doubtful.warnings)
     require_sound(doubtful, yes=True)
-    with pytest.raises(InvalidFields, match="All 2 lines name documents that are not of this collection"):
+    with pytest.raises(InvalidFields, match="document x1 has not the form"):
         require_sound(found(b"q1 Q0 x1 1 3 t\nq1 Q0 x2 1 2 t\n", Expected("Text", rules=RULES)), yes=True)

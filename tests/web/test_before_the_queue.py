@@ -117,10 +117,8 @@ def test_a_run_of_another_collection_is_refused_and_told_whose_it_seems_to_be(
     assert "kept label" in page
     assert "has arrived" not in page
     assert rejected_today(of_collection) == 1
-    assert (
-        "All 3 lines name documents that are not of this collection, such as new-1, new-2, new-3."
-        " It looks like a run for Harbour 2026."
-    ) in page
+    assert "It looks like a run for Harbour 2026." in page
+    assert page.count("new-2") == 1
     assert "It would be rejected" in page
 
 
