@@ -11,8 +11,8 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from leaderboard.errors import LeaderboardError, Unavailable
+from leaderboard.numbers import size
 from leaderboard.web.exports import FORMATS
-from leaderboard.web.formatting import size
 from leaderboard.web.intake import FORM_TYPES
 
 __all__ = ["init_app", "page", "retry_after"]

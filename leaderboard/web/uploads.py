@@ -22,10 +22,10 @@ from werkzeug.sansio.multipart import Data, Epilogue, Event, Field, File, Multip
 from wtforms import ValidationError
 
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError, TooLarge, file_of
+from leaderboard.numbers import size
 from leaderboard.rules.run_checks import Looked, look_at
 from leaderboard.store import Received, plain_filename
 from leaderboard.web.context import actor, clock, config, store
-from leaderboard.web.formatting import size
 from leaderboard.web.intake import mend, refuse_field, require_text
 from leaderboard.web.organised_files import limits
 
