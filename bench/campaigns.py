@@ -35,10 +35,11 @@ from leaderboard.models import (
 )
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import Designation, RunChoice, SystemKind, standing_runs
+from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import boards, campaigns, evaluations, judgments, queries
 from leaderboard.services.pseudonyms import ensure_pseudonym
+from leaderboard.services.standing import standing_by_rule
 
 __all__ = ["MEASURES", "Shape", "make_campaign"]
 
@@ -147,18 +148,15 @@ def _evaluation(
           "queued_at": run["received_at"], "finished_at": run["scored_at"], "digest": f"{number:064x}",
           "missing": ["q1"] if number % 7 == 0 else []} for number, run in enumerate(submitted)],
     )  # fmt: skip
-    _stand(session, scoring_set)
     means = _scores(session, rng, scoring_set, first_scoring, shape, quality[own])
+    _stand(session, scoring_set)
     _figures(session, scoring_set, first_scoring, means)
 
 
 def _stand(session: Session, scoring_set: ScoringSet) -> None:
     """Which runs stand, as services keep it."""
-    (runs,) = scored_runs(session, of_sets=ScoringSet.id == scoring_set.id).values()
-    standing = standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
-    columns = ("system_id", "late", "scoring_id")
-    rows = [{name: getattr(run, name) for name in columns} for run in standing]
-    _insert(session, Standing, [{**row, "scoring_set_id": scoring_set.id} for row in rows])
+    stands = standing_by_rule(session, of_sets=ScoringSet.id == scoring_set.id)
+    _insert(session, Standing, [{**place._asdict(), "scoring_id": scoring} for place, scoring in stands.items()])
 
 
 def _submission(evaluation: int, year: str, number: int, team: int, system: int, opens: dt.datetime) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from leaderboard.lookup.places import (
 from leaderboard.lookup.quotas import personal_quota, team_quotas
 from leaderboard.lookup.runs import (
     IS_STANDING,
+    has_choice,
     has_its_place,
     lost_in,
     on_boards,
@@ -66,6 +67,7 @@ __all__ = [
     "find_team",
     "find_team_let_in",
     "form_fields",
+    "has_choice",
     "has_its_place",
     "is_known_team",
     "known_system",

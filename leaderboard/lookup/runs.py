@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from leaderboard.lookup.places import Columns
 from leaderboard.lookup.sets import IS_CURRENT
 from leaderboard.models import (
+    Evaluation,
     Participation,
     Scoring,
     ScoringSet,
@@ -20,6 +21,7 @@ from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
     "IS_STANDING",
+    "has_choice",
     "has_its_place",
     "lost_in",
     "on_boards",
@@ -95,13 +97,33 @@ def has_its_place(scoring: Any = Scoring, submission: Any = Submission) -> sa.Co
     return sa.and_(scoring.state == State.SCORED, sa.or_(on_boards(submission), submission.holds_place))
 
 
+def has_choice(session: Session, evaluation: Evaluation, scoring_set: ScoringSet) -> bool:
+    """Whether a system that is ranked has several runs that may stand for it, scored in that set of its evaluation."""
+    several = (
+        sa.select(Submission.system_id)
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .join(System, System.id == Submission.system_id)
+        .where(
+            Submission.evaluation_id == evaluation.id,
+            Scoring.scoring_set_id == scoring_set.id,
+            has_its_place(),
+            Submission.late.is_(False),
+            System.kind != SystemKind.BASELINE,
+        )
+        .group_by(Submission.system_id)
+        .having(sa.func.count() > 1)
+        .limit(1)
+    )
+    return session.scalar(several) is not None
+
+
 def select_scored_runs(
-    *more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT, standing: bool = False
+    *more: Any, of_sets: sa.ColumnElement[bool] = IS_CURRENT, standing: sa.ColumnElement[bool] | None = None
 ) -> sa.Select[*tuple[Any, ...]]:
     """Selects the fields of `ScoredRun`, then `more`, of every scored run of a current set that has its place.
 
     of_sets   a condition on ScoringSet: of which sets instead
-    standing  only those that stand for their systems by the order of their runs alone (`models.Standing`)
+    standing  only those that stand for their systems, by the rows of Standing with this condition
 
     A run that was withdrawn or taken off by organisers has lost it, unless it holds it: then it is among them, marked.
 
@@ -129,8 +151,8 @@ def select_scored_runs(
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .join(System, System.id == Submission.system_id)
     )
-    if standing:
-        selected = selected.join(Standing, IS_STANDING)
+    if standing is not None:
+        selected = selected.join(Standing, sa.and_(IS_STANDING, standing))
     return selected.outerjoin(Participation, of_team).where(of_sets, has_its_place())
 
 

@@ -11,6 +11,7 @@ from leaderboard.metrics import Floats
 from leaderboard.models.evaluations import JudgmentRevision
 from leaderboard.models.submissions import Submission
 from leaderboard.rules.settings import ASSESSORS, ScoringSettings, Subset
+from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["IN_QUEUE", "Board", "Score", "Scoring", "ScoringSet", "Standing"]
@@ -164,16 +165,22 @@ class Board(Base):
 
 
 class Standing(Base):
-    """Which run stands for a system on the boards of a set, one in time and one late, by the order of its runs alone
-    (`RunChoice.PRIMARY`): what `rules.standings` says, kept so that a board reads no other run.
+    """Which run stands for a system on the boards of a set, one in time and one late, by each of the ways that are kept
+    (`rules.standings.kept_choices`): what `rules.standings` says, kept so that a board reads no other run.
 
     `services.standing` writes it in the transaction that changes it. A system whose place is empty has no row. The rows
     of a set that boards have ceased to show say which run stood then.
+
+    `subset`, `rounded`: of the best run, over which queries it is best, and whether by means as they are rounded for
+    whoever may not see single queries.
     """
 
     __tablename__ = "standing"
 
     scoring_set_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring_set.id", ondelete="CASCADE"), primary_key=True)
+    run_choice: Mapped[RunChoice] = mapped_column(choice(RunChoice, "run_choice"), primary_key=True)
+    subset: Mapped[Subset] = mapped_column(choice(Subset, "subset"), primary_key=True)
+    rounded: Mapped[bool] = mapped_column(primary_key=True)
     system_id: Mapped[int] = mapped_column(sa.ForeignKey("system.id", ondelete="CASCADE"), primary_key=True, index=True)
     late: Mapped[bool] = mapped_column(primary_key=True)
     scoring_id: Mapped[int] = mapped_column(sa.ForeignKey("scoring.id", ondelete="CASCADE"), index=True)

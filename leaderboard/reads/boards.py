@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_evaluation_and_set, lost_in, on_boards
+from leaderboard.lookup import find_evaluation_and_set, has_choice, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
@@ -30,12 +30,12 @@ from leaderboard.reads.headings import (
 )
 from leaderboard.reads.paging import Paging, paged, paging_of
 from leaderboard.reads.query_values import figures_over, load_vectors
-from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries
+from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries, stands_by
 from leaderboard.reads.stood import StoodSet, seen_set, stood_set
 from leaderboard.reads.told import ToldByQueries, told_by_queries
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import RunChoice, is_ranked
+from leaderboard.rules.standings import KeptChoice, RunChoice, is_ranked
 from leaderboard.rules.states import SetState, State
 from leaderboard.statistics import LEAST, Least, least_queries
 
@@ -279,13 +279,14 @@ def board(
         positions = _positions_by_tag(judged, scoring_set, subset) if judged and texts_open else {}
         names = [one.name for one in columns]
         needed = [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
-        entries_seen = (
-            load_entries(
-                session, actor, [evaluation], moment, needed, scoring_set=scoring_set, standing=shown is Show.PRIMARY
+        if old:
+            standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if shown is Show.PRIMARY else None
+            entries_seen = load_entries(
+                session, actor, [evaluation], moment, needed, scoring_set=scoring_set, standing=standing
             )
-            if old
-            else load_candidates(session, actor, [evaluation], moment, needed, show=shown)
-        )
+        else:
+            by = {evaluation.id: [ranked_by.name]}
+            entries_seen = load_candidates(session, actor, [evaluation], moment, needed, show=shown, by=by)
         entries = choose(entries_seen, shown, ranked_by)
         if tag:
             if tag not in positions:
@@ -298,7 +299,11 @@ def board(
         waiting, rescoring = (0, 0) if old else unfinished
         statistics = None if tag or computed is None else _statistics(computed, ranked)
         if statistics is not None and not details_open:
-            chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and _has_choice(entries_seen)
+            chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and (
+                _has_choice(entries_seen)
+                if old or shown is not Show.BEST
+                else has_choice(session, evaluation, scoring_set)
+            )
             too_few = all(entry.figure(ranked_by.name).low is None for entry in entries)
             queries = max((entry.figure(ranked_by.name).count for entry in entries), default=0)
             statistics = _as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)

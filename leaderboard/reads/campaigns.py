@@ -230,13 +230,12 @@ def primary_candidates(
     """What `load_candidates` gives with the figures of each evaluation's primary measure: that of its current set, and
     the campaign's, which may have been changed since."""
     sets = current_sets(session, [one.id for one in evaluations])
-    names = {one.settings.measures[0] for one in sets.values()}
-    names |= {
-        at_level(one.campaign.primary_measure, sets[one.id].settings.relevance_level)
+    by = {
+        one.id: {current.settings.measures[0], at_level(one.campaign.primary_measure, current.settings.relevance_level)}
         for one in evaluations
-        if one.id in sets
+        if (current := sets.get(one.id))
     }
-    return load_candidates(session, actor, evaluations, now, names)
+    return load_candidates(session, actor, evaluations, now, set().union(*by.values()), by=by)
 
 
 def _summaries(

@@ -17,7 +17,7 @@ from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import IS_STANDING, current_sets, select_scored_runs
 from leaderboard.metrics.measure import Family
 from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Standing, Submission, System, Team
-from leaderboard.rules.disclosure import Rounding
+from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.rules.states import STANDING, SetState
@@ -59,6 +59,7 @@ class Figure:
 
 
 NO_FIGURE = Figure(None)
+Which = sa.ColumnElement[bool] | None
 BESIDE = 4  # figures that are read in the row of their run; of more a statement of their own is faster
 FIELDS = len(fields(ScoredRun))
 LABELLED = (  # what an entry holds beside the fields of `ScoredRun`
@@ -142,7 +143,7 @@ def load_entries(
     measures: Iterable[str] | None = None,
     *,
     scoring_set: ScoringSet | None = None,
-    standing: bool = False,
+    standing: Which = None,
     runs: Collection[int] | sa.SelectBase | None = None,
 ) -> list[Entry]:
     """Every scored run of the evaluations' current sets that `actor` may see the means of, in order of arrival.
@@ -152,8 +153,8 @@ def load_entries(
     measures     canonical names whose figures are wanted; None for all
     scoring_set  of the one evaluation, instead of its current set: its runs as long as boards showed it, or all where
                  it stands beside the current one. `now` is then what `access.as_of` says
-    standing     only the runs that stand for their systems by the order of their runs alone (`models.Standing`), or
-                 stood for them when boards ceased to show that set; all where that is not kept
+    standing     only the runs that stand for their systems by the rows of Standing with this condition, or stood for
+                 them when boards ceased to show that set; all where that is not kept
     runs         only these submissions: their ids, or a statement that finds them
     """
     if not evaluations:
@@ -226,7 +227,7 @@ def with_figures(
     names = list(measures)
     wanted = Scoring.id.in_([entry.scoring_id for entry in entries])
     own_set = ScoringSet.id == scoring_set.id
-    figures = _figures(session, actor, [evaluation], now, names, own_set, False, [wanted]) if entries and names else {}
+    figures = _figures(session, actor, [evaluation], now, names, own_set, None, [wanted]) if entries and names else {}
     families = {name: metrics.parse(name).family for name in names}
     sights = {own: _Sights(actor, evaluation, scoring_set, now, own) for own in {entry.own for entry in entries}}
     found = []
@@ -259,14 +260,14 @@ def _of_set(scoring_set: ScoringSet | None) -> sa.ColumnElement[bool]:
 
 
 def _which(
-    runs: Collection[int] | sa.SelectBase | None, scoring_set: ScoringSet | None, now: dt.datetime, standing: bool
-) -> tuple[list[sa.ColumnElement[bool]], bool]:
-    """Conditions on the scorings that `load_entries` is asked for, and whether the rows of Standing are those meant."""
+    runs: Collection[int] | sa.SelectBase | None, scoring_set: ScoringSet | None, now: dt.datetime, standing: Which
+) -> tuple[list[sa.ColumnElement[bool]], Which]:
+    """Conditions on the scorings that `load_entries` is asked for, and on rows of Standing, where those are meant."""
     which: list[sa.ColumnElement[bool]] = [] if runs is None else [Scoring.submission_id.in_(runs)]
     until = scoring_set.shown_until if scoring_set else None
     if scoring_set and until and scoring_set.state in STANDING and now > until:
-        return which, False  # beside the official one it goes on; its rows say what stood while it was the current one
-    if until and not standing:
+        return which, None  # beside the official one it goes on; its rows say what stood while it was the current one
+    if until and standing is None:
         which.append(Scoring.finished_at <= until)
     return which, standing
 
@@ -297,7 +298,7 @@ def _figures(
     now: dt.datetime,
     measures: Iterable[str] | None,
     of_sets: sa.ColumnElement[bool],
-    standing: bool,
+    standing: Which,
     which: Sequence[sa.ColumnElement[bool]],
 ) -> dict[int, dict[str, Figure]]:
     """Scoring id -> measure -> figure, over the subset of queries that `actor` sees means of in each evaluation."""
@@ -307,8 +308,8 @@ def _figures(
         .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
         .where(of_sets, *which, is_seen(Score, actor, evaluations, now))
     )
-    if standing:
-        statement = statement.join(Standing, IS_STANDING)
+    if standing is not None:
+        statement = statement.join(Standing, sa.and_(IS_STANDING, standing))
     if measures is not None:
         statement = statement.where(Score.measure.in_(list(measures)))
     figures: dict[int, dict[str, Figure]] = {}
@@ -355,7 +356,7 @@ def _figure(mean: float | None, low: float | None, high: float | None, count: in
 
 def _rounded(figure: Figure, family: Family, rounding: Rounding) -> Figure:
     """The figure as a reader sees it who may not see single queries; none of a measure that tells of judgments only."""
-    if family.of_judgments:
+    if not is_told_rounded(family):
         return NO_FIGURE
     return rounded(figure, family.unit, rounding)
 

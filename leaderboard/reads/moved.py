@@ -21,8 +21,9 @@ from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.rejudged import Rejudged, rejudged
-from leaderboard.reads.standings import Show, choose, ranks, show_of
+from leaderboard.reads.standings import Show, choose, ranks, show_of, stands_by
 from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_set, stood_set
+from leaderboard.rules.standings import KeptChoice, RunChoice
 from leaderboard.rules.states import STANDING
 
 __all__ = ["Agreement", "MovedPage", "MovedSystem", "Orders", "SourceRow", "SourcesPage", "moved", "sources"]
@@ -243,9 +244,8 @@ def _board(
     session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime
 ) -> _Board:
     names, show = scoring_set.settings.measures, show_of(None, evaluation.campaign.run_choice)
-    entries = load_entries(
-        session, actor, [evaluation], moment, names, scoring_set=scoring_set, standing=show is Show.PRIMARY
-    )
+    standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
+    entries = load_entries(session, actor, [evaluation], moment, names, scoring_set=scoring_set, standing=standing)
     return _Board(entries, show, may_see(actor, evaluation, Sight.RESULTS, moment))
 
 

@@ -162,9 +162,9 @@ def progress_of(
     columns = tuple(column(name) for name in campaign_measures(campaign))
     by = pick(columns, measure)
     periods = _periods(session, actor, campaign, seen, now)
-    names = {period.measures[one.name] for period in periods.values() for one in (by, columns[0])}
+    names = {key: {period.measures[one.name] for one in (by, columns[0])} for key, period in periods.items()}
     if candidates is None:
-        candidates = load_candidates(session, actor, seen, now, names)
+        candidates = load_candidates(session, actor, seen, now, set().union(*names.values()), by=names)
     entries = [one for one in candidates if not one.late and one.evaluation_id in periods]
     shown = Show(campaign.run_choice.value)
     here = sorted(

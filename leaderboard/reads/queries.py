@@ -149,7 +149,7 @@ def query_list(
     columns = per_query_columns(scoring_set)
     chosen = pick(columns, measure)
     entries = choose(
-        load_candidates(session, actor, [evaluation], now, [chosen.name]),
+        load_candidates(session, actor, [evaluation], now, [chosen.name], by={evaluation.id: [chosen.name]}),
         show_of(None, evaluation.campaign.run_choice),
         chosen,
     )

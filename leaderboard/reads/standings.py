@@ -1,25 +1,26 @@
 """Which run stands for a system, and which rank it takes."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see
+from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import IS_CURRENT, has_its_place
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission
+from leaderboard.lookup import IS_CURRENT, current_sets, has_its_place
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing, Submission
 from leaderboard.reads.columns import Column, column
 from leaderboard.reads.entries import Entry, is_seen, load_entries
-from leaderboard.rules.standings import RunChoice, arrival, is_ranked, standing_runs
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import KeptChoice, RunChoice, arrival, is_ranked, standing_runs
 
 ONE_STANDS = Submission.evaluation_id, Submission.system_id, Submission.late  # of the runs that have these in common
 NEARLY = 1e-9  # much wider than what counts as a tie (`statistics.competition_ranks`)
 
-__all__ = ["Show", "choose", "known_order", "load_candidates", "ranks", "show_of", "sort_entries"]
+__all__ = ["Show", "choose", "known_order", "load_candidates", "ranks", "show_of", "sort_entries", "stands_by"]
 
 
 class Show(StrEnum):
@@ -60,34 +61,63 @@ def load_candidates(
     measures: Iterable[str],
     *,
     show: Show | None = None,
+    by: Mapping[int, Collection[str]] | None = None,
 ) -> list[Entry]:
-    """The scored runs of current sets that `choose` has to choose from by one of these measures, with their figures.
+    """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
-    Which run stands by the order of a system's runs alone is kept (`models.Standing`). Where the best or the latest one
-    stands, those are found by the database that may be it, and `choose` has the last word; none of the others is read.
-    But whoever sees rounded means chooses among all runs, since any two may read alike; and all are read to be shown.
-    show: None for each campaign's own rule.
+    Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
+    are found by the database that may be the best, and `choose` has the last word; none of the others is read. But
+    whoever sees rounded means then chooses among all runs, since any two may read alike; and all are read to be shown.
+
+    show  None for each campaign's own rule
+    by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
     """
-    by_show: dict[Show, list[Evaluation]] = {}
+    sets = current_sets(session, [one.id for one in evaluations])
+    kept: dict[KeptChoice, list[int]] = {}
+    others: dict[Show, list[Evaluation]] = {}
     for one in evaluations:
-        by_show.setdefault(show or Show(one.campaign.run_choice.value), []).append(one)
+        shown, current = show or Show(one.campaign.run_choice.value), sets.get(one.id)
+        if current is None:
+            continue
+        primary = current.settings.measures[0]
+        if shown is Show.ALL or (shown is Show.BEST and by and set(by[one.id]) != {primary}):
+            others.setdefault(shown, []).append(one)
+        else:
+            kept.setdefault(_kept_as_seen(actor, one, current, now, shown), []).append(one.id)
     wanted = list(measures)
     found: list[Entry] = []
-    for chosen, own in by_show.items():
+    if kept:
+        own_rows = (sa.and_(ScoringSet.evaluation_id.in_(own), stands_by(one)) for one, own in kept.items())
+        ids = {each for own in kept.values() for each in own}
+        chosen = [one for one in evaluations if one.id in ids]
+        found += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
+    for shown, own in others.items():
         runs: sa.SelectBase | None = None
-        if chosen is Show.LATEST:
-            runs = _latest(own)
-        elif chosen is Show.BEST and all(may_see(actor, one, Sight.DETAILS, now) for one in own):
-            runs = sa.union(*(_nearly_best(actor, own, now, column(name)) for name in wanted)) if wanted else None
-        found += load_entries(session, actor, own, now, wanted, standing=chosen is Show.PRIMARY, runs=runs)
+        if by and shown is Show.BEST and all(may_see(actor, one, Sight.DETAILS, now) for one in own):
+            names = sorted({name for one in own for name in by[one.id]})
+            runs = sa.union(*(_nearly_best(actor, own, now, column(name)) for name in names))
+        found += load_entries(session, actor, own, now, wanted, runs=runs)
     return found
 
 
-def _latest(evaluations: Sequence[Evaluation]) -> sa.Select[int]:
-    """The statement on the runs that no other one of their system was received after."""
-    last = sa.func.max(Submission.received_at).over(partition_by=ONE_STANDS).label("last")
-    of_all = _with_a_place(sa.select(Submission.id, Submission.received_at, last), evaluations).subquery()
-    return sa.select(of_all.c.id).where(of_all.c.received_at == of_all.c.last)
+def stands_by(kept: KeptChoice) -> sa.ColumnElement[bool]:
+    """A condition on Standing: the rows of this way of choosing."""
+    return sa.and_(
+        Standing.run_choice == kept.run_choice, Standing.subset == kept.subset, Standing.rounded.is_(kept.rounded)
+    )
+
+
+def _kept_as_seen(
+    actor: Actor, evaluation: Evaluation, current: ScoringSet, now: dt.datetime, show: Show
+) -> KeptChoice:
+    """The way of choosing whose rows say what stands for this reader, by the means as they see them."""
+    if show is not Show.BEST:
+        return KeptChoice(RunChoice(show.value))
+    subset = subset_seen(actor, evaluation, now)
+    own = subset if subset in current.settings.subsets else Subset.ALL  # without hidden queries one stands for both
+    # Of an evaluation whose results are not open a reader sees runs of own teams only, and those of all teams alike.
+    team_id = min(actor.teams, default=None)
+    return KeptChoice(RunChoice.BEST, own, rounding_seen(actor, evaluation, current.settings, now, team_id) is not None)
 
 
 def _nearly_best(actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime, by: Column) -> sa.Select[int]:

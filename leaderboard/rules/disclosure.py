@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
+from leaderboard.metrics.measure import Family
 from leaderboard.statistics import LEAST_QUERIES
 
-__all__ = ["Rounded", "Rounding", "decimals_for"]
+__all__ = ["Rounded", "Rounding", "decimals_for", "is_told_rounded"]
 
 SHARES = ("share", "false alarms", "correlation")  # units whose values lie between −1 and 1
 
@@ -39,6 +40,12 @@ def decimals_for(queries: int) -> int:
     while 100**decimals < 4 * queries:
         decimals += 1
     return decimals
+
+
+def is_told_rounded(family: Family) -> bool:
+    """Whether figures of such measures are told at all to whoever may not see single queries: none that tells of the
+    judgments only."""
+    return not family.of_judgments
 
 
 @dataclass(frozen=True, slots=True)

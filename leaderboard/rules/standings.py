@@ -4,23 +4,26 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.rules.moments import day_in_words
+from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import Ruling
 from leaderboard.statistics import competition_ranks
 
 __all__ = [
     "Designation",
+    "KeptChoice",
     "Received",
     "RunChoice",
     "ScoredRun",
     "SystemKind",
     "arrival",
     "is_ranked",
+    "kept_choices",
     "name_of_run",
     "places",
     "primary_run",
@@ -49,6 +52,18 @@ class RunChoice(StrEnum):
     PRIMARY = "primary"  # the primary run; else the one that the team chose; else the one that was scored first
     BEST = "best"  # the best mean under the measure that ranks
     LATEST = "latest"  # the one that was received last
+
+
+class KeptChoice(NamedTuple):
+    """A way of choosing the run that stands, of which it is kept what it chooses (`services.standing`).
+
+    subset, rounded  of the best run: over which queries it is best by the set's primary measure, and whether by means
+                     as they are rounded for whoever may not see single queries
+    """
+
+    run_choice: RunChoice
+    subset: Subset = Subset.ALL
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +179,14 @@ def standing_runs(
         groups.setdefault((run.evaluation_id, run.system_id, run.late), []).append(run)
     found = [standing_run(group, choice, mean, direction) for group in groups.values()]
     return [run for run in found if not run.off_board]
+
+
+def kept_choices(settings: ScoringSettings) -> tuple[KeptChoice, ...]:
+    """The ways of choosing that are kept for a scoring set with these settings: all that a campaign may have, so that
+    another one, or a reader's own, finds its rows. Of the best run by its primary measure, the one that boards begin
+    with."""
+    best = (KeptChoice(RunChoice.BEST, subset, rounded) for subset in settings.subsets for rounded in (False, True))
+    return KeptChoice(RunChoice.PRIMARY), KeptChoice(RunChoice.LATEST), *best
 
 
 def primary_run(runs: Iterable[Received]) -> int | None:

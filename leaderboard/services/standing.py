@@ -8,19 +8,24 @@ stood then, which an old board reads.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard import metrics
 from leaderboard.db import Base
-from leaderboard.lookup import scored_runs
-from leaderboard.models import Participation, Scoring, ScoringSet, Standing, Submission
-from leaderboard.rules.standings import RunChoice, standing_runs
+from leaderboard.lookup import select_scored_runs
+from leaderboard.metrics.measure import Family
+from leaderboard.models import Participation, Score, Scoring, ScoringSet, Standing, Submission
+from leaderboard.rules.disclosure import Rounding, is_told_rounded
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import KeptChoice, RunChoice, ScoredRun, kept_choices, standing_runs
 from leaderboard.rules.states import SetState, State
 
 __all__ = ["HAS_CEASED", "Place", "kept_standing", "note_standing", "settle_standing", "standing_by_rule"]
 
-Place = tuple[int, int, bool]  # a scoring set, a system, and whether its late run is meant
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
 SETS = "sets that came back"
 HAS_CEASED = sa.or_(ScoringSet.state == SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
@@ -28,6 +33,25 @@ HAS_CEASED = sa.or_(ScoringSet.state == SetState.SUPERSEDED, ScoringSet.shown_un
 OF_RUN = (
     "system_id", "late", "received_at", "scored_at", "chosen_at", "withdrawn_at", "ruling", "holds_place",
 )  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Where a run stands: by which way of choosing (`rules.standings.KeptChoice`) in which set, for which system, and
+    whether its late run is meant."""
+
+    scoring_set_id: int
+    run_choice: RunChoice
+    subset: Subset
+    rounded: bool
+    system_id: int
+    late: bool
+
+    @property
+    def kept(self) -> KeptChoice:
+        return KeptChoice(self.run_choice, self.subset, self.rounded)
+
+
+COLUMNS = tuple(getattr(Standing, name) for name in Place._fields)
 
 
 def note_standing(session: Session, row: Base) -> None:
@@ -75,18 +99,57 @@ def settle_standing(session: Session) -> None:
 def standing_by_rule(
     session: Session, *which: sa.ColumnElement[bool], of_sets: sa.ColumnElement[bool]
 ) -> dict[Place, int]:
-    """The scoring that stands at each place, by the rule, of all runs that are scored; see `lookup.scored_runs`."""
-    return {
-        (scoring_set, run.system_id, run.late): run.scoring_id
-        for scoring_set, runs in scored_runs(session, *which, of_sets=of_sets).items()
-        for run in standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
-    }
+    """The scoring that stands at each place, by the rule, of all runs that are scored.
+
+    which    conditions on Submission or Scoring
+    of_sets  a condition on ScoringSet: in which sets
+    """
+    found: dict[Place, int] = {}
+    for scoring_set in session.scalars(sa.select(ScoringSet).where(of_sets).order_by(ScoringSet.id)).all():
+        measure = metrics.parse(scoring_set.settings.measures[0])
+        runs, means = _runs_with_means(session, scoring_set, *which)
+        for kept in kept_choices(scoring_set.settings):
+            own = means[kept.subset]
+            if kept.rounded:
+                own = _rounded(own, measure.family, Rounding(scoring_set.settings.size(kept.subset)))
+            mean = partial(_mean_of, own)
+            for run in standing_runs(runs, kept.run_choice, mean, measure.direction):
+                found[Place(scoring_set.id, *kept, run.system_id, run.late)] = run.scoring_id
+    return found
 
 
 def kept_standing(session: Session, *which: sa.ColumnElement[bool]) -> dict[Place, int]:
     """The same as the rows say it. which: conditions on Standing."""
-    columns = Standing.scoring_set_id, Standing.system_id, Standing.late, Standing.scoring_id
-    return {(row[0], row[1], row[2]): row[3] for row in session.execute(sa.select(*columns).where(*which))}
+    rows = session.execute(sa.select(*COLUMNS, Standing.scoring_id).where(*which))
+    return {Place(*place): scoring for *place, scoring in rows}
+
+
+def _runs_with_means(
+    session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool]
+) -> tuple[list[ScoredRun], dict[Subset, dict[int, float | None]]]:
+    """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
+    scores = {subset: sa.orm.aliased(Score) for subset in scoring_set.settings.subsets}
+    means = (score.mean for score in scores.values())
+    statement = select_scored_runs(*means, of_sets=ScoringSet.id == scoring_set.id)
+    for subset, score in scores.items():
+        its_own = score.scoring_id == Scoring.id, score.measure == scoring_set.settings.measures[0]
+        statement = statement.outerjoin(score, sa.and_(*its_own, score.subset == subset))
+    runs: list[ScoredRun] = []
+    found: dict[Subset, dict[int, float | None]] = {subset: {} for subset in scores}
+    for row in session.execute(statement.where(*which).order_by(Scoring.id)):
+        runs.append(ScoredRun(*row[: -len(scores)]))
+        for subset, mean in zip(scores, row[-len(scores) :], strict=True):
+            found[subset][runs[-1].scoring_id] = mean
+    return runs, found
+
+
+def _mean_of(means: Mapping[int, float | None], run: ScoredRun) -> float | None:
+    return means[run.scoring_id]
+
+
+def _rounded(means: Mapping[int, float | None], family: Family, rounding: Rounding) -> dict[int, float | None]:
+    told = is_told_rounded(family)
+    return {scoring: rounding.mean(mean, family.unit) if told else None for scoring, mean in means.items()}
 
 
 def _by_evaluation(systems: Iterable[tuple[int, int]]) -> list[tuple[int, set[int]]]:
@@ -112,24 +175,19 @@ def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
     of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
     before = kept_standing(session, of_sets, Standing.system_id.in_(systems))
-    if before:
-        _keep(session, before, standing_by_rule(session, Scoring.id.in_(before.values()), of_sets=past))
+    for kept in {place.kept for place in before}:
+        own = {place: scoring for place, scoring in before.items() if place.kept == kept}
+        stands = standing_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
+        _keep(session, own, {place: scoring for place, scoring in stands.items() if place.kept == kept})
 
 
 def _keep(session: Session, before: Mapping[Place, int], stands: Mapping[Place, int]) -> None:
     """Writes what is different."""
-    changed = {key for key in before.keys() | stands.keys() if before.get(key) != stands.get(key)}
-    for scoring_set, system, late in sorted(changed & before.keys()):
-        key = Standing.scoring_set_id == scoring_set, Standing.system_id == system, Standing.late.is_(late)
-        session.execute(sa.delete(Standing).where(*key), execution_options={"synchronize_session": False})
-    new = [
-        {
-            "scoring_set_id": scoring_set,
-            "system_id": system,
-            "late": late,
-            "scoring_id": stands[scoring_set, system, late],
-        }
-        for scoring_set, system, late in sorted(changed & stands.keys())
-    ]
+    changed = {place for place in before.keys() | stands.keys() if before.get(place) != stands.get(place)}
+    gone, new = sorted(changed & before.keys()), sorted(changed & stands.keys())
+    if gone:
+        its_key = (column == sa.bindparam(f"its_{name}") for name, column in zip(Place._fields, COLUMNS, strict=True))
+        keys = [{f"its_{name}": value for name, value in place._asdict().items()} for place in gone]
+        session.connection().execute(sa.delete(Standing).where(*its_key), keys)
     if new:
-        session.execute(sa.insert(Standing), new)
+        session.execute(sa.insert(Standing), [{**place._asdict(), "scoring_id": stands[place]} for place in new])

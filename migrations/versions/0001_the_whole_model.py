@@ -1034,6 +1034,25 @@ def upgrade() -> None:
     op.create_table(
         "standing",
         sa.Column("scoring_set_id", sa.Integer(), nullable=False),
+        sa.Column(
+            "run_choice",
+            sa.Enum(
+                "primary",
+                "best",
+                "latest",
+                name="run_choice",
+                native_enum=False,
+                create_constraint=True,
+                length=32,
+            ),
+            nullable=False,
+        ),
+        sa.Column(
+            "subset",
+            sa.Enum("shown", "all", name="subset", native_enum=False, create_constraint=True, length=32),
+            nullable=False,
+        ),
+        sa.Column("rounded", sa.Boolean(), nullable=False),
         sa.Column("system_id", sa.Integer(), nullable=False),
         sa.Column("late", sa.Boolean(), nullable=False),
         sa.Column("scoring_id", sa.Integer(), nullable=False),
@@ -1049,7 +1068,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["system_id"], ["system.id"], name=op.f("fk_standing_system_id_system"), ondelete="CASCADE"
         ),
-        sa.PrimaryKeyConstraint("scoring_set_id", "system_id", "late", name=op.f("pk_standing")),
+        sa.PrimaryKeyConstraint(
+            "scoring_set_id", "run_choice", "subset", "rounded", "system_id", "late", name=op.f("pk_standing")
+        ),
     )
     with op.batch_alter_table("standing", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_standing_scoring_id"), ["scoring_id"], unique=False)

@@ -17,17 +17,22 @@ def check_standing(session: Session, report: Report) -> None:
     """Finds what stands of every scoring set anew, one set at a time, from all of its runs.
 
     What stood on a board of the past depends on what was chosen then: there each row is asked whether it can have been.
+    What several ways of choosing have wrong alike is told once.
     """
     columns = ScoringSet.id, ScoringSet.evaluation_id, HAS_CEASED
     for set_id, evaluation_id, has_ceased in session.execute(sa.select(*columns).order_by(ScoringSet.id)).all():
         kept = kept_standing(session, Standing.scoring_set_id == set_id)
         right = _possible(session, set_id) if has_ceased else standing_by_rule(session, of_sets=ScoringSet.id == set_id)
-        report.standing += len(kept)
-        for place in sorted(kept.keys() | right.keys()):
-            if kept.get(place) != right.get(place):
-                where = thing_in_words(session, f"evaluation {evaluation_id}")
-                stored, expected = (_run(session, own.get(place)) for own in (kept, right))
-                report.add(where, _in_words(session, place), stored, ONE_OF_ITS_OWN if has_ceased else expected)
+        report.standing += len(set(kept.values()))
+        differences = {
+            (place.system_id, place.late, kept.get(place), right.get(place)): place
+            for place in sorted(kept.keys() | right.keys())
+            if kept.get(place) != right.get(place)
+        }
+        for (*_, is_kept, is_right), place in differences.items():
+            where = thing_in_words(session, f"evaluation {evaluation_id}")
+            stored, expected = _run(session, is_kept), _run(session, is_right)
+            report.add(where, _in_words(session, place), stored, ONE_OF_ITS_OWN if has_ceased else expected)
 
 
 def _possible(session: Session, set_id: int) -> dict[Place, int]:
@@ -44,9 +49,9 @@ def _possible(session: Session, set_id: int) -> dict[Place, int]:
 
 
 def _in_words(session: Session, place: Place) -> str:
-    set_id, system_id, late = place
-    name = session.scalar(sa.select(System.name).where(System.id == system_id))
-    return f"which {'late ' if late else ''}run of {name or f'system {system_id}'} stands in set {set_id}"
+    system = place.system_id
+    name = session.scalar(sa.select(System.name).where(System.id == system)) or f"system {system}"
+    return f"which {'late ' if place.late else ''}run of {name} stands in set {place.scoring_set_id}"
 
 
 def _run(session: Session, scoring_id: int | None) -> str:

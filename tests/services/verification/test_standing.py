@@ -8,8 +8,8 @@ BROKEN: dict[str, Changes] = {
     "DELETE FROM standing": stands(0, 2),
     "UPDATE standing SET scoring_id = 2 WHERE scoring_set_id = 1": stands(0, 1),
     "UPDATE standing SET system_id = 2 WHERE scoring_set_id = 1": stands(1, 1),
-    "INSERT INTO standing VALUES (1, 1, true, 1)": stands(0, 1, run="late run"),
-    "INSERT INTO standing VALUES (2, 2, false, 4)": stands(1, 2),
+    "INSERT INTO standing VALUES (1, 'primary', 'all', false, 1, true, 1)": stands(0, 1, run="late run"),
+    "INSERT INTO standing VALUES (2, 'best', 'all', true, 2, false, 4)": stands(1, 2),
 }
 
 
