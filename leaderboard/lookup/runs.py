@@ -1,5 +1,6 @@
 """Which scored runs there are, and which may stand on boards."""
 
+import functools
 from typing import Any
 
 import sqlalchemy as sa
@@ -34,7 +35,8 @@ __all__ = [
 IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id == ScoringSet.id)
 
 
-def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
+@functools.cache  # a worker asks at every step, and making these aliases takes longer than asking
+def lost_in() -> sa.Select[Scoring]:
     """Statement: failed scorings of a set (the one of the statement around it) that its evaluation's boards would miss.
 
     Their runs have figures in the set that stands for the same source of judgments. Not those whose stored file is
@@ -61,22 +63,22 @@ def lost_in(scoring_set: type[ScoringSet]) -> sa.Select[Scoring]:
             shown.submission_id == Scoring.submission_id,
             shown.state == State.SCORED,
             current.state.in_(STANDING),
-            current.source == scoring_set.source,
+            current.source == ScoringSet.source,
         )
-        .correlate(Scoring, scoring_set)
+        .correlate(Scoring, ScoringSet)
         .exists()
     )
     return (
         sa.select(Scoring)
         .join(Submission)
         .where(
-            Scoring.scoring_set_id == scoring_set.id,
+            Scoring.scoring_set_id == ScoringSet.id,
             Scoring.state == State.FAILED,
             sa.or_(~Scoring.damaged, balance < 0),
             on_boards(),
             has_figures,
         )
-        .correlate(scoring_set)
+        .correlate(ScoringSet)
     )
 
 

@@ -382,7 +382,7 @@ def _counts(rows: Sequence[BoardRow], names: Sequence[str], ranked_by: Column) -
 
 def _parked(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
     """Failed runs of the current set and of one that is being made, each once."""
-    holds_up = lost_in(ScoringSet).where(ScoringSet.state == SetState.BUILDING).with_only_columns(Scoring.id)
+    holds_up = lost_in().where(ScoringSet.state == SetState.BUILDING).with_only_columns(Scoring.id)
     rows = session.execute(
         sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
         .join(ScoringSet)

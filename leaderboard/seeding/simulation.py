@@ -126,14 +126,16 @@ def write_run(pool: Pool, listing: Listing, threshold: float, *, style: str, sca
     scores = SCALES[scale](listing.hidden, threshold)
     query = pool.query[listing.place]
     starts = np.searchsorted(query, np.arange(len(pool.queries)))
+    rank = np.arange(1, len(query) + 1) - starts[query]
+    decided = listing.hidden >= threshold
+    names = [row.id for row in pool.queries]
     write = RUN_WRITERS[style]
-    lines = []
-    for number, (place, score, hidden) in enumerate(
-        zip(listing.place.tolist(), scores.tolist(), listing.hidden.tolist(), strict=True)
-    ):
-        name, document = pool.queries[query[number]].id, pool.document[place]
-        rank = number - starts[query[number]] + 1
-        lines.append(write(RunLine(name, document, rank, f"{score:.{DIGITS}f}", hidden >= threshold, tag)))
+    lines = [
+        write(RunLine(names[number], pool.document[place], its_rank, f"{score:.{DIGITS}f}", decision, tag))
+        for number, place, its_rank, score, decision in zip(
+            query.tolist(), listing.place.tolist(), rank.tolist(), scores.tolist(), decided.tolist(), strict=True
+        )
+    ]
     return gzip.compress("".join(lines).encode(), compresslevel=6, mtime=0)
 
 

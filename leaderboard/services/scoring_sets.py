@@ -230,7 +230,7 @@ def ready_sets(session: Session) -> list[ScoringSet]:
     return list(
         session.scalars(
             sa.select(ScoringSet)
-            .where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in(ScoringSet).exists())
+            .where(ScoringSet.state == SetState.BUILDING, ~waiting, ~lost_in().exists())
             .order_by(ScoringSet.id)
             .with_for_update(skip_locked=True)
         )

@@ -23,6 +23,7 @@ BUSY_SECONDS = 120.0
 BUSY_SHARE = 0.2  # the share of a worker's time that boards may take while runs wait
 BUSY_PAUSE_SECONDS = 1.0
 SET_ASIDE_SECONDS = 600.0  # before a measure of a board that raised an error is tried again
+HELD_SECONDS = 1.0  # before a measure of a board that another worker was at is tried again
 log = logging.getLogger("leaderboard.worker")
 
 
@@ -40,7 +41,7 @@ class BoardRefresh:
         self._newest: int | None = None  # event seen, and when it was first seen
         self._newest_at = 0.0
         self._event: int | None = None  # the newest one when nothing was due
-        self._looked = 0.0
+        self._look_at = 0.0  # when to look at the boards again, event or not
         self._paused_until = 0.0
         self._rested = time.monotonic()  # when the queue last paused
         self._set_aside: dict[Due, float] = {}
@@ -55,13 +56,14 @@ class BoardRefresh:
             if newest != self._newest:
                 self._newest, self._newest_at = newest, now
             is_pause = now - self._newest_at >= self._quiet_seconds and not _is_scoring(session)
-            found = self._open(due(session)) if is_pause else []
+            wanted = due(session) if is_pause else []
         if not is_pause:
             self.step_while_busy()
             return False
         self._rested = time.monotonic()
-        if not found:
-            self._event, self._looked = newest, self._rested
+        if not (found := self._open(wanted)):
+            self._event = newest
+            self._look_at = min([now + LOOK_SECONDS, *(self._set_aside[one] for one in wanted)])
             return False
         self._refresh(found[0])
         return True
@@ -85,9 +87,9 @@ class BoardRefresh:
         """Whether a board may have changed since the last look.
 
         Every change of a board records an event, and their numbers rise in the order of the commits. A measure that
-        raised an error is tried again without one: the boards are looked at every LOOK_SECONDS as well.
+        was set aside is tried again without one: the boards are looked at then, and every LOOK_SECONDS as well.
         """
-        return newest != self._event or time.monotonic() - self._looked > LOOK_SECONDS
+        return newest != self._event or time.monotonic() >= self._look_at
 
     def _open(self, found: list[Due]) -> list[Due]:
         """Those of them that did not raise an error lately."""
@@ -104,9 +106,10 @@ class BoardRefresh:
             self._set_aside[wanted] = started + SET_ASIDE_SECONDS
             log.exception("board of set %s: %s could not be refreshed", wanted.scoring_set_id, wanted.measure)
         else:
-            if not kept:  # another worker is at it, or the database's clock was set back: not again at once
-                self._set_aside[wanted] = started + LOOK_SECONDS
+            if not kept:  # another worker is at it; where that lasts, the database's clock was perhaps set back
+                self._set_aside[wanted] = started + (LOOK_SECONDS if wanted in self._set_aside else HELD_SECONDS)
                 return
+            self._set_aside.pop(wanted, None)
             took = time.monotonic() - started
             log.info("board of set %s: %s refreshed in %.2f s", wanted.scoring_set_id, wanted.measure, took)
 

@@ -37,6 +37,12 @@ def plan() -> CampaignPlan:
     return HARBOUR.plan()
 
 
+@pytest.fixture
+def installation(sqlite_installation: Installation) -> Installation:
+    """What is drawn and what it is worth is the same on both engines."""
+    return sqlite_installation
+
+
 def _board(installation: Installation, evaluation: str) -> BoardPage:
     with installation.database.read() as session:
         return board(session, VISITOR, "harbour", evaluation, LOADED)
@@ -179,6 +185,7 @@ def test_aqwv_is_never_above_mqwv_nor_mqwv_above_oqwv(installation: Installation
             assert _mean(row, "MQWV") <= _mean(row, "OQWV") + 1e-12
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what the run is worth, as above
 def test_the_sample_run_is_taken_scored_and_ranked(
     database: Database, database_url: str, store: RunStore, tmp_path: Path
 ) -> None:

@@ -6,14 +6,13 @@ import pytest
 import sqlalchemy as sa
 
 from leaderboard import seeding
+from leaderboard.config import folder
 from leaderboard.db import Base, Database
 from leaderboard.models import Campaign, Evaluation, Scoring, Submission, User
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.states import State
-from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.services.people import authenticate
 from leaderboard.services.verification import verify
-from leaderboard.store import RunStore
 from tests.seeding.conftest import LOADED, Installation
 
 
@@ -25,17 +24,19 @@ def _rows(database: Database) -> dict[str, int]:
         }
 
 
-def test_every_run_is_scored_but_the_damaged_one(installation: Installation) -> None:
+def test_every_run_is_scored_but_the_damaged_one(sqlite_installation: Installation) -> None:
+    installation = sqlite_installation
     with installation.database.read() as session:
         states = dict(session.execute(sa.select(Scoring.state, sa.func.count()).group_by(Scoring.state)).all())
-    assert states == {State.SCORED: installation.seeded.submitted - 1, State.REJECTED: 1}
+    assert states == {State.SCORED: installation.runs - 1, State.REJECTED: 1}
 
 
-def test_verification_finds_what_was_loaded_and_scored_in_order(installation: Installation) -> None:
+def test_verification_finds_what_was_loaded_and_scored_in_order(sqlite_installation: Installation) -> None:
+    installation = sqlite_installation
     with installation.database.read() as session:
         report = verify(session)
     assert report.differences == []
-    assert report.runs == installation.seeded.submitted - 1
+    assert report.runs == installation.runs - 1
 
 
 @pytest.mark.parametrize("later", [dt.timedelta(), dt.timedelta(days=400)])
@@ -47,14 +48,14 @@ def test_loading_again_changes_nothing(installation: Installation, later: dt.tim
     assert _rows(installation.database) == before
 
 
-def test_loading_that_was_cut_off_is_finished_by_the_next(database: Database, store: RunStore) -> None:
-    [plan, *_] = seeding.worked_examples()
-    with database.write() as session:
-        load_campaign(session, plan)
-    assert submit_runs(database, store, plan) == 1
-    loaded = seeding.load(database, store, LOADED)
-    with database.read() as session:
-        assert session.scalar(sa.select(sa.func.count(Submission.id))) == loaded.submitted + 1
+def test_loading_that_was_cut_off_is_finished_by_the_next(installation: Installation) -> None:
+    plans = (*seeding.worked_examples(), seeding.Harbour(folder("seeds") / "harbour", LOADED.year, LOADED).plan())
+    planned = {(plan.slug, one.slug, run.label) for plan in plans for one in plan.evaluations for run in one.runs}
+    there = sa.select(Campaign.slug, Evaluation.slug, Submission.label)
+    with installation.database.read() as session:
+        found = session.execute(there.select_from(Submission).join(Evaluation).join(Campaign)).all()
+    assert 0 < installation.before < installation.runs
+    assert (len(found), set(map(tuple, found))) == (installation.runs, planned)
 
 
 def test_each_account_of_the_demonstration_can_sign_in(installation: Installation) -> None:
