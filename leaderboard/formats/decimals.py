@@ -1,18 +1,18 @@
 """Reads decimal numbers, many at once, each to the nearest float64 as Python's float() does.
 
-The digits of a number are read as one integer, all numbers together, character by character. Dividing the integer by a
+The digits of a number are read as one integer, eight characters of all numbers at once. Dividing the integer by a
 power of ten is rounded only once as long as both are exact in 64 bits; longer numbers are divided in twice the
 precision. The few quotients too near the middle between two floats, and numbers of extreme size, are read one by one
 by float(). Anything that is not a plain decimal number is left to the caller.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaderboard.formats.ids import WORD, Codes, Places, cut_out
+from leaderboard.formats.ids import WORD, Codes, Keys, Places, cut_out, words_of
 
 __all__ = ["floats", "integers"]
 
@@ -20,12 +20,23 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 LONGEST = 3 * WORD  # characters
-SHORT = 9  # characters, whose digits fit 32 bits
 MOST_DIGITS = 19  # that always fit 64 bits
 EXACT = np.uint64(1 << 53)  # whole numbers up to here are floats
 TENS: Floats = np.array([10.0**power for power in range(23)])  # and so are these powers
-ZERO, DOT, PLUS, MINUS = b"0.+-"
-NINE = 9
+ZERO, PLUS, MINUS = b"0+-"
+# Of words of eight characters, each in its byte:
+EACH = np.uint64(0x0101010101010101)
+ZEROS = EACH * np.uint64(ZERO)
+BIT_OF_DOT, DOT = np.uint64(4), np.uint64(0x1E)  # a dot less the bits of a zero; no digit has this bit then
+BYTE = np.uint64(0xFF)
+ABOVE_NINE, HIGHEST = EACH * np.uint64(0x7F - 9), EACH * np.uint64(0x80)  # 10 and more reach the highest bit
+PLACES = np.uint64(0x0706050403020100)  # by where the dot is, how many characters follow it: moved to the highest byte
+# Pairs of digits, then pairs of these, then of these, become one number: 10 times the first and the second.
+PAIRS = [
+    (np.uint64(10**digits << 8 * digits | 1), np.uint64(8 * digits), np.uint64(mask))
+    for digits, mask in ((1, 0x00FF00FF00FF00FF), (2, 0x0000FFFF0000FFFF), (4, 0x00000000FFFFFFFF))
+]
+WHOLE_TENS = np.array([10**power for power in range(WORD + 1)], np.uint64)
 MARKS = np.frombuffer(b"eE", np.uint8)  # of an exponent
 SAFE = np.uint64(10**18)  # below it, whole numbers are taken
 SPLITTER = 2.0**27 + 1  # parts a float64 into two of half its digits (Dekker 1971)
@@ -76,29 +87,67 @@ def _read_unusual(codes: Codes, start: Places, length: Places) -> tuple[Floats, 
     return value, sure
 
 
+@dataclass(frozen=True, slots=True)
+class _Some:
+    """Up to eight characters of each number, or more of them joined: digits, and a dot perhaps.
+
+    number  uint64[n], of the digits
+    digits  int64[n], how many they are
+    dotted  bool[n]
+    places  int64[n], digits behind the dot; 0 without one
+    odd     uint64[n]: not 0 where there is anything else, or another dot
+    """
+
+    number: Keys
+    digits: Places
+    dotted: Bools
+    places: Places
+    odd: Keys
+
+    def joined(self, rest: "_Some") -> "_Some":
+        """Together with the characters that follow."""
+        return _Some(
+            self.number * WHOLE_TENS.take(rest.digits) + rest.number,
+            self.digits + rest.digits,
+            self.dotted | rest.dotted,
+            np.where(self.dotted, self.places + rest.digits, rest.places),
+            self.odd | rest.odd | (self.dotted & rest.dotted),
+        )
+
+
 def _read_digits(codes: Codes, start: Places, length: Places) -> Digits:
-    texts = cut_out(codes, start, np.minimum(length, LONGEST))
-    size, width = len(texts), int(min(length.max(initial=0), LONGEST))
-    columns = np.ascontiguousarray(texts.view(np.uint8).reshape(size, texts.dtype.itemsize).T[:width])
-    number: NDArray[Any] = np.zeros(size, np.uint32 if width <= SHORT else np.uint64)
-    ten = number.dtype.type(10)
-    digits, dots, places = (np.zeros(size, np.uint8) for _ in range(3))
-    for column in columns:
-        digit = column - np.uint8(ZERO)
-        is_digit = digit <= NINE
-        if is_digit.all():
-            number *= ten
-            number += digit
-        elif is_digit.any():
-            number = np.where(is_digit, number * ten + digit, number)
-        digits += is_digit
-        dots += column == DOT
-        places += is_digit & (dots > 0)
-    first = columns[0] if width else digits
+    texts = words_of(codes, start, np.minimum(length, LONGEST))
+    word, left = next(texts)
+    first = word.astype(np.uint8)
     negative = first == MINUS
     signs = negative | (first == PLUS)
-    plain = (digits + dots + signs == length) & (dots <= 1) & (digits > 0) & (digits <= MOST_DIGITS)
-    return Digits(number.astype(np.uint64, copy=False), places.astype(np.int64), negative, plain, dots == 0)
+    if signs.any():
+        word ^= np.where(signs, first ^ ZERO, 0).astype(np.uint64)  # a zero in its place changes no number
+    read = reduce(_Some.joined, [_some(word, left), *(_some(*more) for more in texts)])
+    digits = read.digits - signs
+    plain = (read.odd == 0) & (digits > 0) & (digits <= MOST_DIGITS) & (length <= LONGEST)
+    return Digits(read.number, read.places, negative, plain, ~read.dotted)
+
+
+def _some(word: Keys, length: Places) -> _Some:
+    """What the first `length` characters of words hold; the first one is the lowest byte."""
+    digit = word ^ ZEROS
+    digit <<= np.uint64(8 * WORD) - (length.astype(np.uint64) << np.uint64(3))  # zeros before the first
+    dot = (digit >> BIT_OF_DOT) & EACH
+    digit ^= dot * DOT
+    dotted = dot != 0
+    odd = ((digit + ABOVE_NINE) | digit) & HIGHEST
+    odd |= digit & (dot * BYTE)  # another character that has the dot's bit
+    odd |= dot & (dot - np.uint64(1))  # a second dot
+    before = digit & ((dot | ~dotted) - np.uint64(1))
+    digit ^= before
+    digit |= before << np.uint64(8)  # moved over the dot
+    for times, shift, mask in PAIRS:
+        digit *= times
+        digit >>= shift
+        digit &= mask
+    places = (dot * PLACES) >> np.uint64(8 * (WORD - 1))
+    return _Some(digit, length - dotted, dotted, places.astype(np.int64), odd)
 
 
 def _read_with_exponent(codes: Codes, start: Places, length: Places) -> Digits:
@@ -114,14 +163,18 @@ def _read_with_exponent(codes: Codes, start: Places, length: Places) -> Digits:
 
 def _to_floats(read: Digits) -> tuple[Floats, Bools]:
     most = len(TENS) - 1
-    down, up = TENS[np.clip(read.places, 0, most)], TENS[np.clip(-read.places, 0, most)]  # one of the two is 1
-    value = read.number.astype(np.float64) / down * up
+    down = TENS.take(np.clip(read.places, 0, most))
+    value = read.number.astype(np.float64) / down
     sure = read.plain & (np.abs(read.places) <= most)
+    raised = read.places < 0
+    if raised.any():
+        value *= TENS.take(np.clip(-read.places, 0, most))
     long = np.flatnonzero(sure & (read.number > EXACT))
     if len(long):
         value[long], sure[long] = _divide(read.number[long], down[long])
-        sure[long] &= up[long] == 1
-    return np.where(read.negative, -value, value), sure
+        sure[long] &= ~raised[long]
+    np.negative(value, out=value, where=read.negative)
+    return value, sure
 
 
 def _divide(number: NDArray[np.uint64], by: Floats) -> tuple[Floats, Bools]:

@@ -3,7 +3,7 @@
 In this form millions of them are cut out of a file, compared, hashed and sorted at once, eight bytes at a time.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "PADDING",
     "WORD",
     "Codes",
     "Ids",
@@ -23,6 +24,7 @@ __all__ = [
     "keys",
     "pair_keys",
     "rising_words",
+    "words_of",
 ]
 
 Codes = NDArray[np.uint8]  # the bytes of a file
@@ -31,24 +33,43 @@ Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]  # in the bytes of a file, or lengths there
 
 WORD = 8  # bytes
+PADDING = 2 * WORD  # bytes that must follow texts which are cut out
 LITTLE, BIG = np.dtype("<u8"), np.dtype(">u8")
 LOW_BYTES = np.array([(1 << 8 * size) - 1 for size in range(WORD + 1)], np.uint64)
 ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: every bit of a word reaches the highest ones
 HALF = np.uint64(32)
+BITS = np.uint64(8 * WORD)
 
 
 def cut_out(codes: Codes, start: Places, length: Places) -> Texts:
-    """The texts codes[start : start + length], int64[n] both; at least WORD bytes must follow the last of them."""
-    words = _words_for(int(length.max(initial=0)))
-    at = np.ndarray((len(codes) - WORD + 1,), LITTLE, codes, strides=(1,))  # the eight bytes from each place on
-    if words == 1:
-        return (at[start] & LOW_BYTES[length]).astype(LITTLE, copy=False).view(f"S{WORD}")
-    cut = np.empty((len(start), words), LITTLE)
-    for word in range(words):
-        left = np.clip(length - WORD * word, 0, WORD)
-        place = np.where(left > 0, start + WORD * word, start)  # no further than the text goes
-        cut[:, word] = at[place] & LOW_BYTES[left]
-    return cut.view(f"S{WORD * words}")[:, 0]
+    """The texts codes[start : start + length], int64[n] both; at least PADDING bytes must follow the last of them."""
+    words = [word & LOW_BYTES.take(left) for word, left in words_of(codes, start, length)]
+    if len(words) == 1:
+        return words[0].astype(LITTLE, copy=False).view(f"S{WORD}")
+    return np.stack(words, axis=1).astype(LITTLE, copy=False).view(f"S{WORD * len(words)}")[:, 0]
+
+
+def words_of(codes: Codes, start: Places, length: Places) -> Iterator[tuple[Keys, Places]]:
+    """The same texts eight bytes at a time, the first one lowest, and how many of these bytes are each text's: the
+    others are what follows it.
+    """
+    aligned = codes[: len(codes) // WORD * WORD].view(LITTLE)
+    longest = int(length.max(initial=0))
+    yield _words_at(aligned, start), length if longest <= WORD else np.minimum(length, WORD)
+    for first in range(WORD, longest, WORD):
+        left = np.clip(length - first, 0, WORD)
+        yield _words_at(aligned, np.where(left > 0, start + first, start)), left  # no further than the text goes
+
+
+def _words_at(aligned: Keys, place: Places) -> Keys:
+    """uint64[n]: the eight bytes from each place on, which lie in one word or two: numpy is slow to take what is not
+    aligned.
+    """
+    index = place >> 3
+    shift = (place & (WORD - 1)).astype(np.uint64) << np.uint64(3)
+    word = aligned.take(index) >> shift
+    word |= aligned[1:].take(index) << (BITS - shift)  # nothing of it where all 64 bits are shifted out
+    return word
 
 
 def as_texts(texts: Iterable[str]) -> Texts:

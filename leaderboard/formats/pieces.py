@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from leaderboard.errors import FileRejected
 from leaderboard.formats.checks import not_utf8
-from leaderboard.formats.ids import WORD, Codes, Places
+from leaderboard.formats.ids import PADDING, Codes, Places
 from leaderboard.formats.plain_text import MIB, CappedReader, rejection
 from leaderboard.formats.problems import Problems, Wrong
 
@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 class Piece:
     """Some whole lines of a file; the last one ends with a newline too.
 
-    room     uint8: the lines and WORD bytes of padding, which `ids.cut_out` needs
+    room     uint8: the lines and PADDING bytes behind them, which `ids.cut_out` needs
     size     bytes of the lines
     numbers  of each line, 1 is the first of the file
     """
@@ -46,7 +46,7 @@ class Piece:
 
     @classmethod
     def of(cls, text: bytes, numbers: Sequence[int]) -> "Piece":
-        return cls(np.frombuffer(text + bytes(WORD), np.uint8), len(text), numbers)
+        return cls(np.frombuffer(text + bytes(PADDING), np.uint8), len(text), numbers)
 
     @property
     def codes(self) -> Codes:
@@ -90,7 +90,7 @@ class Piece:
             return self
         chosen = np.repeat(kept, np.diff(newline, prepend=-1))
         size = int(np.count_nonzero(chosen))
-        room = np.zeros(size + WORD, np.uint8)
+        room = np.zeros(size + PADDING, np.uint8)
         room[:size] = self.codes[chosen]
         numbers = array("q", np.asarray(self.numbers, np.int64)[kept].tobytes())
         return Piece(room, size, numbers)
@@ -120,7 +120,7 @@ def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iter
     held = np.empty(0, np.uint8)
     first = 1
     while True:
-        room = np.empty(size + 1 + WORD, np.uint8)
+        room = np.empty(size + 1 + PADDING, np.uint8)
         room[: len(held)] = held
         filled = _fill(text, room.data[:size], len(held))
         at_end = filled < size
@@ -132,7 +132,7 @@ def cut(text: CappedReader, problems: Problems, size: int = PIECE_BYTES) -> Iter
             raise _line_too_long(problems, first)
         if end:
             numbers = range(first, first + int(np.count_nonzero(room[:end] == NEWLINE)))
-            yield Piece(room[: end + WORD], end, numbers)
+            yield Piece(room[: end + PADDING], end, numbers)
             first = numbers.stop
             if first - 1 > limits.lines:
                 raise _too_many_lines(problems)

@@ -9,17 +9,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leaderboard.formats.decimals import floats, integers
-from leaderboard.formats.ids import WORD, Codes
+from leaderboard.formats.ids import PADDING, Codes
 
 digits = st.text("0123456789", max_size=21)
 exponents = st.tuples(st.sampled_from("eE"), st.sampled_from(["", "+", "-"]), st.text("0123456789", max_size=3))
 written = st.tuples(st.sampled_from(["", "+", "-"]), digits, st.sampled_from(["", "."]), digits).map("".join)
 numbers = st.tuples(written, st.one_of(st.just(""), exponents.map("".join))).map("".join)
-anything = st.text("0123456789+-.eEinfax_", min_size=1, max_size=30)
+anything = st.text("0123456789+-.eEinfax_/:,", min_size=1, max_size=30)
 
 
 def laid_out(texts: list[str]) -> tuple[Codes, np.ndarray, np.ndarray]:
-    content = " ".join(texts).encode() + bytes(WORD)
+    content = " ".join(texts).encode() + bytes(PADDING)
     length = np.array([len(text) for text in texts])
     return np.frombuffer(content, np.uint8), np.cumsum(length + 1) - length - 1, length
 
@@ -76,7 +76,9 @@ def test_long_numbers_near_the_middle_between_two_floats_are_rounded_right_or_le
 
 
 @pytest.mark.parametrize(
-    "text", ["", ".", "-", "+.", "1.2.3", "--1", "1e", "e5", "1e5.0", "inf", "nan", "1_0", "0x1", "1" * 20, "1e400"]
+    "text",
+    ["", ".", "-", "+.", "1.2.3", "--1", "1e", "e5", "1e5.0", "inf", "nan", "1_0", "0x1", "1" * 20, "1e400"]
+    + ["1/5", "1,5", "1:5", "1-5", "/", "12345678.12345.1", "1234567812345678."[::-1] + "."],
 )
 def test_what_is_no_plain_number_is_left_to_the_caller(text: str) -> None:
     _, sure = floats(*laid_out(["1.5", text, "2"]))

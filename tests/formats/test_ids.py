@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.formats.ids import WORD, Ids, as_texts, cut_out, keys, rising_words
+from leaderboard.formats.ids import PADDING, WORD, Ids, as_texts, cut_out, keys, rising_words
 
 ids = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs"]), min_size=1, max_size=30)
 
@@ -13,7 +13,7 @@ ids = st.text(st.characters(min_codepoint=33, exclude_categories=["Cs"]), min_si
 def test_texts_are_cut_out_as_they_stand(texts: list[str]) -> None:
     encoded = [text.encode() for text in texts]
     length = np.array([len(text) for text in encoded])
-    codes = np.frombuffer(b" ".join(encoded) + bytes(WORD), np.uint8)
+    codes = np.frombuffer(b" ".join(encoded) + bytes(PADDING), np.uint8)
     assert cut_out(codes, np.cumsum(length + 1) - length - 1, length).tolist() == encoded
 
 
