@@ -20,7 +20,7 @@ from leaderboard.baselines.languages import Analyser
 from leaderboard.baselines.lists import RankedList, best_first
 from leaderboard.baselines.weighting import Weighting
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.formats import Ids, Texts, keys
+from leaderboard.formats import Ids, Texts
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import as_texts
 from leaderboard.formats.plain_text import rejection
@@ -189,8 +189,7 @@ class IndexBuilder:
         return Index(self._analyser, self._terms, ids, length, start, document, tf)
 
     def _require_unique(self, ids: Ids) -> None:
-        key = np.concatenate([np.empty(0, np.uint64), *map(keys, ids.parts)])
-        later, first = repeated_rows(np.zeros(len(key), np.uint32), key, ids)
+        later, first = repeated_rows(np.zeros(len(ids), np.uint32), ids)
         if not len(later):
             return
         name, line = self._place(int(later[0]))

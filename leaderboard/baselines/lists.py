@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leaderboard.formats import Ids, Run, Texts, keys
+from leaderboard.formats import Ids, Run, Texts
 from leaderboard.metrics import Floats, Ints
 from leaderboard.scoring import ranked_lines
 
@@ -50,7 +50,6 @@ def as_run(lists: Sequence[RankedList]) -> Run:
         query=np.repeat(np.arange(len(lists), dtype=np.uint32), [len(each.score) for each in lists]),
         document=Ids([each.document for each in lists]),
         score=np.concatenate([np.empty(0), *(each.score for each in lists)]),
-        key=np.concatenate([np.empty(0, np.uint64), *(keys(each.document) for each in lists)]),
         decision=None,
         tag="",
     )

@@ -164,15 +164,11 @@ class RunRules:
         some._whole = False
         return some
 
-    def foreign(self, document: Ids, key: Keys) -> Places:
-        """int64[n]: the rows whose document is not of the collection, in order.
-
-        document  L ids
-        key       uint64[L], a hash of each
-        """
-        keep = np.ones(len(key), np.bool_)
+    def foreign(self, document: Ids) -> Places:
+        """int64[n]: the rows whose document is not of the collection, in order."""
+        keep = np.ones(len(document), np.bool_)
         if self._known is not None:
-            keep = self._known.has(key)
+            keep = self._known.has(document.keys(0, len(document)))
         if self._document is not None:
             matching = [self._document.matching(part) for part in document.parts]
             keep &= np.concatenate([np.empty(0, np.bool_), *matching])
@@ -183,7 +179,7 @@ class RunRules:
         sound = self._whole and not rows.problems.count
         if self.rules.know_documents:
             what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
-            strange = self.foreign(rows.document, rows.column("key"))
+            strange = self.foreign(rows.document)
             rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")
         self._check_depth(rows, sound)
         if self._tag is not None and self._whole and tag and not self._tag.matches(tag):
@@ -263,16 +259,16 @@ def _read_list(source: Path | ByteSource, name: str, limits: Limits) -> tuple[Ke
             problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
             problems.extend(table.wrong)
             problems.raise_if_hopeless()
-            key.append(table.columns["key"])
+            key.append(keys(table.columns["document"]))
             lines = b"".join(id_ + b"\n" for id_ in table.columns["document"].tolist())
             sha256.update(lines)
             packed.append(packer.compress(lines))
     problems.raise_if_any()
     packed.append(packer.flush())
-    keys = np.concatenate(key)
-    if not len(keys):
+    together = np.concatenate(key)
+    if not len(together):
         problems.raise_empty()
-    return keys, b"".join(packed), sha256.hexdigest()
+    return together, b"".join(packed), sha256.hexdigest()
 
 
 def _places_beyond(query: NDArray[np.uint32], count: NDArray[np.int64], most: int) -> Places:

@@ -20,6 +20,7 @@ __all__ = [
     "Texts",
     "as_texts",
     "byte_strings",
+    "changes",
     "cut_out",
     "keys",
     "pair_keys",
@@ -115,6 +116,19 @@ def rising_words(texts: Texts) -> list[Keys]:
     return list(_words(texts).view(BIG).astype(np.uint64).T)
 
 
+def changes(texts: Texts) -> Places:
+    """int64[n]: the rows that have another text than the row before.
+
+    >>> changes(as_texts(["q1", "q1", "q2"]))
+    array([2])
+    """
+    first, *rest = _words(texts).T
+    differs = first[1:] != first[:-1]
+    for word in rest:
+        differs |= word[1:] != word[:-1]
+    return np.flatnonzero(differs) + 1
+
+
 def _words(texts: Texts) -> Keys:
     """uint64[n, words]: the texts' bytes, the first one lowest."""
     return np.ascontiguousarray(texts).view(LITTLE).reshape(len(texts), texts.dtype.itemsize // WORD)
@@ -141,6 +155,13 @@ class Ids:
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    def keys(self, start: int, end: int) -> Keys:
+        """uint64[end - start]: a hash of each id of the rows from `start` to `end`."""
+        first, last = np.searchsorted(self._starts, (start, end - 1), side="right").tolist()
+        parts = zip(self.parts[first - 1 : last], self._starts[first - 1 : last].tolist(), strict=True)
+        hashed = [keys(part[max(start - before, 0) : end - before]) for part, before in parts]
+        return np.concatenate([np.empty(0, np.uint64), *hashed])
 
     def take(self, rows: NDArray[np.int64]) -> Texts:
         """S[n]: the ids of some rows, in any order."""

@@ -70,7 +70,7 @@ def read_judgments(
     """
     rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
     query, grade = rows.column("query"), rows.column("grade")
-    later, first = repeated_rows(query, rows.column("key"), rows.document)
+    later, first = repeated_rows(query, rows.document)
     other = grade[later] != grade[first]
     rows.add_repeats(later[other], first[other], "is judged again with another grade")
     rows.problems.raise_if_any()
@@ -123,7 +123,7 @@ def read_subtopic_judgments(
     rows = read_rows(source, SUBTOPIC_FORMATS, "judgments", queries=queries, name=name, limits=limits)
     query, subtopic, grade = rows.column("query"), rows.column("subtopic"), rows.column("grade")
     _, aspect = np.unique(np.stack((query, subtopic)), axis=1, return_inverse=True)
-    later, first = repeated_rows(aspect.astype(np.uint32), rows.column("key"), rows.document)
+    later, first = repeated_rows(aspect.astype(np.uint32), rows.document)
     other = grade[later] != grade[first]
     rows.add_repeats(later[other], first[other], "is judged again for the same subtopic with another grade")
     rows.problems.raise_if_any()

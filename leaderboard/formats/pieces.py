@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -218,15 +218,16 @@ def _last_line_end(codes: Codes) -> int:
 def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:
     """work(item) for each item, in order; `at_once` of them at a time, by default one per processor up to MOST_AT_ONCE.
 
-    It uses threads: numpy releases the interpreter lock while it works. Without items no thread is started.
+    It uses threads: numpy releases the interpreter lock while it works. For less than two items none is started.
     """
-    first = next(items, None)
-    if first is None:
+    first = list(islice(items, 2))
+    if len(first) < 2:
+        yield from map(work, first)
         return
     at_once = at_once or min(os.cpu_count() or 1, MOST_AT_ONCE)
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(at_once) as pool:
-        for item in chain([first], items):
+        for item in chain(first, items):
             waiting.append(pool.submit(work, item))
             if len(waiting) > at_once:
                 yield waiting.popleft().result()

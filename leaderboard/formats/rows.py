@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.ids import Ids, Keys, Places, Texts, as_texts, keys, pair_keys
+from leaderboard.formats.ids import HALF, Ids, Places, Texts, as_texts, changes, keys, pair_keys
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
+from leaderboard.formats.pieces import side_by_side
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers import READERS, FileFormat
@@ -31,7 +32,9 @@ MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each ch
 SLOTS_PER_QUERY = 64  # of the table: about one query in 64 shares its slot and is looked up the slow way
 MOST_BITS = 20  # of a slot's number
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
-ROWS_AT_ONCE = 1 << 16  # what sorts within the processor's cache
+ROWS_AT_ONCE = 1 << 16  # in which repeats are looked for in one thread
+BY_HALF = 1 << 18  # up to so many rows half a hash is enough: hardly any two have the same by chance
+SORTED_AT_ONCE = 1 << 12  # of which half hashes sort within the processor's nearest cache
 
 
 def read_rows(
@@ -244,8 +247,7 @@ class Numbering:
 
     def encode(self, queries: Texts) -> NDArray[np.uint32]:
         """uint32[rows]: each row's query as its index in `ids`."""
-        changes = np.flatnonzero(queries[1:] != queries[:-1]) + 1
-        starts = np.concatenate((np.zeros(min(len(queries), 1), np.int64), changes))
+        starts = np.concatenate((np.zeros(min(len(queries), 1), np.int64), changes(queries)))
         if len(starts) * MOSTLY_GROUPED <= len(queries):
             return np.repeat(self._number_each(queries[starts]), np.diff(starts, append=len(queries)))
         bits = len(self._slots).bit_length() - 1
@@ -269,14 +271,14 @@ class Numbering:
         self._slots[keys(self._texts) >> np.uint64(64 - bits)] = np.arange(len(self._texts))
 
 
-def repeated_rows(query: NDArray[np.uint32], key: Keys, document: Ids) -> tuple[Places, Places]:
+def repeated_rows(query: NDArray[np.uint32], document: Ids) -> tuple[Places, Places]:
     """(int64[n], int64[n]): the rows whose query and document an earlier row has too, in order, and the first such row.
 
     query     uint32[L]
-    key       uint64[L], a hash of each document id
     document  L ids
     """
-    rows = np.concatenate([np.empty(0, np.int64), *_suspects(query, key)])
+    found = side_by_side(lambda stretch: _suspects(query, document, *stretch), _stretches(query, ROWS_AT_ONCE))
+    rows = np.concatenate([np.empty(0, np.int64), *found])
     documents = document.take(rows)
     order = np.lexsort((rows, documents, query[rows]))
     rows, documents = rows[order], documents[order]
@@ -288,25 +290,31 @@ def repeated_rows(query: NDArray[np.uint32], key: Keys, document: Ids) -> tuple[
     return rows[later], first[later]
 
 
-def _suspects(query: NDArray[np.uint32], key: Keys) -> Iterator[Places]:
-    """Rows whose query and hash some other row has too, in order."""
-    for start, end in _stretches(query):
-        pair = pair_keys(query[start:end], key[start:end])
-        ordered = np.sort(pair)
+def _suspects(query: NDArray[np.uint32], document: Ids, start: int, end: int) -> Places:
+    """Rows from `start` to `end` whose query and hash some other of these rows has too."""
+    pair: NDArray[Any] = pair_keys(query[start:end], document.keys(start, end))
+    if len(pair) <= BY_HALF:
+        pair = (pair >> HALF).astype(np.uint32)
+    found = [np.empty(0, np.int64)]
+    for first, last in _stretches(query[start:end], SORTED_AT_ONCE):
+        ordered = np.sort(pair[first:last])
         again = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(again):
-            yield start + np.flatnonzero(np.isin(pair, again))
+            found.append(start + first + np.flatnonzero(np.isin(pair[first:last], again)))
+    return np.concatenate(found)
 
 
-def _stretches(query: NDArray[np.uint32]) -> Iterator[tuple[int, int]]:
-    """Parts [start, end) that hold whole queries: one of all rows unless the queries come one after the other."""
+def _stretches(query: NDArray[np.uint32], rows: int) -> Iterator[tuple[int, int]]:
+    """Parts [start, end) of about `rows` rows that hold whole queries: one of all rows unless the queries come one
+    after the other.
+    """
     size = len(query)
     if not (query[1:] >= query[:-1]).all():
         yield 0, size
         return
     start = 0
     while start < size:
-        end = min(start + ROWS_AT_ONCE, size)
+        end = min(start + rows, size)
         if end < size:
             end = int(np.searchsorted(query, query[end - 1], side="right"))
         yield start, end

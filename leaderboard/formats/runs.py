@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.file_rules import RunRules
 from leaderboard.formats.harmless import LONGEST_TAG, harmless
-from leaderboard.formats.ids import Ids, Keys
+from leaderboard.formats.ids import Ids
 from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
@@ -51,7 +51,6 @@ class Run:
     query     uint32[L], index into `queries`
     document  L ids; no query has one twice
     score     float64[L], finite
-    key       uint64[L], a hash of each document id (`ids.keys`)
     decision  bool[L], returned or not; None when the file holds no decisions
     tag       the run's own name, from the last line (as trec_eval takes it); "" when the file holds none
     said      what the comment lines before its first row say of it
@@ -61,7 +60,6 @@ class Run:
     query: NDArray[np.uint32]
     document: Ids
     score: NDArray[np.float64]
-    key: Keys
     decision: NDArray[np.bool_] | None
     tag: str
     said: Metadata = field(default_factory=Metadata)
@@ -105,12 +103,11 @@ def read_run(
         query=rows.column("query"),
         document=rows.document,
         score=rows.column("score"),
-        key=rows.column("key"),
         decision=rows.column("decision") if decided else None,
         tag="" if decided else _tag(rows.end),
         said=rows.said,
     )
-    rows.add_repeats(*repeated_rows(run.query, run.key, run.document), "is listed twice")
+    rows.add_repeats(*repeated_rows(run.query, run.document), "is listed twice")
     if rules is not None:
         rules.check(rows, run.tag)
     rows.problems.raise_if_any()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats import checks
-from leaderboard.formats.ids import WORD, keys
+from leaderboard.formats.ids import WORD
 from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
@@ -87,7 +87,7 @@ class Table:
     """Some rows of a file, and where they stand.
 
     schema   which columns the rows have
-    columns  by name: ids as Texts, scores float64, grades int64, decisions bool, and "key", a hash of each document id
+    columns  by name: ids as Texts, scores float64, grades int64, decisions bool
     numbers  of each row's line, 1 is the first of the file
     part     the file of an archive
     wrong    everything wrong with other rows
@@ -210,7 +210,6 @@ class CheckedRows:
             self._numbers = array("q", [self._numbers[row] for row in sound])
             for column, texts in zip(self._columns, self._texts, strict=True):
                 columns[column.name] = _values(column, [texts[row] for row in sound], self._limits)
-        columns["key"] = keys(columns["document"])
         table = Table(self._schema, columns, self._numbers, self._part, self._wrong, self._lost, end)
         self._empty()
         return table

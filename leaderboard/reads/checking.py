@@ -212,7 +212,7 @@ def _seems_of(session: Session, actor: Actor, evaluation: Evaluation, run: Run, 
         rules = READY_RULES.of(session, other, ())
         if rules is None or not rules.rules.know_documents:
             return other.title
-        if len(rules.foreign(type(run.document)([document]), run.key[rows])) <= (1 - MOST_ALIKE) * len(rows):
+        if len(rules.foreign(type(run.document)([document]))) <= (1 - MOST_ALIKE) * len(rows):
             return other.title
     return ""
 

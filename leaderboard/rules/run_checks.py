@@ -358,7 +358,7 @@ def check_text(
     if rules is None and (allowed is None or allowed.issuperset(run.queries)):
         return found, run
     if rules is not None and rules.rules.know_documents:
-        rows = rules.foreign(run.document, run.key)
+        rows = rules.foreign(run.document)
         first = tuple(document.decode() for document in run.document.take(rows[:NAMED]).tolist())
         found = replace(found, foreign=(len(rows), first))
     if rules is not None and not whole:

@@ -118,9 +118,9 @@ def _find(run: Run, index: JudgmentIndex, numbers: Ints, places: Order, depth: i
     """The hits of a run down to `depth`; numbers: the place of each of its queries among those that count, -1 for the
     others.
     """
-    line = index.may_hold(run.key)
+    line = index.may_hold(run.document)
     number = numbers[run.query[line]]
-    place = index.find(number, run.key[line], run.document.take(line))
+    place = index.find(number, run.document.take(line))
     line, number, place = (column[place >= 0] for column in (line, number, place))
     rank = places.rank(line)
     hits = _Hits(number, rank, line, place).where(np.lexsort((rank, number)))

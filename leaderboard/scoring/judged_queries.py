@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from leaderboard.formats import Judgments, Keys, SubtopicJudgments, Texts, keys, pair_keys
+from leaderboard.formats import Ids, Judgments, SubtopicJudgments, Texts, keys, pair_keys
 from leaderboard.metrics import Bools, Ints, Subtopics, query_order
 
 __all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
@@ -43,22 +44,22 @@ class JudgmentIndex:
         taken[self._key >> shift] = True
         return shift, taken
 
-    def may_hold(self, key: Keys) -> Ints:
-        """int64[n]: which of the documents with these hashes may be judged: all that are, and a few that are not."""
+    def may_hold(self, document: Ids) -> Ints:
+        """int64[n]: which of the documents may be judged: all that are, and a few that are not."""
         shift, taken = self._slots
         found = [
-            start + np.flatnonzero(taken.take((key[start : start + ROWS_AT_ONCE] >> shift).view(np.int64)))
-            for start in range(0, len(key), ROWS_AT_ONCE)
+            start + np.flatnonzero(taken.take((document.keys(start, end) >> shift).view(np.int64)))
+            for start, end in pairwise([*range(0, len(document), ROWS_AT_ONCE), len(document)])
         ]
         return np.concatenate([np.empty(0, np.int64), *found])
 
-    def find(self, number: Ints, key: Keys, document: Texts) -> Ints:
+    def find(self, number: Ints, document: Texts) -> Ints:
         """int64[n]: the judgment of each query and document, -1 where there is none.
 
-        number, key, document: each pair's query, and its document's hash and id.
+        number, document: each pair's query, and its document's id.
         """
         place = np.full(len(number), -1)
-        pair = pair_keys(number, key)
+        pair = pair_keys(number, keys(document))
         at = np.searchsorted(self._pair, pair)
         rows = np.flatnonzero(at < len(self._pair))
         while len(rows):
@@ -152,7 +153,7 @@ def prepare(
     known_start = known_grade = None
     if known is not None:
         known_number, known_document, _, _ = _of_queries(known, place)
-        at = index.find(known_number, keys(known_document), known_document)
+        at = index.find(known_number, known_document)
         is_known[at[at >= 0]] = True
         grades = np.where(at >= 0, grade[at], 0) if len(grade) else np.zeros(len(at), np.int64)
         known_start, known_grade = _falling(known_number, grades, len(counted))

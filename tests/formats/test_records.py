@@ -300,7 +300,7 @@ def read_in_batches(read: Callable[..., Iterator[Table]], content: bytes, size: 
     rows: list[tuple[Any, ...]] = []
     try:
         for table in read(CappedReader(io.BytesIO(content), 1 << 30, "file"), FORMATS["auto"]["json"], problems, size):
-            names = [name for name in table.columns if name != "key"]
+            names = list(table.columns)
             rows.extend(zip(table.numbers, *(table.columns[name].tolist() for name in names), strict=True))
             problems.extend(table.wrong)
         problems.raise_if_any()

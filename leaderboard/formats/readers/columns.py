@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from leaderboard.formats import checks
 from leaderboard.formats.decimals import floats, integers
 from leaderboard.formats.fields import find_fields
-from leaderboard.formats.ids import Codes, Places, cut_out, keys
+from leaderboard.formats.ids import Codes, Places, cut_out
 from leaderboard.formats.pieces import IS_BLANK, Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader, Limits
 from leaderboard.formats.problems import WHOLE, Part, Problems, Wrong, wrong_width
@@ -147,7 +147,6 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
             wrong |= ~sound
     if wrong.any():
         raise Doubt(wrong)
-    columns["key"] = keys(columns["document"])
     return Table(schema, columns, piece.numbers, part, end=piece.last_line(), text_bytes=piece.size)
 
 
