@@ -2,8 +2,10 @@
 
 What each may see stands in `access_rules.py`. Secrets are planted once; in each phase exactly the people whom the table
 names find each of them, wherever they look. Who may see what is decided above the database, so each phase is read on
-one engine, and the one in which most is open but not all on both; a table's files all come of one table, so each phase
-reads another format. `python -m trials access_matrix` reads all of it, and says how much was asked.
+one engine, and a table's files all come of one table, so each phase reads another format. One phase is read by
+everybody, everywhere; in the others each address is read by somebody of each column of the table, not by all who are
+alike, and what depends on no phase in some of them only: `matrix_share.py` says by which rule.
+`python -m trials access_matrix` reads all of it, and says how much was asked.
 """
 
 import shutil
@@ -14,11 +16,12 @@ import pytest
 
 from leaderboard.web.exports import FORMATS
 from tests.support.databases import Postgres
-from tests.web.access_rules import API, FORMS, PAGES, PHASES
+from tests.web.access_rules import API, FORMS, KINDS, PAGES, PHASES
 from tests.web.matrix import Played, played, wrong_answers, wrong_refusals
+from tests.web.matrix_share import IN_PART, column, reads, sends
 
-BOTH = "hidden queries"
-READ_ON = [*(("sqlite", phase) for phase in PHASES), ("postgresql", BOTH)]
+MOST_IS_OPEN = "hidden queries"
+READ_ON = [("postgresql" if phase == MOST_IS_OPEN else "sqlite", phase) for phase in PHASES]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +56,22 @@ def test_every_format_is_read() -> None:
     assert {_format(phase) for phase in PHASES} == set(FORMATS)
 
 
+def test_at_each_address_everybody_comes_by_in_a_phase_that_is_read_in_part_too() -> None:
+    for page in (page for pages in PAGES.values() for page in pages):
+        for kind in KINDS:
+            assert any(reads(page, page.address, phase, kind, file=False) for phase in IN_PART), (page.address, kind)
+    for form in FORMS.values():
+        for kind in KINDS:
+            assert any(sends(form, phase, kind) for phase in IN_PART), (form.address, kind)
+
+
+def test_in_each_phase_somebody_of_each_column_reads_what_is_the_evaluations() -> None:
+    for page in PAGES["boards.board"]:
+        for phase in PHASES:
+            for kind in ("visitor", "member of another team", "member of the team"):
+                assert any(reads(page, page.address, phase, one, file=False) for one in column(kind)), (page, phase)
+
+
 def test_every_route_of_the_site_is_in_the_matrix(on_sqlite: Played) -> None:
     for rule in on_sqlite.app.url_map.iter_rules():
         reads = "GET" in (rule.methods or ())
@@ -72,13 +91,13 @@ def test_every_route_of_the_site_is_in_the_matrix(on_sqlite: Played) -> None:
 
 @pytest.mark.parametrize(("engine_name", "phase"), READ_ON)
 def test_everybody_finds_exactly_what_the_table_says_and_nobody_more(installation: Played, phase: str) -> None:
-    wrong = wrong_answers(installation, phase, [_format(phase)])
+    wrong = wrong_answers(installation, phase, [_format(phase)], whole=False)
     assert not wrong, f"{phase}:\n" + "\n".join(wrong)
 
 
 @pytest.mark.parametrize(("engine_name", "phase"), READ_ON)
 def test_who_may_not_send_a_form_is_refused_and_nothing_is_written(installation: Played, phase: str) -> None:
-    wrong = wrong_refusals(installation, phase)
+    wrong = wrong_refusals(installation, phase, whole=False)
     assert not wrong, f"{phase}:\n" + "\n".join(wrong)
 
 
