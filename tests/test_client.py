@@ -115,7 +115,7 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     system = ("--new-system", "Asker")
     lacking = remote.submit(run, paper, more=system, place=place)
     assert lacking.returncode == 2
-    assert "this is asked of every run here: Kind of model (one of: sparse, dense)" in lacking.stderr
+    assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in lacking.stderr
     assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY" in lacking.stderr
     assert f"not sent either: {paper}" in lacking.stderr
     asked = (*system, "--answer", "model=dense", "--agree", "terms", "--side-file", str(side))

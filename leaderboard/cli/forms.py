@@ -70,7 +70,11 @@ def show(evaluation: Place) -> None:
 @click.option("--column", is_flag=True, help="Show it as a column of the board.")
 @click.option("--filter", is_flag=True, help="Let readers filter the board by it.")
 @click.option("--hint", default="", help="A sentence below its label.")
-@click.option("--header", default="", help="Read the answer from the run's own metadata, under this key.")
+@click.option(
+    "--header",
+    default="",
+    help="Read the answer from the run's own metadata, under this key; with --required the form asks where it lacks.",
+)
 def field(evaluation: Place, **parts: Any) -> None:
     """Add a field, or change the one of this key.
 

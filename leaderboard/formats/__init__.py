@@ -26,7 +26,7 @@ from leaderboard.formats.judgments import (
     read_subtopic_judgments,
 )
 from leaderboard.formats.members import Member, is_archive_file, members
-from leaderboard.formats.metadata import HEADER_BYTES, Metadata, side_metadata
+from leaderboard.formats.metadata import HEADER_BYTES, Metadata, run_metadata, side_metadata
 from leaderboard.formats.patterns import Pattern
 from leaderboard.formats.plain_text import ByteSource, Limits, beginning, open_plain, whole_lines
 from leaderboard.formats.queries import QUERY_FORMATS, QueryRow, read_queries
@@ -72,6 +72,7 @@ __all__ = [
     "read_run",
     "read_subtopic_judgments",
     "rising_words",
+    "run_metadata",
     "side_metadata",
     "whole_lines",
 ]

@@ -12,12 +12,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 import yaml
 
+from leaderboard.errors import FileRejected
 from leaderboard.formats.harmless import harmless
+from leaderboard.formats.plain_text import beginning
 
-__all__ = ["HEADER_BYTES", "LONGEST_KEY", "Metadata", "header_metadata", "side_metadata"]
+__all__ = ["HEADER_BYTES", "LONGEST_KEY", "Metadata", "header_metadata", "run_metadata", "side_metadata"]
 
 HEADER_BYTES = 1 << 16  # of the comment lines, and of a file beside the run
 START, END = "ir_metadata.start", "ir_metadata.end"
@@ -67,6 +70,17 @@ def header_metadata(head: bytes) -> Metadata:
         key: text for key, text in _of_lines([*names[:start], *names[end + 1 :]]).items() if key not in block.entries
     }
     return Metadata(dict(islice(entries.items(), MOST_ENTRIES)), block.problem)
+
+
+def run_metadata(run: Path, name: str) -> dict[str, str]:
+    """What the comment lines at the start of a run's file say; of one that can't be read, nothing: that is told where
+    its lines are.
+    """
+    try:
+        head, _ = beginning(run, HEADER_BYTES, name)
+    except FileRejected:
+        return {}
+    return header_metadata(head).entries
 
 
 def _of_lines(lines: Iterable[str]) -> dict[str, str]:

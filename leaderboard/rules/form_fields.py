@@ -70,8 +70,9 @@ class FormField:
 
     column, filter  whether boards show it as a column, and let readers filter by it; for fields that everyone sees
     choices         of a choice
-    header          what the run's own metadata calls it (`platform.hardware.cpu`): its answer is read from the file and
-                    not asked in the form; "" for a field of the form
+    required        every run has an answer to it
+    header          what the run's own metadata calls it (`platform.hardware.cpu`): its answer is read from the file;
+                    the form asks only where it is required, for files that lack it. "" for a field of the form
     asked           False once it is retired: no new run is asked, and earlier answers are still shown
     """
 
@@ -89,7 +90,7 @@ class FormField:
 
     @property
     def in_form(self) -> bool:
-        return self.asked and not self.header
+        return self.asked and (self.required or not self.header)
 
     def tidied(self) -> "FormField":
         """The same without blanks that mean nothing."""
@@ -134,8 +135,6 @@ def problems_of_field(field: FormField) -> dict[str, list[str]]:
         wrong["choices"] = [problem]
     if (field.column or field.filter) and field.shown_to is not ShownTo.EVERYONE:
         wrong["shown_to"] = ["a column or a filter of the board is shown to everyone"]
-    if field.header and field.required:
-        wrong["required"] = ["what is read from the file can't be required of the form"]
     if len(field.header) > LONGEST_LABEL:
         wrong["header"] = [f"use at most {LONGEST_LABEL} characters"]
     return wrong
@@ -151,11 +150,20 @@ def _problem_of_choices(field: FormField) -> str:
     return ""
 
 
-def checked_answers(fields: Sequence[FormField], given: Mapping[str, Any], *, complete: bool = True) -> dict[str, Any]:
-    """The answers as they are stored, by key; what was left empty is left out.
+def checked_answers(
+    fields: Sequence[FormField],
+    given: Mapping[str, Any],
+    said: Mapping[str, str] | None = None,
+    *,
+    complete: bool = True,
+    named: bool = True,
+) -> dict[str, Any]:
+    """The answers as they are stored, by key; what was left empty is left out, and so is what only the file says.
 
     given     key -> text, number or bool, from a form, an API or a stored draft
+    said      the run's own metadata, which may answer what was left empty
     complete  whether required fields must be answered
+    named     whether a message says which field is lacking, for who does not read it beside the field
 
     Raises InvalidFields by `form_name`, for keys that no field has too.
     """
@@ -168,13 +176,16 @@ def checked_answers(fields: Sequence[FormField], given: Mapping[str, Any], *, co
     for key, field in asked.items():
         try:
             answer = _checked(field, given.get(key))
+            lacks = answer is None and field.required and complete and not _is_in_file(field, said or {})
         except ValueError as error:
             wrong[form_name(key)] = [str(error)]
             continue
         if answer is not None:
             answers[key] = answer
-        elif field.required and complete:
-            wrong[form_name(key)] = [f"this is asked of every run here: {field.label} ({HOW[field.kind](field)})"]
+        elif lacks:
+            what = f"{field.label} is lacking, which every run here needs" if named else "every run here needs this"
+            or_file = f"; or say {field.header} in the run's own metadata" if field.header else ""
+            wrong[form_name(key)] = [f"{what}: {HOW[field.kind](field)}{or_file}"]
     if wrong:
         raise InvalidFields(wrong)
     return answers
@@ -185,6 +196,15 @@ def _checked(field: FormField, given: Any) -> Answer | None:
     if given is None or (isinstance(given, str) and not given.strip()):
         return None
     return CHECKS[field.kind](field, given)
+
+
+def _is_in_file(field: FormField, said: Mapping[str, str]) -> bool:
+    """Whether the file answers it. Raises ValueError where what it says is no answer."""
+    answer = _from_file(field, said) if field.header else None
+    try:
+        return _checked(field, answer) is not None
+    except ValueError as error:
+        raise ValueError(f"the run's own metadata has {answer!r} as {field.header}: {error}") from None
 
 
 def _yes_or_no(_: FormField, given: Any) -> bool:
@@ -223,12 +243,12 @@ CHECKS: Mapping[FieldKind, Callable[[FormField, Any], Answer]] = {
 }
 
 
-# How an answer is given, in words.
+# How to give an answer.
 HOW: Mapping[FieldKind, Callable[[FormField], str]] = {
-    FieldKind.TEXT: lambda _: "a text",
-    FieldKind.CHOICE: lambda field: f"one of: {', '.join(field.choices)}",
-    FieldKind.NUMBER: lambda _: "a number",
-    FieldKind.YES_NO: lambda _: "yes or no",
+    FieldKind.TEXT: lambda _: "write a text",
+    FieldKind.CHOICE: lambda field: f"choose one of: {', '.join(field.choices)}",
+    FieldKind.NUMBER: lambda _: "give a number such as 0.5",
+    FieldKind.YES_NO: lambda _: "answer yes or no",
 }
 
 
@@ -237,12 +257,14 @@ def answers_of(
 ) -> dict[FormField, Answer]:
     """A run's answers by field, in the fields' order; retired fields too, those without an answer not.
 
-    answers  as stored with the run
+    answers  as stored with the run: what its sender answered goes before what the file says
     said     the run's own metadata
     """
     found: dict[FormField, Answer] = {}
     for field in fields:
-        answer = _from_file(field, said) if field.header else answers.get(field.key)
+        answer = answers.get(field.key)
+        if answer is None and field.header:
+            answer = _from_file(field, said)
         if answer is not None:
             found[field] = answer
     return found

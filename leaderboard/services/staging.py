@@ -42,6 +42,7 @@ class Given:
     answers: Mapping[str, Any] = field(default_factory=dict)
     accepted: tuple[int, ...] = ()
     said: Mapping[str, str] = field(default_factory=dict)
+    header: Mapping[str, str] = field(default_factory=dict)
 
     def submit(
         self,
@@ -69,6 +70,7 @@ class Given:
             answers=self.answers,
             accepted=self.accepted,
             said=self.said,
+            header=self.header,
             **moments,
         )
 

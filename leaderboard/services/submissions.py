@@ -127,6 +127,7 @@ def submit(
     answers: Mapping[str, Any] | None = None,
     accepted: Collection[int] = (),
     said: Mapping[str, str] | None = None,
+    header: Mapping[str, str] | None = None,
     begun_at: dt.datetime | None = None,
     received_at: dt.datetime | None = None,
     decided_at: dt.datetime | None = None,
@@ -142,6 +143,7 @@ def submit(
     answers      to the evaluation's form fields, by key; the command line, which is no person, may leave any out
     accepted     the ids of agreements that the sender accepts with this run
     said         what a YAML file beside the run says, see `formats.metadata`
+    header       what the run's own comment lines say: it answers required fields as `said` does; scoring keeps it
     begun_at     the start of the request, `received_at` when not given
     received_at  its last byte, now when not given; dates count from both (`rules.phases`), quotas from this one
     decided_at   when the sender said yes, where the run waited for that: dates count from it in place of `received_at`
@@ -172,7 +174,9 @@ def submit(
     _require_dates(actor, evaluation, begun_at, decided_at)
     answered: dict[str, Any] = {}
     with wrong:
-        answered = checked_answers(form_fields(evaluation), answers or {}, complete=actor.user_id is not None)
+        of_file = {**(header or {}), **(said or {})}
+        complete = actor.user_id is not None
+        answered = checked_answers(form_fields(evaluation), answers or {}, of_file, complete=complete)
     with wrong:
         accept_agreements(session, actor, evaluation, accepted)
     try:

@@ -1,6 +1,7 @@
 """The submission form of an evaluation."""
 
 import datetime as dt
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from typing import Any, TypeVar
 
@@ -20,7 +21,7 @@ from wtforms import (
 )
 
 from leaderboard.errors import Conflict, Gathered, InvalidFields, LeaderboardError, NotAllowed, NotFound, QuotaSpent
-from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, side_metadata
+from leaderboard.formats import HEADER_BYTES, RUN_FORMATS, Metadata, run_metadata, side_metadata
 from leaderboard.models import Evaluation, System, Team
 from leaderboard.numbers import size
 from leaderboard.reads.checking import expected_of, waiting_run
@@ -34,7 +35,7 @@ from leaderboard.services.submission_forms import agreement_name, lacking_agreem
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 from leaderboard.web import uploads
-from leaderboard.web.context import actor, clock, config, database, now, read, reading, writing
+from leaderboard.web.context import actor, clock, config, database, now, read, reading, store, writing
 from leaderboard.web.forms import Form, Given, NumberField, form_page
 from leaderboard.web.run_checks import check_stored
 from leaderboard.web.security import csrf
@@ -87,9 +88,17 @@ class SubmitForm(Form):
         form: SubmitForm = type("AskedForm", (cls,), {**asked, **ticks})(formdata=given)
         for one in page.fields:
             if one.kind is FieldKind.CHOICE:
-                form[form_name(one.key)].choices = [("", "Choose one"), *((choice, choice) for choice in one.choices)]
+                form[form_name(one.key)].choices = [
+                    ("", "As its metadata says" if one.header else "Choose one"),
+                    *((choice, choice) for choice in one.choices),
+                ]
             elif one.kind is FieldKind.YES_NO:
-                none = [] if one.required else [("", "No answer")]  # a radio button can't be unticked
+                # A radio button can't be unticked.
+                none = (
+                    []
+                    if one.required and not one.header
+                    else [("", "As its metadata says" if one.header else "No answer")]
+                )
                 form[form_name(one.key)].choices = [*none, ("yes", "Yes"), ("no", "No")]
         if not page.returned_by:
             del form.threshold
@@ -117,8 +126,18 @@ class SubmitForm(Form):
         form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
-    def check(self, page: Submitting, posted: uploads.Posted, upload: Received | None, beside: Metadata) -> bool:
-        """Whether the form can be sent to the service; if not, each field says what it lacks, all of them at once."""
+    def check(
+        self,
+        page: Submitting,
+        posted: uploads.Posted,
+        upload: Received | None,
+        beside: Metadata,
+        header: Mapping[str, str],
+    ) -> bool:
+        """Whether the form can be sent to the service; if not, each field says what it lacks, all of them at once.
+
+        header  what the run's own comment lines say
+        """
         good = bool(self.validate())
         wrong = Gathered()
         if isinstance(posted.refusal, InvalidFields) and not self.system.errors:
@@ -134,7 +153,7 @@ class SubmitForm(Form):
         with wrong:
             submissions.checked_words(None, self.text("label"), self.text("notes"), "")
         with wrong:
-            checked_answers(page.fields, self.answers(page))
+            checked_answers(page.fields, self.answers(page), {**header, **beside.entries}, named=False)
         accepted = self.accepted(page)
         for one in page.agreements:
             if one.id not in accepted:
@@ -154,11 +173,14 @@ class SubmitForm(Form):
 
 def asked_field(asked: FormField) -> Field:
     """A field of the organisers'. Its answer is checked by the service."""
-    readers = f"{asked.shown_to.in_words.capitalize()}."
-    hint = f"{asked.hint}{'' if asked.hint.endswith(('.', '!', '?')) else '.'} {readers}" if asked.hint else readers
+    hints = [f"{asked.shown_to.in_words.capitalize()}."]
+    if asked.header:
+        hints.insert(0, f"Read from {asked.header} of the run's metadata where you leave this empty.")
+    if asked.hint:
+        hints.insert(0, f"{asked.hint}{'' if asked.hint.endswith(('.', '!', '?')) else '.'}")
     label = asked.label if asked.required else f"{asked.label} (optional)"
-    more: dict[str, Any] = {"description": hint, "render_kw": {"autocomplete": "off"}}
-    if asked.required:
+    more: dict[str, Any] = {"description": " ".join(hints), "render_kw": {"autocomplete": "off"}}
+    if asked.required and not asked.header:
         more["render_kw"]["aria-required"] = "true"
     match asked.kind:
         case FieldKind.CHOICE:
@@ -248,13 +270,14 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
     upload = posted.upload or uploads.kept(form.text("kept"))
     form.kept.data = uploads.keep(upload)
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
-    if not form.check(page, posted, upload, beside) or upload is None:
+    header = header_of(upload) if upload is not None else {}
+    if not form.check(page, posted, upload, beside, header) or upload is None:
         place.give_up()
         return _page(page, form, upload=upload)
     found: Checked | None = None
     try:
         with reading() as session:
-            team, given = _given(session, page, form, beside)
+            team, given = _given(session, page, form, beside, header)
             evaluation = session.get_one(Evaluation, page.evaluation.id)
             expected = expected_of(session, actor(), evaluation, now(), to_submit=True)
         found = check_stored(expected, page.evaluation.id, upload, given.threshold, [team])
@@ -277,6 +300,12 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
         place.give_up()
         return _page(page, form, error, upload=upload)
     return redirect(_waiting_address(page, staged.id))
+
+
+def header_of(upload: Received) -> dict[str, str]:
+    """What the comment lines of a run that the store has say of it."""
+    with store().run_file(upload.sha256) as path:
+        return run_metadata(path, upload.filename)
 
 
 def _page(
@@ -375,7 +404,9 @@ def count_rejected(evaluation_id: int, received_at: dt.datetime, place: Place) -
         quotas.count_unused_file(session, evaluation, user_id, received_at, place.id)
 
 
-def _given(session: Session, page: Submitting, form: SubmitForm, beside: Metadata) -> tuple[int, staging.Given]:
+def _given(
+    session: Session, page: Submitting, form: SubmitForm, beside: Metadata, header: Mapping[str, str]
+) -> tuple[int, staging.Given]:
     """The team, and what the form says of the run."""
     team, system = _chosen(session, form)
     return team.id, staging.Given(
@@ -389,6 +420,7 @@ def _given(session: Session, page: Submitting, form: SubmitForm, beside: Metadat
         answers=form.answers(page),
         accepted=tuple(form.accepted(page)),
         said=beside.entries,
+        header=header,
     )
 
 

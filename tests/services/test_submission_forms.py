@@ -88,7 +88,6 @@ def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> No
         (dataclasses.replace(MODEL, choices=("one",)), {"choices"}),
         (dataclasses.replace(REMARK, choices=("a", "b")), {"choices"}),
         (dataclasses.replace(REMARK, column=True), {"shown_to"}),
-        (dataclasses.replace(CPU, required=True), {"required"}),
     ):
         with refused(world.database, InvalidFields, "evaluation") as caught:
             ask(world, field)

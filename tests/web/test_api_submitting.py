@@ -234,7 +234,7 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert all(said)
     first, second, third = (one["fields"] for one in said if one)
     assert first == {
-        "answer-model": ["this is asked of every run here: Model (one of: sparse, dense)"],
+        "answer-model": ["Model is lacking, which every run here needs: choose one of: sparse, dense"],
         "agreement-terms": ["accept this to submit a run: Terms of use (version 1)"],
     }
     assert second == {**first, "agreement-rules": ["there is no such agreement; asked are: terms"]}
@@ -253,6 +253,15 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     [terms] = taken.json["agreements"]
     assert (terms["key"], terms["version"], terms["accepted_at"][:2]) == ("terms", 1, "20")
     assert taken.json["answers"] == [{"label": "Model", "text": "dense", "shown_to": "organisers"}]
+    in_file = {**FIELDS, "answer-model": "dense", "agreement-terms": "yes"}
+    with world.database.write() as session:
+        asking = session.get_one(Evaluation, world.evaluation.id)
+        of_cpu = FormField(key="cpu", label="Processor", required=True, header="platform.cpu")
+        submission_forms.set_field(session, CONSOLE, asking, of_cpu)
+    refused = send(ada, RUN, **in_file).json
+    assert refused is not None
+    assert set(refused["fields"]) == {"answer-cpu"}
+    assert send(ada, f"# platform.cpu: Z80\n{RUN}", **in_file).status_code == 201
 
 
 def test_mistakes_in_the_form_of_every_kind_are_named_at_once_with_the_file_and_cost_nothing(

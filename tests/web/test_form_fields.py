@@ -16,7 +16,7 @@ from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.rules.states import State
 from leaderboard.services import submission_forms
 from leaderboard.services.events import present
-from tests.web.conftest import RUN, Reader, World
+from tests.web.conftest import RUN, Reader, World, errors
 
 FORM = "/campaigns/harbour/2025/submit"
 BOARD = "/campaigns/harbour/2025"
@@ -230,6 +230,37 @@ def test_a_file_of_metadata_is_read_beside_the_run_and_a_hostile_one_is_refused(
     page = participant.get("/submissions/1")
     assert "What the run says of itself (1 entry)" in page
     assert "actor.team" in page
+
+
+def test_what_every_run_has_to_say_may_stand_in_its_metadata_and_is_asked_where_it_does_not(
+    asking: World, participant: Reader
+) -> None:
+    size = FormField(
+        key="kind", label="How", kind=FieldKind.CHOICE, choices=("dense", "sparse"), required=True, header="method.kind"
+    )
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        for field in (replace(CPU, required=True), size):
+            submission_forms.set_field(session, CONSOLE, evaluation, field)
+    page = participant.get(FORM)
+    assert "Read from platform.cpu of the run&#39;s metadata where you leave this empty. Shown to everyone" in page
+    assert "As its metadata says" in page
+    lacking = participant.send(FORM, RUN, **fields(asking))
+    assert (lacking.status_code, errors(lacking.text)) == (400, {"cpu", "kind"})
+    assert "Every run here needs this: write a text; or say platform.cpu in the run&#39;s own metadata" in lacking.text
+    odd = participant.send(FORM, f"# platform.cpu: Z80\n# method.kind: neural\n{RUN}", **fields(asking))
+    assert (odd.status_code, errors(odd.text)) == (400, {"kind"})
+    assert "has &#39;neural&#39; as method.kind: choose one of: dense, sparse" in odd.text
+    assert participant.send(FORM, f"# platform.cpu: Z80\n# method.kind: dense\n{RUN}", **fields(asking)).location
+    both = {**fields(asking), "answer-kind": "sparse"}
+    assert with_metadata(participant, b"platform: {cpu: 6502}\nmethod: {kind: dense}\n", **both).status_code == 302
+    first, second = (run.answers for run in runs(asking))
+    assert ("kind" in first, "cpu" in first) == (False, False)
+    assert (second["kind"], "cpu" in second) == ("sparse", False)
+    score_all(asking)
+    page = _answers(participant.get("/submissions/2"))
+    assert "6502" in page
+    assert "sparse" in page
 
 
 def test_a_threshold_is_asked_only_where_a_measure_counts_what_was_returned(world: World, participant: Reader) -> None:

@@ -1,6 +1,7 @@
 """Submitting a run, following it, and what its team may still do with it."""
 
 import re
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from sqlalchemy.orm import Session
 from werkzeug.datastructures import MultiDict
 
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotFound, TooLarge
-from leaderboard.formats import HEADER_BYTES, Metadata, side_metadata
+from leaderboard.formats import HEADER_BYTES, Metadata, run_metadata, side_metadata
 from leaderboard.lookup import find_own_team, find_system, form_fields
 from leaderboard.models import Evaluation, Submission, System, Team
 from leaderboard.numbers import read_number
@@ -37,7 +38,7 @@ from leaderboard.web.api.runs import require_seen
 from leaderboard.web.context import actor, clock, now, read, reading, writing
 from leaderboard.web.intake import require_text
 from leaderboard.web.run_checks import check_received
-from leaderboard.web.submit import Place, count_rejected
+from leaderboard.web.submit import Place, count_rejected, header_of
 
 __all__ = ["threshold_of"]
 
@@ -236,7 +237,8 @@ def _require_sound(
     """
     fields, wrong = posted.fields, Gathered()
     with suppress(_Tried), wrong, writing() as session:
-        _submit(session, evaluation_id, posted, upload, place, key, only_try=True)
+        header = run_metadata(path, upload.filename)
+        _submit(session, evaluation_id, posted, upload, place, key, header, only_try=True)
         raise _Tried
     threshold = None
     if "threshold" not in wrong.fields:
@@ -295,8 +297,9 @@ def _answers(fields: MultiDict[str, str]) -> dict[str, str]:
 def _taken(evaluation_id: int, posted: uploads.Posted, upload: Received, place: Place, key: str | None) -> int:
     """The id of the submission that is made of them, unless something has changed since they were looked at."""
     try:
+        header = header_of(upload)
         with writing() as session:
-            return _submit(session, evaluation_id, posted, upload, place, key).id
+            return _submit(session, evaluation_id, posted, upload, place, key, header).id
     except Exception:
         place.give_up()
         raise
@@ -309,6 +312,7 @@ def _submit(
     upload: Received,
     place: Place,
     key: str | None,
+    header: Mapping[str, str],
     *,
     only_try: bool = False,
 ) -> Submission:
@@ -343,6 +347,7 @@ def _submit(
             answers=_answers(fields),
             accepted=accepted,
             said=beside.entries,
+            header=header,
             begun_at=now(),
             received_at=posted.received_at,
             place=place.id,

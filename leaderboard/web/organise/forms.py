@@ -58,8 +58,8 @@ class FieldForm(Form):
     filter = BooleanField("Readers can filter the board by it")
     header = StringField(
         "Read from the file (optional)",
-        description="What the run's own metadata calls it, such as platform.hardware.cpu.model. Then the form does not "
-        "ask for it.",
+        description="What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks "
+        "for it only where every run must answer, for files that lack it.",
         render_kw=OFF,
     )
 
