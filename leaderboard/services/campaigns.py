@@ -1,6 +1,5 @@
 """Campaigns: what is held fixed over the years, above all the prior."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,7 +26,7 @@ from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_slug, free_slug, slug_of
 from leaderboard.services.scoring_sets import make_set
-from leaderboard.services.texts import text_problem
+from leaderboard.services.texts import text_problem, web_address_problem
 
 __all__ = [
     "add_organiser",
@@ -39,7 +38,6 @@ __all__ = [
     "remove_organiser",
 ]
 
-ADDRESS = re.compile(r"https?://[!-~]+\.[!-~]+")  # printable ASCII without blanks
 LOCKED = (*PRIOR_FIELDS, "no_relevant")  # from the first result on
 SCORED_BY = ("measures", "primary_measure", *OF_CAMPAIGN)  # a change of these makes new scoring sets
 DEFAULTS: dict[str, Any] = {
@@ -67,7 +65,6 @@ TEXTS = {
     "guidelines": LONGEST_GUIDELINES,
 }
 MOST_LINKS = 20
-LONGEST_ADDRESS = 500
 
 
 def create_campaign(
@@ -254,8 +251,8 @@ def _links(given: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[str]]:
     for title, address in links:
         if not title or text_problem(title, LONGEST_TITLE):
             problems.append(f"{address[:60]}: give the link a title of at most {LONGEST_TITLE} characters")
-        if len(address) > LONGEST_ADDRESS or not ADDRESS.fullmatch(address):
-            problems.append(f"{(title or address)[:60]}: give a web address that begins with https:// or http://")
+        if problem := web_address_problem(address):
+            problems.append(f"{(title or address)[:60]}: {problem}")
     return links, problems
 
 

@@ -57,7 +57,16 @@ LEFT_OUT = {one.table: one.left_out.keys() for one in GUARDED.values()}  # colum
 
 # What is done to an account and shows on no page that is kept: it belongs to no team yet, or its sessions end with it.
 UNSEEN = frozenset(
-    {"register", "create", "set password", "end sessions", "give address", "confirm address", "set address"}
+    {
+        "register",
+        "create",
+        "set password",
+        "end session",
+        "end sessions",
+        "give address",
+        "confirm address",
+        "set address",
+    }
     | {"remove address", "choose mail", "link identity", "unlink identity", "make token", "revoke token"}
 )
 

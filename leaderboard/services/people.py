@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, actor_of, require
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, InvalidFields
+from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.lookup import missing
-from leaderboard.models import MailLink, User
+from leaderboard.models import BrowserSession, MailLink, User
 from leaderboard.rules.mail import MailKind
 from leaderboard.services import passwords, sessions, tokens
 from leaderboard.services.attempts import KnownBrowser, count_log_in, forgive
@@ -32,6 +32,7 @@ __all__ = [
     "NewAccount",
     "authenticate",
     "create_user",
+    "end_session",
     "end_sessions",
     "find_user",
     "new_account",
@@ -193,6 +194,17 @@ def end_sessions(session: Session, actor: Actor, user: User) -> None:
     require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
     sessions.end_all(session, user.id, present())
     record(session, actor, "end sessions", user)
+
+
+def end_session(session: Session, actor: Actor, user: User, session_id: int) -> None:
+    """Signs the account out in one browser. Raises NotFound for a session of another account, as for none."""
+    require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
+    found = session.get(BrowserSession, session_id)
+    if found is None or found.user_id != user.id:
+        raise NotFound
+    if found.ended_at is None:
+        sessions.end(session, session_id, present())
+        record(session, actor, "end session", user)
 
 
 def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> None:

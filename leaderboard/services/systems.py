@@ -1,7 +1,6 @@
 """Systems: what a team works on, kept over the years."""
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -13,12 +12,11 @@ from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
 from leaderboard.services.names import checked_name, free_slug, name_key, slug_of
-from leaderboard.services.texts import text_problem
+from leaderboard.services.texts import text_problem, web_address_problem
 
 __all__ = ["NewSystem", "change_system", "create_system", "free_system_slug", "unused_system"]
 
 LONGEST_DESCRIPTION = 4000  # characters
-LONGEST_URL = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +107,9 @@ def _problems(new: NewSystem) -> dict[str, list[str]]:
     if problem := text_problem(new.description, LONGEST_DESCRIPTION):
         fields["description"] = [problem]
     for field, url in (("code_url", new.code_url), ("paper_url", new.paper_url)):
-        if url.strip() and not _is_web_address(url.strip()):
-            fields[field] = ["give a whole address such as https://example.org/code, without a user or password"]
+        if url.strip() and (problem := web_address_problem(url.strip())):
+            fields[field] = [problem]
     return fields
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    # Anything but these would run or open something else on a reader's click; a user before a host passes for the host.
-    is_web = parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc
-    return is_web and len(url) <= LONGEST_URL and url.isprintable()
 
 
 def free_system_slug(session: Session, team_id: int, name: str) -> str:

@@ -86,6 +86,18 @@ def close() -> ResponseReturnValue:
     return redirect(url_for("campaigns.front"))
 
 
+@blueprint.post("/sessions/<int:session_id>/end")
+@signed_in
+def end_session(session_id: int) -> ResponseReturnValue:
+    with writing() as session:
+        people.end_session(session, actor(), session.get_one(User, current_user.id), session_id)
+    if session_id == current_user.session.id:
+        sign_out()
+        return redirect(url_for("auth.log_in"))
+    flash("That browser is logged out.")
+    return redirect(url_for("account.show"))
+
+
 @blueprint.post("/sessions/end")
 @signed_in
 def end_sessions() -> ResponseReturnValue:

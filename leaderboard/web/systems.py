@@ -55,8 +55,8 @@ def system_file(team: str, system: str) -> Table:
 
 class SystemForm(Form):
     description = TextAreaField("Description (optional)", render_kw={"rows": 4})
-    code_url = StringField("Address of its code (optional)", description="Starting with https://")
-    paper_url = StringField("Address of its paper (optional)", description="Starting with https://")
+    code_url = StringField("Address of its code (optional)", description="Such as https://example.org/code")
+    paper_url = StringField("Address of its paper (optional)", description="Such as https://example.org/paper.pdf")
 
 
 @blueprint.get(f"{ADDRESS}/edit")

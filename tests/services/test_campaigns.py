@@ -236,6 +236,7 @@ def test_an_archived_campaign_can_be_read_and_takes_nothing(world: World) -> Non
     [
         [["Code", "javascript:alert(1)"]],
         [["Code", "//example.org"]],
+        [["Code", "https://user:pw@example.org/"]],
         [["Code", "https://example.org/a b"]],
         [["", "https://example.org"]],
         [["Code", "data:text/html,x"]],

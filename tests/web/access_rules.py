@@ -528,6 +528,7 @@ FORMS: dict[str, Form] = {
     "auth.register": Form("/register", {}),
     "account.password": Form("/account/password", LOG_IN_FIRST),
     "account.end_sessions": Form("/account/sessions/end", LOG_IN_FIRST),
+    "account.end_session": Form("/account/sessions/999999/end", _refused(404)),
     "account.close": Form("/account/close", LOG_IN_FIRST),
     "addresses.change": Form("/account/email", LOG_IN_FIRST),
     "addresses.choose": Form("/account/mail", LOG_IN_FIRST),

@@ -1,5 +1,7 @@
 """The account page: teams, runs, password, sessions."""
 
+import re
+
 import pytest
 
 from tests.web.conftest import PASSWORD, Reader, World, errors
@@ -84,13 +86,19 @@ def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: 
     assert elsewhere.client.get("/account/").status_code == 302
 
 
-def test_it_lists_where_one_is_logged_in(participant: Reader, visitor: Reader) -> None:
+def test_it_lists_where_one_is_logged_in_and_each_can_be_ended(
+    participant: Reader, organiser: Reader, visitor: Reader
+) -> None:
     assert "another browser" not in participant.get("/account/")
     visitor.post("/login", name="ada", password=PASSWORD)
     page = participant.get("/account/")
     assert page.count("this browser") == page.count("another browser") == 1
-    participant.post("/account/sessions/end")
+    [address] = re.findall(r'action="(/account/sessions/\d+/end)"', page)  # of the other one, not of this
+    assert organiser.post(address).status_code == 404
+    assert visitor.client.get("/account/").status_code == 200
+    assert participant.post(address).location == "/account/"
     assert "another browser" not in participant.get("/account/")
+    assert visitor.client.get("/account/").status_code == 302
 
 
 def test_an_account_is_closed_with_its_password_once_somebody_else_owns_its_team(

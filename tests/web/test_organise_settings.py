@@ -132,7 +132,7 @@ def test_all_that_is_wrong_with_a_form_is_told_at_once(founder: Reader, organise
     for reader, path in ((founder, "/organise/campaigns/new"), (organiser, "/organise/harbour/settings")):
         refused = reader.post(path, **wrong)
         assert (refused.status_code, errors(refused.text)) == (400, expected)
-        assert "bad: give a web address" in refused.text.casefold()
+        assert "bad: give a whole web address" in refused.text.casefold()
         assert "noaddr: give the link a title" in refused.text.casefold()
     made_from_title = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "title": ""})
     assert errors(made_from_title.text) == {"title"}

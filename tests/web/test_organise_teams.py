@@ -49,9 +49,10 @@ def test_an_organiser_marks_a_baseline_and_boards_say_so(
     assert f'href="{page}"' in organiser.get("/organise/harbour/systems")
     sent = {"description": "BM25", "code_url": "https://example.org/code", "paper_url": "no address"}
     refused = organiser.post(page, kind="baseline", **sent)
-    assert (refused.status_code, "give a whole address such as https://" in refused.text) == (400, True)
+    assert (refused.status_code, "ive a whole web address, such as https://" in refused.text) == (400, True)
     for taken_amiss in ("https://example.org@x/", "http://user:pw@x/", "javascript:alert(1)"):
-        assert organiser.post(page, kind="baseline", **{**sent, "paper_url": taken_amiss}).status_code == 400
+        told = organiser.post(page, kind="baseline", **{**sent, "paper_url": taken_amiss})
+        assert (told.status_code, "eave the user and the password out" in told.text) == (400, "@" in taken_amiss)
     asked = organiser.post(page, kind="baseline", **{**sent, "paper_url": ""})
     assert asked.status_code == 200
     assert "Nothing is changed yet. With this, Searcher is a baseline on 1 board of 1 campaign" in asked.text
@@ -216,7 +217,8 @@ def test_every_action_on_record_of_a_campaign_is_told_in_words() -> None:
     elsewhere = {
         "verify", "add member", "change role", "invite", "join", "revoke", "leave", "remove member", "make token",
         "revoke token", "link identity", "unlink identity", "ask to join", "accept request", "refuse request",
-        "take request back", "close", "register", "set password", "end sessions", "make admin", "unmake admin",
+        "take request back", "close", "register", "set password", "end session", "end sessions", "make admin",
+        "unmake admin",
         "let found campaigns", "let found no more campaigns", "remove address", "give address", "confirm address",
         "set address", "choose mail",
     }  # fmt: skip

@@ -26,11 +26,21 @@ __all__ = ["change"]
 change = Changes()
 
 
-@change("people.create_user", "people.register", "people.set_password", "people.end_sessions", raises=NONE)
+@change(
+    "people.create_user",
+    "people.register",
+    "people.set_password",
+    "people.end_sessions",
+    "people.end_session",
+    raises=NONE,
+)
 def _(session: Session, play: Play) -> None:
     made = people.create_user(session, CONSOLE, new_account("nora"))
     people.register(session, new_account("otto"))
     people.set_password(session, CONSOLE, made, PASSWORD_HASH)  # type: ignore[arg-type]  # a hash as it is stored
+    sessions.start(session, made.id, present())
+    own = session.scalars(sa.select(BrowserSession.id).where(BrowserSession.user_id == made.id)).one()
+    people.end_session(session, CONSOLE, made, own)
     people.end_sessions(session, CONSOLE, made)
 
 
