@@ -16,6 +16,7 @@ from leaderboard.cli.offline import (
     QUERIES,
     judged_queries,
     setting_of,
+    tell_strange,
 )
 from leaderboard.cli.options import FILE, Whole
 from leaderboard.cli.tables import csv_text, defined
@@ -84,10 +85,12 @@ def curves(
     if depth is not None and curve != "rank":
         raise click.UsageError("--depth goes with --curve rank")
     setting = setting_of(**given)
-    judged = judged_queries(judgments, query_file, judging, excluded=excluded)
+    judged, strange = judged_queries(judgments, query_file, judging, excluded=excluded)
     if query is not None and query not in judged.number:
         raise NotFound(f"{judgments}: there is no query {query!r} that counts")
-    ranking = join(read_run(run, name=str(run)), judged, setting).ranking
+    read = read_run(run, name=str(run))
+    tell_strange(strange, read.queries)
+    ranking = join(read, judged, setting).ranking
     names = judged.queries
     if query is not None:
         ranking, names = ranking.of_query(judged.number[query]), (query,)

@@ -1,6 +1,6 @@
 """What the commands that score files without a database have in common: options, the setting, the judgments."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ import click
 
 from leaderboard.cli.options import ANY_NUMBER, FILE, Whole, together
 from leaderboard.cli.tables import named
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, natural
 
 if TYPE_CHECKING:
     from leaderboard.formats import Judgments, SubtopicJudgments
@@ -26,6 +26,7 @@ __all__ = [
     "judged_queries",
     "setting_of",
     "tell_repeats",
+    "tell_strange",
 ]
 
 LEVEL = Whole(1, 1000)  # of relevance; up to formats.GRADE_LIMIT, which takes long to import
@@ -93,7 +94,7 @@ def judged_queries(
     excluded: Collection[str] = (),
     subtopics: Path | None = None,
     **options: Any,
-) -> "JudgedQueries":
+) -> "tuple[JudgedQueries, frozenset[str]]":
     """The judgments of the queries that count.
 
     judgments  a file of them, or None where those of subtopics say what is relevant
@@ -101,7 +102,8 @@ def judged_queries(
     subtopics  a file of judgments of subtopics
     options    those of `scoring.prepare`
 
-    Raises BadInput when no query has judgments.
+    With them come the excluded queries that are neither judged nor in the file of queries (`tell_strange`). Raises
+    BadInput when no query has judgments.
     """
     from leaderboard.errors import BadInput
     from leaderboard.formats import of_any_subtopic, read_judgments, read_queries, read_subtopic_judgments
@@ -121,12 +123,20 @@ def judged_queries(
         whole = of_any_subtopic(aspects)
     else:
         raise click.UsageError("--judgments is missing; name the file of judgments")
+    strange: frozenset[str] = frozenset()
     if excluded:
         asked = list(whole.queries) if queries is None else queries
-        if unknown := sorted(set(excluded).difference(asked)):
-            click.echo(f"--exclude: not among the queries anyway: {named(unknown)}", err=True)
+        strange = frozenset(excluded).difference(asked)
         queries = [query for query in asked if query not in excluded]
     judged = prepare(whole, queries, judging=judging, subtopics=aspects, **options)
     if not judged.queries:
         raise BadInput(f"{judgments or subtopics}: none of the queries has judgments")
-    return judged
+    return judged, strange
+
+
+def tell_strange(strange: Collection[str], answered: Iterable[str]) -> None:
+    """Says on stderr which excluded queries nobody knows: the judgments that a site publishes have none of those that
+    it excludes, but the runs answer them.
+    """
+    if unknown := sorted(set(strange).difference(answered), key=natural):
+        click.echo(f"--exclude: neither judged nor in a run: {named(unknown)}", err=True)

@@ -1,5 +1,6 @@
 """`leaderboard score`: scores run files offline, without database or site."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from leaderboard.cli.offline import (
     QUERIES,
     judged_queries,
     setting_of,
+    tell_strange,
 )
 from leaderboard.cli.options import ANY_NUMBER, FILE, Whole
 from leaderboard.cli.tables import named
@@ -140,7 +142,7 @@ def _score(
     else:
         wanted = tuple(measure.at_relevance(level) for measure in metrics.parse_all(names))
     _require(wanted, setting, known=known is not None, subtopics=subtopics is not None)
-    judged = judged_queries(
+    judged, strange = judged_queries(
         judgments,
         query_file,
         judging,
@@ -154,10 +156,12 @@ def _score(
     with progress_bar(paths) as opened:
         for path in paths:
             run = formats.read_run(opened(path), name=str(path))
+            strange = strange.difference(run.queries)
             figures = scoring.score(run, judged, wanted, setting, name=str(path), **cut)
             scored.append(show.ScoredRun(str(path), run.tag, figures))
+    tell_strange(strange, ())
     for each in scored:
-        _report(each)
+        _report(each, excluded)
     if baseline is not None:
         from leaderboard.cli.comparison_output import FORMATS
 
@@ -207,11 +211,11 @@ def _require(measures: tuple["Measure", ...], setting: "Setting", *, known: bool
             raise BadInput(f"{measure} needs {' and '.join(OPTION[need] for need in missing)}")
 
 
-def _report(run: "ScoredRun") -> None:
+def _report(run: "ScoredRun", excluded: Sequence[str]) -> None:
     """Says on stderr which queries are missing, which are ignored, and which means are over fewer than all."""
     for queries, what in (
         (run.scored.missing, "judged but not in the run, scored as an empty list"),
-        (run.scored.unknown, "in the run but not judged, ignored"),
+        ([one for one in run.scored.unknown if one not in excluded], "in the run but not judged, ignored"),
         (run.scored.crowded, "with more documents, listed and judged ones together, than the collection has"),
     ):
         if queries:

@@ -22,7 +22,7 @@ from leaderboard.formats import Metadata, side_metadata
 from leaderboard.lookup import find_evaluation, find_system, find_team
 from leaderboard.models import Evaluation, System, Team
 from leaderboard.reads.checking import completed, expected_of
-from leaderboard.reads.results import results
+from leaderboard.reads.results import SubmissionResults, results
 from leaderboard.reads.submissions import status
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.rules.run_checks import CHECKED_BYTES, Checked, check_run, look_at, require_sound
@@ -393,13 +393,7 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
             return SUBMITTED
         time.sleep(LOOK_SECONDS)
     if means is not None:
-        pairs = zip(means.columns, means.figures, strict=True)
-        rows = [(column.name, _written(figure.mean)) for column, figure in pairs]
-        print_table(("measure", "mean"), rows, "")
-        if means.missing:
-            click.echo(f"queries without a list: {named(means.missing)}", err=True)
-        if means.nothing_relevant:
-            click.echo(f"of these, no document is judged relevant for {named(means.nothing_relevant)}", err=True)
+        _print_means(means)
     elif run.state == State.SCORED:
         click.echo("scored; its team does not see the results yet")
     elif run.state == State.REJECTED:
@@ -408,6 +402,18 @@ def _outcome(database: Database, actor: Actor, submission_id: int, seconds: floa
     else:
         click.echo(f"{run.state}: {run.failure or run.withdrawn_because}", err=True)
     return SUBMITTED if run.state == State.SCORED else NOT_SCORED
+
+
+def _print_means(found: SubmissionResults) -> None:
+    """The means, and on stderr which queries the run has no list for."""
+    pairs = zip(found.columns, found.figures, strict=True)
+    print_table(("measure", "mean"), [(column.name, _written(figure.mean)) for column, figure in pairs], "")
+    if found.missing:
+        click.echo(f"queries without a list: {named(found.missing)}", err=True)
+    if found.nothing_relevant:
+        click.echo(f"of these, no document is judged relevant for {named(found.nothing_relevant)}", err=True)
+    if found.not_judged:
+        click.echo(f"of these, nobody judged {named(found.not_judged)}: they don't count", err=True)
 
 
 def _written(mean: float | None) -> str:

@@ -84,7 +84,9 @@ class SubmissionResults:
     compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
     standing  the run that stands for its system on the board, this one or another; None where its place is empty
     missing   external ids of the queries that this reader may know of and that the run has no list for
-    nothing_relevant  those of them without a relevant document; None where this reader may not know which
+    nothing_relevant  those of them that are judged, and without a relevant document; None where this reader may not
+                      know which
+    not_judged        those of them that nobody judged, where these are left out; None likewise
     """
 
     id: int
@@ -106,6 +108,7 @@ class SubmissionResults:
     paging: Paging
     missing: tuple[str, ...]
     nothing_relevant: tuple[str, ...] | None
+    not_judged: tuple[str, ...] | None
     standing: Entry | None
     compared_with: int
 
@@ -150,6 +153,8 @@ def results(
         medians = spread_of(list(others.values()), column).median
         rows = _values(known, scoring, scores, medians, value_columns, texts)
     missing = tuple(scoring_set.settings.counted(scoring.missing, subset))
+    unjudged = set(scoring.unjudged)
+    judged = [one for one in missing if one not in unjudged]
     queries = _sorted(rows, value_columns, column, sort or "")
     shown, paging = paged(queries, page, PAGE)
     return SubmissionResults(
@@ -171,7 +176,8 @@ def results(
         shown=shown,
         paging=paging,
         missing=missing,
-        nothing_relevant=_nothing_relevant(session, scoring_set, missing) if details else None,
+        nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
+        not_judged=tuple(one for one in missing if one in unjudged) if details else None,
         standing=next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None),
         compared_with=len(on_board) if public else 0,
     )

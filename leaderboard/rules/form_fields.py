@@ -17,6 +17,7 @@ from leaderboard.numbers import read_number
 __all__ = [
     "LONGEST_ANSWER",
     "MOST_FIELDS",
+    "RESERVED",
     "Answer",
     "FieldKind",
     "FormField",
@@ -36,6 +37,13 @@ LONGEST_ANSWER = 1000  # characters
 LONGEST_LABEL = 120
 LONGEST_HINT = 500
 MOST_CHOICES = 50
+# What forms, programs and commands call the parts of every submission: a field of one of these names would be another.
+RESERVED = frozenset(
+    {
+        "agree", "agreement", "agreements", "answer", "answers", "beside", "designation", "evaluation", "file", "kept",
+        "label", "new_system", "notes", "run", "stand", "system", "system_name", "team", "threshold", "version", "yes",
+    }
+)  # fmt: skip
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 
@@ -127,6 +135,8 @@ def problems_of_field(field: FormField) -> dict[str, list[str]]:
     wrong: dict[str, list[str]] = {}
     if not KEY.fullmatch(field.key):
         wrong["key"] = ["use small letters, digits, - and _, at most 40, a letter first"]
+    elif field.key in RESERVED:
+        wrong["key"] = [f"{field.key!r} is a part of every submission; take another key"]
     if not field.label or len(field.label) > LONGEST_LABEL:
         wrong["label"] = [f"give one of at most {LONGEST_LABEL} characters"]
     if len(field.hint) > LONGEST_HINT:

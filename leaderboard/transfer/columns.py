@@ -150,7 +150,7 @@ def as_stored(model: type[Base], name: str, value: Any) -> Any:
     if isinstance(kind, sa.Integer):
         return _whole(value)
     if isinstance(kind, sa.Double | sa.Float):
-        return _finite(value) if isinstance(value, float) else float(_whole(value))
+        return _finite(value) if isinstance(value, float) else float(_whole(value, "a number"))
     if isinstance(kind, sa.JSON):
         return _json(name, value)
     return _of(str, value, "give a text, in quotes")
@@ -177,10 +177,11 @@ def _members(kind: sa.Enum) -> list[StrEnum]:
     return list(kind.enum_class)
 
 
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**63:
-        raise ValueError("give a number, without quotes")
-    return value
+def _whole(value: Any, what: str = "a whole number") -> int:
+    number: int = _of(int, None if isinstance(value, bool) else value, f"give {what}, without quotes")
+    if abs(number) >= 10**18:
+        raise ValueError(f"give {what} of at most 18 digits")
+    return number
 
 
 def _finite(value: float) -> float:

@@ -4,8 +4,6 @@ Understood are TREC's archive (`input.TAG.gz` beside the judgments), folders for
 with a folder for each period, and tables that say of each run its team and kind.
 """
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -19,11 +17,11 @@ from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgme
 from leaderboard.formats.guessing import HEAD_BYTES
 from leaderboard.formats.harmless import shown
 from leaderboard.numbers import counted, is_number
-from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.names import name_key, slug_of
 from leaderboard.transfer.planning import label_of_file
+from leaderboard.transfer.run_tables import LARGEST_TABLE, published_figures, table_of_runs
 from leaderboard.transfer.toml import written
 from leaderboard.transfer.tree import Tree
 
@@ -47,10 +45,6 @@ GENERIC = {
 SUMS = re.compile(r"([0-9a-fA-F]{32})\s+[*]?(\S.*)")
 SUM_FILES = ("md5", "md5sum", "md5sums", "md5sums.txt", "md5.txt")
 HEAD_LINES = 50
-LARGEST_TABLE = 4 << 20
-RUN_COLUMNS = ("run", "runtag", "run tag", "tag", "runid", "run id")
-TEAM_COLUMNS = ("team", "group", "organization", "organisation", "participant", "team id")
-KIND_COLUMNS = ("runtype", "run type", "type", "kind")
 MEASURES, GRADED = ["AP", "P@10", "RR"], ["nDCG@10", "AP", "P@10", "RR"]
 
 
@@ -114,8 +108,9 @@ def draft_of(
     if most_runs is not None and len(kinds[Kind.RUN]) > most_runs:
         raise BadInput(f"{tree.name} has more than {most_runs:,} runs; use leaderboard import-campaign")
     places = _places(kinds)
-    table, sums = _table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
-    notes = [f"{path}: not recognised as anything" for path in kinds[Kind.OTHER] if not _explains(path, tree)]
+    table, sums = table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
+    notes = published_figures(tree, kinds[Kind.OTHER])
+    notes += [f"{path}: not recognised as anything" for path in kinds[Kind.OTHER] if not _explains(path, tree)]
     notes += [f"{path}: belongs to no judgments that were found" for path in _left_over(kinds, places)]
     evaluations, graded, unknown = [], False, 0
     for place in places:
@@ -385,44 +380,6 @@ def _run(
     return run, bool(team)
 
 
-def _table_of_runs(tree: Tree, others: list[str]) -> dict[str, dict[str, str]]:
-    """What tables in the tree say of a run, by its name in lower case: its team and kind."""
-    found: dict[str, dict[str, str]] = {}
-    for path in others:
-        rows = _rows_of_table(tree, path)
-        if not rows:
-            continue
-        head = [name.strip().lower() for name in rows[0]]
-        run, team, kind = (_column(head, names) for names in (RUN_COLUMNS, TEAM_COLUMNS, KIND_COLUMNS))
-        if run is None or team is None:
-            continue
-        for row in rows[1:]:
-            if len(row) == len(head) and row[run].strip():
-                said = row[kind].strip().lower() if kind is not None else ""
-                known = said if said in set(SystemKind) else ""
-                found.setdefault(row[run].strip().lower(), {"team": row[team].strip(), "kind": known})
-    return found
-
-
-def _rows_of_table(tree: Tree, path: str) -> list[list[str]]:
-    file = tree.files[path]
-    if not path.lower().endswith((".csv", ".tsv")) or file.stat().st_size > LARGEST_TABLE:
-        return []
-    text = file.read_text(encoding="utf-8-sig", errors="replace").replace("\0", "")
-    try:
-        return [
-            row
-            for row in csv.reader(io.StringIO(text), delimiter="\t" if path.lower().endswith(".tsv") else ",")
-            if row
-        ]
-    except csv.Error:
-        return []
-
-
-def _column(head: list[str], names: tuple[str, ...]) -> int | None:
-    return next((head.index(name) for name in names if name in head), None)
-
-
 def _sums(tree: Tree, others: list[str]) -> dict[str, str]:
     """MD5 sums that files such as MD5SUMS or run.gz.md5 hold: by path and by name."""
     found: dict[str, str] = {}
@@ -438,7 +395,7 @@ def _sums(tree: Tree, others: list[str]) -> dict[str, str]:
 def _explains(path: str, tree: Tree) -> bool:
     """Whether a file that is neither run, judgments nor queries was used all the same."""
     name = PurePosixPath(path).name.lower()
-    return name in SUM_FILES or name.endswith(".md5") or bool(_table_of_runs(tree, [path]))
+    return name in SUM_FILES or name.endswith(".md5") or bool(table_of_runs(tree, [path]))
 
 
 def _teams(evaluations: list[dict[str, Any]]) -> list[dict[str, Any]]:

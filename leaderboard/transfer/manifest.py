@@ -43,6 +43,7 @@ WITHIN = {  # a list of tables: how its heading is written
     **{name: f"evaluation.{name}" for name in ("run", "runs", "judgments", "field", "agreement")},
     "system": "team.system",
 }
+INSTEAD = {"excluded": 'write excluded = [{ query = "9", because = "…" }]'}
 OF_RUN = {"date": "run_at", "received": "received_at", "scored": "scored_at"}  # a manifest's word: the column
 WORDS = {column: word for word, column in OF_RUN.items()}
 MD5, SHA256 = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
@@ -274,7 +275,7 @@ class _Table:
         """The tables of a list, each under a name that a person finds: `evaluation 2 (round1)`."""
         value = self.values.pop(name, [])
         if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-            self.problem(name, f"write [[{WITHIN.get(name, name)}]] for each")
+            self.problem(name, INSTEAD.get(name, f"write [[{WITHIN.get(name, name)}]] for each"))
             return
         before = f"{self.place}, " if self.place != "campaign" else ""
         for number, one in enumerate(value, 1):
@@ -297,7 +298,8 @@ class _Table:
 
     def end(self) -> None:
         for name in self.values:
-            self.problem(shown(name), "there is no such setting")
+            above = f"; write [[{WITHIN[name]}]], below the one that it is of" if name in WITHIN else ""
+            self.problem(shown(name), f"there is no such setting{above}")
 
 
 @dataclass

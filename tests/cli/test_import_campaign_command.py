@@ -106,6 +106,13 @@ def test_a_draft_is_made_from_trecs_archive(ok: Says, archive: Path, tmp_path: P
     assert 'queries = "trec-2019/topics.tsv"\n' in text
     assert "say when each evaluation opened and closed" in said
     assert "# kind" not in text.partition("[[evaluation]]")[2]  # the table says the kind of each
+    table = "Run,Team,RunType,MAP,RBP(p=.5)\nalderA,Alder,manual,0.3,.5\nbirchB,Birch,automatic,0.25,.75\n"
+    (archive / "participants.csv").write_text(table)
+    said = ok("import-campaign", archive, "--write-manifest", tmp_path / "of-figures.toml")
+    told = (
+        "participants.csv: has figures (MAP, RBP(p=.5)) to compare the board's with: figures of trec_eval 9 or 8 need "
+    )
+    assert f"{told}compat = 9; RBP of NIST is graded: RBP(p=0.5, gain=scaled) where its p is 0.5\n" in said
 
 
 @ONE_ENGINE

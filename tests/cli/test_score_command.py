@@ -283,3 +283,11 @@ def test_the_help_names_every_form_of_a_run(scored: Scored) -> None:
 
 def test_the_levels_that_an_option_takes_are_the_grades_that_a_file_may_hold() -> None:
     assert LEVEL.max == GRADE_LIMIT == METRICS_LIMIT
+
+
+def test_a_query_that_is_excluded_is_called_strange_only_where_nobody_knows_it(scored: Scored) -> None:
+    # As a receipt's command runs with the judgments that a site publishes: those have nothing on what it excludes.
+    _, _, err = scored("run", "--judgments", "qrels", "--exclude=q9", "--exclude=q2", "--measures", "AP")
+    assert err == "run: 1 query judged but not in the run, scored as an empty list: q3\n"
+    _, _, err = scored("run", "--judgments", "qrels", "--exclude=q11", "--exclude=q10", "--measures", "AP")
+    assert err.splitlines()[0] == "--exclude: neither judged nor in a run: q10, q11"

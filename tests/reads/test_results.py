@@ -75,7 +75,7 @@ def test_missing_queries_are_marked(field: Field) -> None:
     with field.database.write() as session:
         session.get_one(Scoring, field.scoring(run)).missing = ["q2"]
     found = of(field, run)
-    assert found.missing == ("q2",)
+    assert (found.missing, found.nothing_relevant, found.not_judged) == (("q2",), (), ())
     assert [row.missing for row in found.queries] == [False, True, False, False]
 
 
@@ -85,10 +85,14 @@ def test_a_right_empty_answer_is_told_from_a_list_that_is_missing_where_judgment
     with field.database.write() as session:
         session.get_one(Scoring, field.scoring(run)).missing = ["q2", "q3", "q4"]
     assert of(field, run).nothing_relevant == ("q3", "q4")
+    with field.database.write() as session:  # as where it is left out for want of judgments
+        session.get_one(Scoring, field.scoring(run)).unjudged = ["q4"]
+    assert (of(field, run).nothing_relevant, of(field, run).not_judged) == (("q3",), ("q4",))
     field.change("2027", details=Opening.NEVER)
     for actor in (VISITOR, field.member("Woods")):
-        assert (of(field, run, actor).missing, of(field, run, actor).nothing_relevant) == (("q2", "q3", "q4"), None)
-    assert of(field, run, CONSOLE).nothing_relevant == ("q3", "q4")
+        closed = of(field, run, actor)
+        assert (closed.missing, closed.nothing_relevant, closed.not_judged) == (("q2", "q3", "q4"), None, None)
+    assert of(field, run, CONSOLE).nothing_relevant == ("q3",)
 
 
 def test_of_hidden_queries_nobody_is_told_that_a_run_lacks_them(field: Field) -> None:

@@ -237,3 +237,11 @@ def test_the_trail_tells_which_part_of_a_field_an_agreement_or_a_rule_changed(wo
         ["rule: most documents: - > 5", "rule: tag pattern: - > [a-z]+"],
         ["rule: most documents: 5 > 9"],
     ]
+
+
+def test_a_field_has_no_name_that_forms_and_programs_use_for_a_part_of_every_submission(world: World) -> None:
+    for key in ("run", "team", "new_system"):
+        with refused(world.database, InvalidFields, "evaluation") as caught:
+            ask(world, FormField(key=key, label="Which"))
+        assert caught.value.fields == {"key": [f"{key!r} is a part of every submission; take another key"]}
+    ask(world, FormField(key="runs", label="How many"))

@@ -162,3 +162,16 @@ def test_every_problem_is_told_with_its_place() -> None:
 )
 def test_what_is_no_manifest_is_refused_in_words(text: bytes, said: str) -> None:
     assert any(problem.startswith(said) for problem in problems(text))
+
+
+def test_tables_in_the_wrong_place_and_numbers_out_of_bounds_say_what_to_write() -> None:
+    start = b'[campaign]\nslug = "a"\ntitle = "A"\n[[evaluation]]\nperiod = "2020"\ntitle = "E"\n'
+    for more, told in (
+        (b'[[run]]\nfile = "x"\n', "campaign: run: there is no such setting; write [[evaluation.run]], below"),
+        (b'[evaluation.run]\nfile = "x"\n', "evaluation 1: run: write [[evaluation.run]] for each"),
+        (b'excluded = ["9"]\n', 'evaluation 1: excluded: write excluded = [{ query = "9", because = "…" }]'),
+        (b"period_key = 2.5\n", "evaluation 1: period_key: give a whole number, without quotes"),
+        (b"documents = 99999999999999999999\n", "evaluation 1: documents: give a whole number of at most 18 digits"),
+    ):
+        (problem,) = problems(start + more)
+        assert problem.startswith(told)

@@ -9,13 +9,16 @@ import pytest
 import sqlalchemy as sa
 from werkzeug.datastructures import FileStorage
 from werkzeug.test import TestResponse, encode_multipart
+from wtforms.fields.core import UnboundField
 
 from leaderboard.access import CONSOLE
 from leaderboard.models import Acceptance, Evaluation, Scoring, Submission
-from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
+from leaderboard.rules.form_fields import RESERVED, FieldKind, FormField, ShownTo
 from leaderboard.rules.states import State
 from leaderboard.services import submission_forms
 from leaderboard.services.events import present
+from leaderboard.web.api.submitting import Run
+from leaderboard.web.submit import SubmitForm
 from tests.web.conftest import RUN, Reader, World, errors
 
 FORM = "/campaigns/harbour/2025/submit"
@@ -267,3 +270,8 @@ def test_a_threshold_is_asked_only_where_a_measure_counts_what_was_returned(worl
     assert "Threshold" not in participant.get(FORM)
     world.measure("AP", "SetF")
     assert "Threshold" in participant.get(FORM)
+
+
+def test_no_field_is_called_as_a_part_of_the_form_or_of_what_programs_send() -> None:
+    own = {name for name, one in vars(SubmitForm).items() if isinstance(one, UnboundField)}
+    assert {*Run.__struct_fields__, *own} <= RESERVED
