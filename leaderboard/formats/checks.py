@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,13 @@ from leaderboard.numbers import is_whole, read_number, read_whole
 __all__ = [
     "GRADE_LIMIT",
     "ODD_IN_ID",
-    "ODD_POINTS",
     "control_character",
     "decision",
     "grade",
     "identifier",
     "identifiers",
     "not_utf8",
+    "odd_points",
     "score",
     "scores",
 ]
@@ -36,9 +37,14 @@ ODD_IN_ID = re.compile(
     r"[\x7f-\xa0\u061c\u1680\u2000-\u200b\u200e\u200f\u2028-\u202f\u205f\u2060\u2066-\u2069\u3000\ufeff]"
 )
 ODD_BUT_NEWLINE = re.compile(ODD_IN_ID.pattern.replace("[", r"[\x00-\x09\x0b-\x20", 1))
-ODD_POINTS = np.array([point for point in range(0x10000) if ODD_IN_ID.match(chr(point))], np.uint32)
 PLAIN = re.compile(r"[!-~]+")
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+@cache  # not when this is imported, which would take longer than reading most runs
+def odd_points() -> NDArray[np.uint32]:
+    """The code points of ODD_IN_ID."""
+    return np.array([point for point in range(0x10000) if ODD_IN_ID.match(chr(point))], np.uint32)
 
 
 def not_utf8(error: UnicodeDecodeError) -> Wrong:

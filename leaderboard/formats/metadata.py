@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-import yaml
-
 from leaderboard.errors import FileRejected
 from leaderboard.formats.harmless import harmless
 from leaderboard.formats.plain_text import beginning
@@ -124,6 +122,8 @@ class _Refused(Exception):
 
 
 def _of_yaml(text: str) -> Metadata:
+    import yaml  # takes longer than reading most runs, which hold none
+
     entries: dict[str, str] = {}
     try:
         _walk(text, entries)
@@ -177,6 +177,8 @@ class _Walk:
 
 def _walk(text: str, entries: dict[str, str]) -> None:
     """Adds what each scalar says under the keys around it."""
+    import yaml
+
     walk = _Walk()
     for number, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
         if number > MOST_EVENTS:

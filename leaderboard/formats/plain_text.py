@@ -137,6 +137,11 @@ class CappedReader(io.RawIOBase):
         """How many bytes it has given so far."""
         return self._given
 
+    @property
+    def received(self) -> int:
+        """How many bytes of the file it was given for them: fewer where the file is compressed."""
+        return self._source.received if isinstance(self._source, CappedReader | _Gunzip) else self._given
+
     def peek(self, size: int) -> bytes:
         """The next `size` bytes, fewer only at the end; they stay to be read."""
         while len(self._start) < size and (piece := self._guard(self._source.read, size - len(self._start))):
@@ -186,6 +191,11 @@ class _Gunzip:
         self._held = b""  # received, not yet unpacked
         self._members = 0
         self._member: Any = None  # the reader of one member, which checks its length and sum; None between two
+
+    @property
+    def received(self) -> int:
+        """How many bytes of the file were received so far."""
+        return self._packed.received
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes, at least 1 of them; b"" at the end. Raises EOFError, DAMAGED, FileRejected."""

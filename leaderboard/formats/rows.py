@@ -27,7 +27,7 @@ Schemas = Mapping[FileFormat, Sequence[Schema]]
 COMMENT = b"#"
 KEPT_BYTES = 16 * MIB  # the largest of a piece's columns has 2
 FIRST_ROWS = 1 << 14  # room in a column whose length can't be estimated
-ROOM = 1.05  # lines may get a little shorter later in a file
+ROOM = 1.2  # lines may get shorter later in a file, and compress better; room that is not used is never touched
 MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each change is the faster way
 SLOTS_PER_QUERY = 64  # of the table: about one query in 64 shares its slot and is looked up the slow way
 MOST_BITS = 20  # of a slot's number
@@ -56,7 +56,8 @@ def read_rows(
     """
     _keep_freed_memory()
     problems = Problems(source_name(source, name), limits or Limits(), queries)
-    rows = Rows(problems, source.stat().st_size if isinstance(source, Path) else 0)
+    rows = Rows(problems)
+    file_bytes = source.stat().st_size if isinstance(source, Path) else 0
     with open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
         if head.startswith(COMMENT):
@@ -71,7 +72,7 @@ def read_rows(
         if file_format == "columns":
             problems.guess = guess_content(head, expected)
         for table in reader.read(text, schemas[file_format], problems):
-            rows.add(table)
+            rows.add(table, file_bytes * text.given // max(text.received, 1))
     return rows
 
 
@@ -91,12 +92,11 @@ class Rows:
     said      what its comment lines before the first row say
     """
 
-    def __init__(self, problems: Problems, file_bytes: int) -> None:
+    def __init__(self, problems: Problems) -> None:
         self.problems = problems
         self.schema: Schema | None = None
         self.end = b""
         self.said = Metadata()
-        self._file_bytes = file_bytes
         self._numbering = Numbering()
         self._subtopics = Numbering()
         self._unknown = np.empty(0, np.bool_)  # which of the queries are not the evaluation's
@@ -128,8 +128,8 @@ class Rows:
         `subtopics`."""
         return self._columns[name].values
 
-    def add(self, table: Table) -> None:
-        """Appends rows, and notes what is wrong with others."""
+    def add(self, table: Table, expected: int) -> None:
+        """Appends rows, and notes what is wrong with others. expected: bytes of text in all; 0: not known."""
         self.schema = table.schema
         self.end = table.end or self.end
         problems = self.problems
@@ -150,7 +150,7 @@ class Rows:
         if "subtopic" in columns:
             columns["subtopic"] = self._subtopics.encode(columns["subtopic"])
         if not self._columns:
-            room = int(ROOM * len(table) * self._file_bytes / table.text_bytes) if table.text_bytes else 0
+            room = int(ROOM * len(table) * expected / table.text_bytes) if table.text_bytes else 0
             self._columns = {name: Growing(values.dtype, room) for name, values in columns.items()}
         for name, values in columns.items():
             self._columns[name].extend(values)

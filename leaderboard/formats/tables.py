@@ -56,7 +56,8 @@ QUERY, DOCUMENT = Column("query", "id"), Column("document", "id")
 
 @dataclass(frozen=True)
 class Schema:
-    """Which columns a row has, in their order; as text what messages say: "query Q0 document rank score tag".
+    """Which columns a row has, in their order; as text what messages say: "query Q0 document rank score tag". The first
+    one is always read.
 
     open_end  more columns may follow and are not read
     """

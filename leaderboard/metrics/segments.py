@@ -71,7 +71,7 @@ def running(query: Ints, amount: Floats, step: np.ufunc = np.add, *, backwards: 
         return _accumulated(sizes, amount, step, backwards)
     done = np.empty(len(query))
     of_each = np.repeat(bits, sizes)
-    for like in np.unique(bits):
+    for like in np.flatnonzero(np.bincount(bits)):  # np.unique would import masked arrays
         here = of_each == like
         done[here] = _accumulated(sizes[bits == like], amount[here], step, backwards)
     return done

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from leaderboard.formats import Ids, Judgments, SubtopicJudgments, Texts, keys, pair_keys
+from leaderboard.formats.pieces import side_by_side
 from leaderboard.metrics import Bools, Ints, Subtopics, query_order
 
 __all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
@@ -47,10 +47,12 @@ class JudgmentIndex:
     def may_hold(self, document: Ids) -> Ints:
         """int64[n]: which of the documents may be judged: all that are, and a few that are not."""
         shift, taken = self._slots
-        found = [
-            start + np.flatnonzero(taken.take((document.keys(start, end) >> shift).view(np.int64)))
-            for start, end in pairwise([*range(0, len(document), ROWS_AT_ONCE), len(document)])
-        ]
+
+        def hits(start: int) -> Ints:
+            slot = document.keys(start, min(start + ROWS_AT_ONCE, len(document))) >> shift
+            return start + np.flatnonzero(taken.take(slot.view(np.int64)))
+
+        found = side_by_side(hits, iter(range(0, len(document), ROWS_AT_ONCE)))
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def find(self, number: Ints, document: Texts) -> Ints:

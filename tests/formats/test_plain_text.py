@@ -91,3 +91,14 @@ def test_the_text_of_a_file_can_be_read_in_pieces() -> None:
     with open_plain(io.BytesIO(gzip.compress(CONTENT))) as text:
         assert text.read(4) == b"q Q0"
         assert text.read() == CONTENT[4:]
+
+
+def test_a_text_says_how_much_of_its_file_was_read_for_it() -> None:
+    packed = gzip.compress(CONTENT * 10_000)
+    with open_plain(io.BytesIO(packed)) as text:
+        while text.read(1000):
+            pass
+        assert (text.given, text.received) == (10_000 * len(CONTENT), len(packed))
+    with open_plain(io.BytesIO(CONTENT)) as text:
+        given = len(text.read(20))
+        assert (text.given, text.received) == (given, given)

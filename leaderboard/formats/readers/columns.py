@@ -121,7 +121,7 @@ def _odd_places(piece: Piece) -> Places:
         return np.empty(0, np.int64)
     points = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     suspects = np.flatnonzero(points >= DELETE)
-    suspects = suspects[np.isin(points[suspects], checks.ODD_POINTS)]
+    suspects = suspects[np.isin(points[suspects], checks.odd_points())]
     starts = np.flatnonzero(piece.codes & CONTINUED != CONTINUES)
     return starts[suspects]
 
@@ -132,13 +132,13 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     width = schema.width
     if schema.open_end:
         width = max(width, len(next(piece.lines(), b"").split()))
-    fields = find_fields(codes, width, [0, *(place for place, _ in schema.read)])
-    if fields is None or (codes[fields[0][0]] == COMMENT).any():
+    fields = find_fields(codes, width, [place for place, _ in schema.read])
+    if fields is None or (codes.take(fields[0][0]) == COMMENT).any():
         raise Doubt
     odd = _odd_places(piece) if codes.max() >= DELETE else ()
     columns: dict[str, NDArray[Any]] = {}
     wrong = np.zeros(len(fields[0][0]), np.bool_)
-    for (_, column), (start, length) in zip(schema.read, fields[1:], strict=True):
+    for (_, column), (start, length) in zip(schema.read, fields, strict=True):
         if len(odd) and column.kind == "id":
             line = np.searchsorted(start, odd, side="right") - 1
             wrong[line[(line >= 0) & (odd < (start + length)[line])]] = True
