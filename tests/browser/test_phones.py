@@ -215,7 +215,7 @@ def _log_in(phone: Page, news: str, name: str) -> None:
     phone.get_by_role("heading", name=name).wait_for()
 
 
-def test_a_run_on_the_account_page_takes_two_lines(site: Site, news: str, phone: Page) -> None:
+def test_a_run_on_the_account_page_takes_two_lines_and_its_state_is_seen(site: Site, news: str, phone: Page) -> None:
     database = Database.connect(site.environment["LEADERBOARD_DATABASE_URL"])
     new = people.new_account("Ada of the phones", "correct horse battery")
     with database.write() as session:
@@ -229,6 +229,17 @@ def test_a_run_on_the_account_page_takes_two_lines(site: Site, news: str, phone:
     heights = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
     assert len(heights) == 4
     assert max(heights) <= 2 * LINE + 20
+    box = rows.first.locator(".status").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 375
+    phone.goto(f"{news}/account/tokens/new")
+    phone.get_by_label("Name").fill("the laptop")
+    phone.get_by_label("Current password").fill("correct horse battery")
+    phone.get_by_role("button", name="Make").click()
+    phone.goto(f"{news}/account/")
+    box = phone.get_by_role("button", name="Revoke the laptop").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 375
 
 
 def test_the_median_and_the_best_are_seen_on_the_queries_page_without_scrolling(news: str, phone: Page) -> None:

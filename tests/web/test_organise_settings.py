@@ -87,7 +87,7 @@ def test_a_form_that_is_saved_as_it_came_changes_nothing(organiser: Reader, worl
 
 def filled(page: str) -> dict[str, str]:
     """What a browser would send of the page's form."""
-    form = page.partition('<form class="form"')[2].partition("</form>")[0]
+    form = page.partition('<form class="form wide"')[2].partition("</form>")[0]
     fields = {}
     for tag in re.findall(r"<input[^>]*>", form):
         given = dict(re.findall(r'(\w+)="([^"]*)"', tag))
@@ -152,6 +152,23 @@ def test_all_that_is_wrong_with_a_form_is_told_at_once(founder: Reader, organise
     with world.database.read() as session:
         assert session.scalars(sa.select(Campaign.title)).all() == ["Harbour"]
         assert session.scalars(sa.select(Evaluation.title)).all() == ["Harbour 2025"]
+
+
+def test_what_is_seldom_filled_in_is_folded_until_it_is_wrong_or_filled(organiser: Reader, founder: Reader) -> None:
+    def folds(page: str) -> dict[str, bool]:
+        found = re.findall(r'<details class="disclosure whole"( open)?>\s*<summary>(.*?)</summary>', page)
+        return {words.partition(",")[0].partition(":")[0]: bool(is_open) for is_open, words in found}
+
+    path = "/organise/harbour/evaluations/new"
+    assert folds(organiser.get(path)) == {"Its address": False, "After closing": False}
+    wrong = {**EVALUATION, "time_zone": "UTC", "grace_seconds": "-5", "documents": "many", "title": ""}
+    refused = organiser.post(path, **wrong).text
+    assert folds(refused) == {"Its address": False, "After closing": True}
+    assert re.findall(r'<li><a href="#(\w+)', refused) == ["title", "grace_seconds", "documents"]  # as on the page
+    assert folds(organiser.post(path, **{**wrong, "grace_seconds": "60", "slug": "tide"}).text) == {
+        "Its address": True, "After closing": False,
+    }  # fmt: skip
+    assert not any(folds(founder.get("/organise/campaigns/new")).values())
 
 
 def test_a_number_that_cant_be_is_told_with_its_bounds(organiser: Reader) -> None:

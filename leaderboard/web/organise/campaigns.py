@@ -34,17 +34,14 @@ LINKS = "One a line: a title, then its address, like: Track guidelines https://e
 
 
 class CampaignForm(Form):
-    """`slug` is not there for a campaign that exists; the prior's fields and the policy not once they are locked."""
+    """Its fields in the order of the page, in which what is wrong is summed up.
+
+    `slug` is not there for a campaign that exists; the prior's fields and the policy not once they are locked.
+    """
 
     made_from: ClassVar[Mapping[str, str]] = {"slug": "title", "primary_measure": "measures"}
 
     title = StringField("Title", [Given("give the campaign a title")], description="Its name on every page.")
-    slug = StringField(
-        "Address (optional)",
-        description="The last part of its address, like harbour-track. It can't be changed later. Left empty, it is "
-        "made from the title.",
-        render_kw={"autocomplete": "off", "autocapitalize": "none"},
-    )
     description = TextAreaField(
         "Description (optional)", description="A sentence or two under the title.", render_kw={"rows": 3}
     )
@@ -57,6 +54,12 @@ class CampaignForm(Form):
             (Visibility.PUBLIC.value, "Public: everybody"),
         ),
         description="For all others it is as if there were no such campaign: nothing here tells of it.",
+    )
+    slug = StringField(
+        "Address (optional)",
+        description="The last part of its address, like harbour-track. It can't be changed later. Left empty, it is "
+        "made from the title.",
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
     measures = TextAreaField(
         "Measures",
@@ -72,6 +75,21 @@ class CampaignForm(Form):
         description="The one that ranks boards. Left empty, it is the first of the list.",
         render_kw={"class": "code", "autocapitalize": "none", "autocomplete": "off"},
     )
+    run_choice = RadioField(
+        "Which run stands for a system on a board",
+        default=RunChoice.PRIMARY.value,
+        choices=options(
+            (RunChoice.PRIMARY.value, "its team's primary run, or the one that the team chose"),
+            (RunChoice.BEST.value, "its best run by the measure that ranks"),
+            (RunChoice.LATEST.value, "its latest run"),
+        ),
+    )
+    compat = RadioField(
+        "Ties and recall levels follow",
+        default="10",
+        choices=options(("10", "trec_eval 10"), ("9", "trec_eval 9")),
+        description="The version of trec_eval whose figures yours are to equal.",
+    )
     cost = NumberField("C, the cost of a false alarm", render_kw={"inputmode": "decimal", "autocomplete": "off"})
     value = NumberField("V, the value of a detection", render_kw={"inputmode": "decimal", "autocomplete": "off"})
     prior = NumberField(
@@ -85,21 +103,6 @@ class CampaignForm(Form):
             (NoRelevant.EXCLUDE.value, "are left out"),
             (NoRelevant.PFA_ONLY.value, "count by their false alarms alone"),
             (NoRelevant.PMISS_ZERO.value, "count with a miss rate of 0"),
-        ),
-    )
-    compat = RadioField(
-        "Ties and recall levels follow",
-        default="10",
-        choices=options(("10", "trec_eval 10"), ("9", "trec_eval 9")),
-        description="The version of trec_eval whose figures yours are to equal.",
-    )
-    run_choice = RadioField(
-        "Which run stands for a system on a board",
-        default=RunChoice.PRIMARY.value,
-        choices=options(
-            (RunChoice.PRIMARY.value, "its team's primary run, or the one that the team chose"),
-            (RunChoice.BEST.value, "its best run by the measure that ranks"),
-            (RunChoice.LATEST.value, "its latest run"),
         ),
     )
     contact = StringField(

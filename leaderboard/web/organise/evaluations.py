@@ -43,40 +43,29 @@ def _openings(**words: str) -> Any:
 
 
 class EvaluationForm(Form):
-    """`slug` is not there for an evaluation that exists, `with_queries` only where one is cloned."""
+    """Its fields in the order of the page, in which what is wrong is summed up.
+
+    `slug` is not there for an evaluation that exists, `with_queries` only where one is cloned.
+    """
 
     made_from: ClassVar[Mapping[str, str]] = {"slug": "period", "period_key": "period"}
 
     title = StringField("Title", [Given("give the evaluation a title")], description="Its name on every page.")
+    period = StringField("Period", [Given("give its year or round")], description="Its year or round, like 2026.")
+    condition = StringField(
+        "Condition (optional)", description="Its language or task, where a period has several evaluations."
+    )
+    description = TextAreaField("Description (optional)", render_kw={"rows": 3})
+    draft = BooleanField("Draft: for everybody but organisers it is as if it were not there", default=True)
+    with_queries = BooleanField("Copy the queries too: texts, tags, and which are hidden")
     slug = StringField(
         "Address (optional)",
         description="The last part of its address, like 2026-text. It can't be changed later. Left empty, it is made "
         "from period and condition.",
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
-    period = StringField("Period", [Given("give its year or round")], description="Its year or round, like 2026.")
     period_key = WholeField(
         "Number to sort periods by (optional)", description="Left empty, it is the year in the period.", render_kw=WHOLE
-    )
-    condition = StringField(
-        "Condition (optional)", description="Its language or task, where a period has several evaluations."
-    )
-    description = TextAreaField("Description (optional)", render_kw={"rows": 3})
-    draft = BooleanField("Draft: for everybody but organisers it is as if it were not there", default=True)
-    collection = StringField("Collection (optional)", description="What is searched.")
-    documents = WholeField(
-        "Documents in the collection (optional)",
-        description="N_total. Detection measures such as AQWV need it.",
-        render_kw=WHOLE,
-    )
-    relevance_level = WholeField("Lowest grade that is relevant", default=1, render_kw=WHOLE)
-    judging = RadioField(
-        "Judging",
-        default=Judging.POOLED.value,
-        choices=options(
-            (Judging.POOLED.value, "Pooled: a query without judgments is left out and reported"),
-            (Judging.COMPLETE.value, "Complete: a query without judgments has no relevant document"),
-        ),
     )
     time_zone = StringField(
         "Time zone of the dates",
@@ -102,6 +91,21 @@ class EvaluationForm(Form):
     total_quota = WholeField(
         "Submissions of a team in all (optional)", description="Left empty, there is no limit.", render_kw=WHOLE
     )
+    collection = StringField("Collection (optional)", description="What is searched.")
+    documents = WholeField(
+        "Documents in the collection (optional)",
+        description="N_total. Detection measures such as AQWV need it.",
+        render_kw=WHOLE,
+    )
+    judging = RadioField(
+        "Judging",
+        default=Judging.POOLED.value,
+        choices=options(
+            (Judging.POOLED.value, "Pooled: a query without judgments is left out and reported"),
+            (Judging.COMPLETE.value, "Complete: a query without judgments has no relevant document"),
+        ),
+    )
+    relevance_level = WholeField("Lowest grade that is relevant", default=1, render_kw=WHOLE)
     results = RadioField(
         "The board is public",
         default=Opening.ALWAYS.value,
@@ -129,15 +133,14 @@ class EvaluationForm(Form):
         choices=_openings(always="now", closed="once the evaluation has closed", never="never"),
         description="Until then only organisers know of them, and public means are over the others.",
     )
-    judgments_published = BooleanField(
-        "Publish the judgments",
-        description="Once it has closed and never before: as pages, and as a file that trec_eval reads.",
-    )
     anonymous_until = MomentField(
         "Names of teams and systems are hidden until (optional)",
         description="Each team sees its own. On that moment the board shows them by itself.",
     )
-    with_queries = BooleanField("Copy the queries too: texts, tags, and which are hidden")
+    judgments_published = BooleanField(
+        "Publish the judgments",
+        description="Once it has closed and never before: as pages, and as a file that trec_eval reads.",
+    )
 
     def validate_relevance_level(self, field: Field) -> None:
         """Said here too, so that it stands beside what else is no number in the form."""
