@@ -15,7 +15,7 @@ from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
 from leaderboard.statistics import LEAST_QUERIES, POWER
 from leaderboard.statistics.fragility import NEVER
-from leaderboard.web.formatting import number, over, plain_figure, when
+from leaderboard.web.formatting import number, over, plain_figure, sentence, when
 
 __all__ = [
     "best_over_periods",
@@ -142,9 +142,7 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     (first, _), (last, _) = known[0][0], known[-1][0]
     early, late = (_together([name for _, name in group]) for group in (known[0], known[-1]))
     what = f"the {extreme(page.column)} {measure}"
-    if page.condition:
-        what = f"{page.condition}: {what}"
-    what = what[0].upper() + what[1:]
+    what = f"{page.condition}: {what}" if page.condition else sentence(what)
     if first.period is last.period:
         return f"{what} of {last.period.label} is {_written(page, last)} ({late})."
     if _read_alike(page, first, last):

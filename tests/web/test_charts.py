@@ -252,14 +252,14 @@ def test_the_title_says_of_which_condition_the_figures_are(database: Database) -
     field = Field(database)
     field.campaign()
     for year in YEARS:
-        field.evaluation(str(year), period_key=year, condition="Speech")
+        field.evaluation(str(year), period_key=year, condition="main task")
         field.run("Alder", {"AP": [(year - 2000) / 100] * 4}, evaluation=str(year))
     with database.read() as session:
         chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
     assert chart is not None
-    assert chart.sentence == "Speech: the highest AP is 0.240 in 2024 (Alder) and 0.260 in 2026 (Alder)."
+    assert chart.sentence == "main task: the highest AP is 0.240 in 2024 (Alder) and 0.260 in 2026 (Alder)."
     for svg in (chart.wide, chart.narrow):
-        assert "AP, Speech" in texts(svg)
+        assert "AP, main task" in texts(svg)
 
 
 def test_what_stands_on_hover_is_written_for_readers(database: Database) -> None:
