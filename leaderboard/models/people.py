@@ -54,6 +54,7 @@ class User(Base):
 class BrowserSession(Base):
     """A browser in which somebody logged in. Its cookie holds a token, of which only the hash is kept.
 
+    browser       what it called itself, in words such as "Firefox on Linux"; "" where that said nothing known
     last_seen_at  of its visits; noted now and then only
     ended_at      when it was logged out: its cookie opens nothing from then on, wherever it was copied to
     """
@@ -63,6 +64,7 @@ class BrowserSession(Base):
     id: Mapped[Key]
     user_id: Mapped[int] = mapped_column(sa.ForeignKey("user.id", ondelete="CASCADE"), index=True)
     token_hash: Mapped[str] = mapped_column(unique=True)
+    browser: Mapped[str]
     created_at: Mapped[dt.datetime]
     last_seen_at: Mapped[dt.datetime]
     expires_at: Mapped[dt.datetime]

@@ -70,9 +70,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A browser in which an account is logged in. actor: the account, as who asks."""
+    """A browser in which an account is logged in, with what it called itself. actor: the account, as who asks."""
 
     id: int
+    browser: str
     created_at: dt.datetime
     last_seen_at: dt.datetime
     actor: Actor
@@ -161,7 +162,13 @@ def open_invitations(session: Session, actor: Actor, team_slug: str, now: dt.dat
 def sessions_open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[*tuple[Any, ...]]:
     """The statement on all sessions that are not over; `session_in` reads its rows."""
     return (
-        sa.select(BrowserSession.id, BrowserSession.created_at, BrowserSession.last_seen_at, *actor_columns())
+        sa.select(
+            BrowserSession.id,
+            BrowserSession.browser,
+            BrowserSession.created_at,
+            BrowserSession.last_seen_at,
+            *actor_columns(),
+        )
         .join(BrowserSession.user)
         .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
     )
@@ -169,8 +176,8 @@ def sessions_open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select
 
 def session_in(row: Sequence[Any]) -> OpenSession:
     """The session that a row of `sessions_open` says."""
-    number, created_at, last_seen_at, *account = row
-    return OpenSession(number, created_at, last_seen_at, actor_in(account))
+    number, browser, created_at, last_seen_at, *account = row
+    return OpenSession(number, browser, created_at, last_seen_at, actor_in(account))
 
 
 def identities_of(session: Session, user_id: int) -> tuple[LinkedIdentity, ...]:

@@ -15,8 +15,11 @@ LASTS = dt.timedelta(days=14)  # after the last visit
 SEEN_EVERY = dt.timedelta(hours=1)  # a visit is noted no more often than this: reading a page should write nothing
 
 
-def start(session: Session, user_id: int, now: dt.datetime) -> str:
-    """A new session of the account; gives its token, which is kept nowhere here. Sweeps those that are over."""
+def start(session: Session, user_id: int, now: dt.datetime, browser: str = "") -> str:
+    """A new session of the account; gives its token, which is kept nowhere here. Sweeps those that are over.
+
+    browser  by which its owner tells it from others
+    """
     session.execute(
         sa.delete(BrowserSession).where(
             sa.or_(BrowserSession.expires_at <= now, BrowserSession.ended_at.is_not(None)),
@@ -25,7 +28,12 @@ def start(session: Session, user_id: int, now: dt.datetime) -> str:
     token = secrets.token_urlsafe(24)
     session.add(
         BrowserSession(
-            user_id=user_id, token_hash=token_hash(token), created_at=now, last_seen_at=now, expires_at=now + LASTS
+            user_id=user_id,
+            token_hash=token_hash(token),
+            browser=browser,
+            created_at=now,
+            last_seen_at=now,
+            expires_at=now + LASTS,
         )
     )
     session.flush()

@@ -21,12 +21,22 @@ from leaderboard.services import sessions
 from leaderboard.services.attempts import KnownBrowser
 from leaderboard.web.context import config, now, reading, writing
 
-__all__ = ["SignedIn", "init_app", "known_browser", "local", "sign_in", "sign_out", "signed_in"]
+__all__ = ["SignedIn", "browser_in_words", "init_app", "known_browser", "local", "sign_in", "sign_out", "signed_in"]
 
 P = ParamSpec("P")
 
 BROWSER = "leaderboard-browser"  # the cookie that proves, after logging out too, who has logged in with this browser
 BROWSER_LASTS = dt.timedelta(days=365)
+
+# Looked for in this order: most browsers claim to be those below them, too.
+FAMILIES = {
+    "Edg/": "Edge", "OPR/": "Opera", "SamsungBrowser/": "Samsung Internet", "FxiOS/": "Firefox", "Firefox/": "Firefox",
+    "CriOS/": "Chrome", "Chrome/": "Chrome", "Safari/": "Safari",
+}  # fmt: skip
+SYSTEMS = {
+    "iPhone": "an iPhone", "iPad": "an iPad", "Android": "Android", "Windows": "Windows", "Mac OS X": "macOS",
+    "CrOS": "ChromeOS", "Linux": "Linux",
+}  # fmt: skip
 
 manager = LoginManager()
 
@@ -98,7 +108,8 @@ def _found(token: str) -> OpenSession | None:
 def sign_in(user: User) -> None:
     """Starts a fresh session, so that one planted before the log-in is worth nothing."""
     with writing() as database_session:
-        started = sessions.start(database_session, user.id, now())
+        browser = browser_in_words(request.headers.get("User-Agent", ""))
+        started = sessions.start(database_session, user.id, now(), browser)
     with reading() as database_session:
         found = open_session(database_session, started, now())
     session.clear()
@@ -106,6 +117,17 @@ def sign_in(user: User) -> None:
     if found is not None:
         login_user(SignedIn(found, started))
     _remember_browser(user.id)
+
+
+def browser_in_words(user_agent: str) -> str:
+    """What a browser says that it is, as its owner would: nothing else of it is kept. "" where nothing is known.
+
+    >>> browser_in_words("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0")
+    'Firefox on Linux'
+    """
+    family = next((name for sign, name in FAMILIES.items() if sign in user_agent), "")
+    system = next((name for sign, name in SYSTEMS.items() if sign in user_agent), "")
+    return " on ".join(part for part in (family, system) if part)
 
 
 def sign_out() -> None:

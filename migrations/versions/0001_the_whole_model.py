@@ -312,6 +312,7 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("user_id", sa.Integer(), nullable=False),
         sa.Column("token_hash", sa.Text(), nullable=False),
+        sa.Column("browser", sa.Text(), nullable=False),
         moment("created_at"),
         moment("last_seen_at"),
         moment("expires_at"),

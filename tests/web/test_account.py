@@ -99,6 +99,14 @@ def test_it_lists_where_one_is_logged_in_and_each_can_be_ended(
     assert participant.post(address).location == "/account/"
     assert "another browser" not in participant.get("/account/")
     assert visitor.client.get("/account/").status_code == 302
+    phone = (
+        "Mozilla/5.0 (Linux; Android 16) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36"
+    )
+    sent = {"csrf_token": organiser.token(), "name": "ada", "password": PASSWORD}
+    organiser.client.post("/login", data=sent, headers={"User-Agent": phone})
+    assert "Chrome on Android" in participant.get("/account/")
+    organiser.post("/logout")
+    assert "Chrome on Android" not in participant.get("/account/")
 
 
 def test_an_account_is_closed_with_its_password_once_somebody_else_owns_its_team(
