@@ -15,6 +15,7 @@ from bench.measuring import ROOT, Cost, measure
 from bench.rank_sets import BOARDS, QUERIES, RANKERS
 from bench.scoring import scoring
 from bench.searching import SEARCHERS
+from trials.installation import ENGINES
 
 SHARED = Path(os.environ.get("LEADERBOARD_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 MAKER = SHARED / "data" / "synth" / "make_msmarco.py"
@@ -55,9 +56,13 @@ def bench(
     runs: int,
     *,
     boards: Sequence[int] = BOARDS,
+    engines: Sequence[str] = ENGINES,
     only_scoring: bool = False,
 ) -> None:
-    """Prints all tables, or that of scoring only. The load is made below `folder`; boards: their systems."""
+    """Prints all tables, or that of scoring only. The load is made below `folder`; boards: their systems.
+
+    engines  on which many runs are sent and scored
+    """
     for package in PACKAGES_OF_OURS:
         compile_dir(ROOT / package, quiet=1)  # as pip does with what it installs
     loads = make_loads(folder.resolve(), MAKER, queries, depth)
@@ -65,7 +70,7 @@ def bench(
     versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     print(f"Python {platform.python_version()}, {versions}; {cores} cores")
     print(f"{queries * depth:,} lines, medians of {repeat}\n")
-    scoring(loads["sorted"], queries * depth, SHARED, repeat, runs)
+    scoring(loads["sorted"], queries * depth, SHARED, repeat, runs, engines)
     if only_scoring:
         return
     print()

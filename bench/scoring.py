@@ -2,13 +2,13 @@
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median_low
 
 from bench.loads import Load
 from bench.many_runs import many_runs
 from bench.measuring import Cost, measure, measure_program
-from trials.installation import ENGINES
 
 __all__ = ["scoring"]
 
@@ -17,12 +17,12 @@ PEERS = {"trec_eval": (0.20, 0.10), "pytrec_eval": (0.25, 0.12)}
 GZIP_LEVEL = "-6"  # its own default
 
 
-def scoring(load: Load, lines: int, shared: Path, repeat: int, runs: int) -> None:
-    """Prints the table. shared: the folder of real runs; runs: how many of them are sent and scored."""
+def scoring(load: Load, lines: int, shared: Path, repeat: int, runs: int, engines: Sequence[str]) -> None:
+    """Prints the table. shared: the folder of real runs; runs: how many of them are sent and scored, on each engine."""
     print("\n| scoring | ours | beside | ratio | required | aim |\n|---|---|---|---|---|---|")
     _large_run(load, lines, repeat)
     _gzipped(load, lines, repeat)
-    for engine in ENGINES:
+    for engine in engines:
         _many(engine, shared, runs)
 
 

@@ -24,6 +24,7 @@ from leaderboard.models import Submission
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import people, teams, tokens
 from leaderboard.services.events import present
+from tests.support.commands import Done, run_here
 from tests.support.site import Site, running_site
 from tests.support.world import QRELS, RUN, new_account
 
@@ -37,9 +38,7 @@ class Remote:
     token: str
     folder: Path
 
-    def submit(
-        self, *runs: Path, more: tuple[str, ...] = ("--system", "searcher"), place: str = PLACE
-    ) -> subprocess.CompletedProcess[str]:
+    def submit(self, *runs: Path, more: tuple[str, ...] = ("--system", "searcher"), place: str = PLACE) -> Done:
         """`leaderboard submit --server`, as a participant's own machine runs it: with a token and nothing else."""
         token = self.folder / "token.txt"
         token.write_text(f"{self.token}\n")
@@ -51,11 +50,9 @@ class Remote:
             return session.scalar(sa.select(sa.func.count()).select_from(Submission)) or 0
 
 
-def run_command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`leaderboard ARGUMENTS` as a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "leaderboard", *arguments], capture_output=True, text=True, timeout=120, cwd=folder
-    )
+def run_command(folder: Path, *arguments: str) -> Done:
+    """`leaderboard ARGUMENTS` there."""
+    return run_here(arguments, {}, folder=folder)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +61,12 @@ def remote(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> I
     url = f"sqlite:///{shutil.copyfile(migrated_sqlite, folder / 'remote.sqlite')}"
     (folder / "queries.tsv").write_text("q1\nq2\nq3\n")
     (folder / "qrels.txt").write_text(QRELS)
-    with running_site(url, folder) as site, closing(Database.connect(url)) as database:
+    with (
+        running_site(url, folder) as site,
+        closing(Database.connect(url)) as database,
+        pytest.MonkeyPatch.context() as patched,
+    ):
+        patched.setattr("leaderboard.client.LOOK_SECONDS", 0.1)
         site.command("campaign", "add", "papers", "--title", "Papers", "--measures", "AP P@1", "--primary", "AP")
         site.command("evaluation", "add", PLACE, "--title", "Papers 2026", "--period", "2026", "--details", "always")
         site.command("queries", "import", PLACE, folder / "queries.tsv")
@@ -81,13 +83,13 @@ def test_many_runs_are_sent_scored_and_printed_and_a_second_time_none_is_sent(re
     runs[0].write_text(RUN)
     runs[1].write_text("q1 Q0 d1 1 2.0 b\nq2 Q0 d3 1 1.0 b\n")
     done = remote.submit(*runs, more=("--new-system", "Searcher"))
-    assert (done.returncode, done.stderr) == (0, ""), done
+    assert (done.status, done.err) == (0, ""), done
     # q1's only relevant document is second in a.run and first in b.run, q2's is first in both, and q3 has none.
-    lines = [line.split() for line in done.stdout.splitlines()[2:]]
+    lines = [line.split() for line in done.out.splitlines()[2:]]
     assert lines == [["run", "AP", "P@1"], [str(runs[0]), "0.5000", "0.3333"], [str(runs[1]), "0.6667", "0.6667"]]
     before = remote.count()
     again = remote.submit(*runs, more=("--new-system", "Searcher"))
-    assert again.stdout == done.stdout
+    assert again.out == done.out
     assert remote.count() == before
 
 
@@ -95,8 +97,8 @@ def test_a_rejected_run_leaves_status_1_and_its_lines(remote: Remote) -> None:
     broken = remote.folder / "broken.run"
     broken.write_text("q1 Q0 d1 1 x c\n")
     done = remote.submit(broken)
-    assert done.returncode == 1
-    assert re.search(r"broken.run: line 1: .*x", done.stderr), done
+    assert done.status == 1
+    assert re.search(r"broken.run: line 1: .*x", done.err), done
 
 
 def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_yes(remote: Remote) -> None:
@@ -114,21 +116,21 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     side.write_text("method:\n  retrieval: bm25\n")
     system = ("--new-system", "Asker")
     lacking = remote.submit(run, paper, more=system, place=place)
-    assert lacking.returncode == 2
-    assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in lacking.stderr
-    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY" in lacking.stderr
-    assert f"not sent either: {paper}" in lacking.stderr
+    assert lacking.status == 2
+    assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in lacking.err
+    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY" in lacking.err
+    assert f"not sent either: {paper}" in lacking.err
     asked = (*system, "--answer", "model=dense", "--agree", "terms", "--side-file", str(side))
     sent = remote.submit(paper, run, more=asked, place=place)
-    assert (sent.returncode, f"{run}: submission " in sent.stdout) == (1, True), sent
-    assert f"{paper}: is a PDF document" in sent.stderr
+    assert (sent.status, f"{run}: submission " in sent.out) == (1, True), sent
+    assert f"{paper}: is a PDF document" in sent.err
     asker = ("--system", "asker", "--answer", "model=dense", "--label", "again")
     again = remote.submit(run, more=asker, place=place)
-    assert again.returncode == 2
-    assert f"{run}: not submitted, because this is most likely a slip:\n  Your team has submitted" in again.stderr
-    assert remote.submit(run, more=(*asker, "--yes"), place=place).returncode == 0
+    assert again.status == 2
+    assert f"{run}: not submitted, because this is most likely a slip:\n  Your team has submitted" in again.err
+    assert remote.submit(run, more=(*asker, "--yes"), place=place).status == 0
     count = remote.count()
-    assert remote.submit(run, more=asker, place=place).returncode == 0  # what was sent with a yes is not sent again
+    assert remote.submit(run, more=asker, place=place).status == 0  # what was sent with a yes is not sent again
     client = Client(remote.site.url, remote.token)
     assert [field["key"] for field in client.asked(place)["fields"]] == ["model"]
     given = {"team": "alpha", "system": "asker", "answers": {"model": "sparse"}}
@@ -158,7 +160,7 @@ def test_a_run_is_checked_by_the_site_that_would_take_it(remote: Remote) -> None
         (folder / name).write_text(content)
         where = ("--evaluation", PLACE, "--server", remote.site.url, "--token-file", str(token))
         done = run_command(folder, "check", str(folder / name), *where)
-        assert (done.returncode, done.stderr, words in done.stdout) == (status, "", True), done
+        assert (done.status, done.err, words in done.out) == (status, "", True), done
     client = Client(remote.site.url, remote.token)
     assert [one["message"] for one in client.check(PLACE, folder / "paper.pdf")["problems"]] == [
         "is a PDF document; give plain text or gzip"
@@ -171,7 +173,7 @@ def test_a_run_is_checked_by_the_site_that_would_take_it(remote: Remote) -> None
     ):
         where = ("--server", remote.site.url, "--token-file", str(token), *(("--evaluation", place) if place else ()))
         done = run_command(folder, "check", str(folder / "sound.run"), *where)
-        assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done
+        assert (done.status, done.out, said in done.err) == (2, "", True), done
     assert remote.count() == before
 
 
@@ -179,7 +181,7 @@ def test_lines_stand_above_the_bar_on_a_terminal_and_without_one_there_is_no_bar
     run, paper = remote.folder / "bar.run", remote.folder / "bar.pdf"
     run.write_text(RUN.replace("d1", "d9"))
     paper.write_bytes(b"%PDF-1.7\n")
-    assert "%" not in remote.submit(paper, more=("--new-system", "Bar")).stderr
+    assert "%" not in remote.submit(paper, more=("--new-system", "Bar")).err
     arguments = [sys.executable, "-m", "leaderboard", "submit", PLACE, str(paper), str(run), "--team", "alpha"]
     arguments += ["--new-system", "Bar", "--server", remote.site.url, "--token-file", str(remote.folder / "token.txt")]
     shown = on_a_terminal(arguments, remote.folder)
@@ -215,8 +217,8 @@ def test_what_the_server_refuses_leaves_status_2_and_names_what_was_not_sent(rem
     run.write_text("q1 Q0 d1 1 2.0 c\n")
     before = remote.count()
     done = remote.submit(run, run, more=("--system", "nothing"))
-    assert done.returncode == 2
-    assert "not taken: system: " in done.stderr
+    assert done.status == 2
+    assert "not taken: system: " in done.err
     assert remote.count() == before
 
 

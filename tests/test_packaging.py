@@ -34,11 +34,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
-    venv.create(environment, with_pip=True, symlinks=True)
-    python = environment / "bin" / "python"
-    _run(
-        python, "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel
-    )
+    venv.create(environment, symlinks=True)
+    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")  # the pip of our own environment
+    _run(*pip, "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel)
     yield environment / "bin"
     shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
 

@@ -217,9 +217,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="of storm on each engine (default: 60)")
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--engine", choices=ENGINES, help="this one only")
     given = parser.parse_args(arguments)
     faults = []
-    for engine in ENGINES:
+    for engine in [given.engine] if given.engine else ENGINES:
         print(f"{engine}, {given.workers} workers, seed {given.seed}", flush=True)
         with (
             tempfile.TemporaryDirectory() as folder,

@@ -14,13 +14,16 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import median, quantiles
 from urllib.error import URLError
 
 import sqlalchemy as sa
 
 from leaderboard import seeding
+from leaderboard.config import folder
 from leaderboard.models import Campaign, Evaluation
+from leaderboard.seeding.loading import load_campaign, submit_runs
 from leaderboard.store import RunStore
 from trials.faults import tell
 from trials.installation import ENGINES, Installation, installation
@@ -69,23 +72,23 @@ class Readers:
             thread.join()
 
 
-def trial(engine: str, seconds: float, readers: int, seed: int) -> Sequence[str]:
-    """Every fault found; prints how long the pages took."""
+def trial(engine: str, seconds: float, readers: int, seed: int, *, few: bool) -> Sequence[str]:
+    """Every fault found; prints how long the pages took. few: of the campaign, its oldest and newest evaluation only"""
     with installation(engine) as here:
         store = RunStore(here.site.environment["LEADERBOARD_STORE_URL"])
-        seeded = seeding.load(here.database, store, dt.datetime.now(dt.UTC))
+        sample = _load(here, store, few=few)
         with here.database.read() as session:
             by_year = sa.select(Evaluation.slug).join(Campaign).order_by(Evaluation.period_key)
             closed = session.scalars(by_year.where(Campaign.slug == CAMPAIGN)).first()
-        pages = {name: path.format(closed=closed, open=seeded.sample.evaluation) for name, path in PAGES.items()}
-        evaluation = f"{CAMPAIGN}/{seeded.sample.evaluation}"
+        pages = {name: path.format(closed=closed, open=sample.evaluation) for name, path in PAGES.items()}
+        evaluation = f"{CAMPAIGN}/{sample.evaluation}"
         here.site.command("evaluation", "change", evaluation, "--daily-quota", "none")
         crowd = Readers(here, pages, readers, seed)
         crowd.start()
         started = time.monotonic()
         runs = 0
         while time.monotonic() - started < seconds:
-            _submit(here, evaluation, seeded.sample.text, runs)
+            _submit(here, evaluation, sample.text, runs)
             runs += 1
         crowd.stop()
         not_scored = here.not_scored(FINISH_SECONDS) - REJECTED
@@ -95,6 +98,21 @@ def trial(engine: str, seconds: float, readers: int, seed: int) -> Sequence[str]
         if len(taken := crowd.seconds[name]) > 1:
             print(f"  {name}: median {median(taken):.3f} s, 95 of 100 within {quantiles(taken, n=20)[-1]:.3f} s")
     return [*crowd.faults, *([f"{not_scored} runs were not scored"] if not_scored else [])]
+
+
+def _load(here: Installation, store: RunStore, *, few: bool) -> seeding.SampleRun:
+    """The seeds, or little of them; the sample run."""
+    now = dt.datetime.now(dt.UTC)
+    if not few:
+        return seeding.load(here.database, store, now).sample
+    harbour = seeding.Harbour(folder("seeds") / "harbour", now.year, now)
+    plan = harbour.plan()
+    [newest] = [each for each in plan.evaluations if each.slug == harbour.sample().evaluation]
+    plan = replace(plan, evaluations=(plan.evaluations[0], newest))
+    with here.database.write() as session:
+        load_campaign(session, plan)
+    submit_runs(here.database, store, plan)
+    return harbour.sample()
 
 
 def _submit(here: Installation, evaluation: str, text: bytes, number: int) -> None:
@@ -112,11 +130,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--readers", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--engine", choices=ENGINES, help="this one only")
+    parser.add_argument("--few", action="store_true", help="of the campaign, its oldest and newest evaluation only")
     given = parser.parse_args(arguments)
     faults: list[str] = []
     for engine in [given.engine] if given.engine else ENGINES:
         print(f"{engine}, {given.readers} readers, seed {given.seed}", flush=True)
-        faults += trial(engine, given.seconds, given.readers, given.seed)
+        faults += trial(engine, given.seconds, given.readers, given.seed, few=given.few)
     tell(faults)
     return 1 if faults else 0
 

@@ -2,24 +2,18 @@
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from leaderboard.cli import run
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended: its exit status and what it said."""
-
-    status: int
-    out: str
-    err: str
-
+from leaderboard.config import Config
+from tests.support.commands import Done
+from tests.support.scoring import working_here
 
 Command = Callable[..., Done]
+Working = Callable[[], AbstractContextManager[None]]
 
 
 @pytest.fixture
@@ -50,6 +44,12 @@ def ok(command: Command) -> Callable[..., str]:
         return done.out
 
     return run_it
+
+
+@pytest.fixture
+def working(database_url: str, tmp_path: Path) -> Working:
+    """Gives a block in which a worker scores what is submitted; what waited is scored when it ends."""
+    return lambda: working_here(Config(database_url=database_url, store_url=str(tmp_path / "store")))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from leaderboard.db import Database
 from leaderboard.models import Submission, System
 from leaderboard.reads.boards import board
 from leaderboard.rules.standings import SystemKind
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Working
 
 Called = Callable[..., tuple[int, str, str]]
 
@@ -216,7 +216,7 @@ SUBMIT = ("--submit", "harbour/2026", "--team", "organisers")
 
 
 def test_a_baseline_is_submitted_scored_and_pinned_to_the_board(
-    ok: Callable[..., str], command: Command, tmp_path: Path, database_url: str
+    ok: Callable[..., str], command: Command, working: Working, tmp_path: Path, database_url: str
 ) -> None:
     files = _place(ok, tmp_path)
     (tmp_path / "other.tsv").write_text("t1\tfees\n")
@@ -227,7 +227,8 @@ def test_a_baseline_is_submitted_scored_and_pinned_to_the_board(
     assert "θ = 1.0 (value 1.0000" in out
     assert "submission 1: run" in out
     ok("baseline", "tfidf", *files, *SUBMIT, "--system", "Term matching", "--no-stems", *waits)  # the same system again
-    ok("worker", "--once")
+    with working():
+        pass
     with closing(Database.connect(database_url)) as database, database.read() as session:
         [system] = session.scalars(sa.select(System))
         assert (system.name, system.kind) == ("Term matching", SystemKind.BASELINE)

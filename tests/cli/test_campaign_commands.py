@@ -1,8 +1,6 @@
 """`leaderboard campaign`, `evaluation`, `queries`, `judgments`, `submit`, `rescore` and `worker`."""
 
-import os
 import re
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -15,8 +13,7 @@ from leaderboard.cli import leaderboard
 from leaderboard.db import Database
 from leaderboard.formats import GRADE_LIMIT
 from leaderboard.models import Query, Submission
-from tests.cli.conftest import Command
-from tests.support.processes import Process
+from tests.cli.conftest import Command, Working
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
@@ -303,11 +300,11 @@ def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path
 
 
 def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_a_rejected_one(
-    ok: Says, command: Command, evaluation: str, run_file: Path, tmp_path: Path
+    ok: Says, command: Command, working: Working, evaluation: str, run_file: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "wrong.tsv").write_text(RUN + "q1\td7\tY\tnan\nq1\td8\tY\n")
     submit = ("submit", "--wait", "100", evaluation)
-    with Process([sys.executable, "-m", "leaderboard", "worker"], env=os.environ.copy(), cwd=tmp_path):
+    with working():
         said = ok(*submit, run_file, "--team", "alder", "--new-system", "Heron")
         # q1 is answered; q2 has one miss and one false alarm among 600 that are not relevant: 1 − (1 + 20/600).
         assert said.splitlines()[1:] == ["measure  mean", "AQWV     0.4833", "AP       0.5000"]
@@ -323,7 +320,7 @@ def test_submit_prints_the_means_of_a_scored_run_and_fails_with_the_problems_of_
 
 
 def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever_may_know(
-    ok: Says, command: Command, evaluation: str, tmp_path: Path
+    ok: Says, command: Command, working: Working, evaluation: str, tmp_path: Path
 ) -> None:
     (tmp_path / "queries.tsv").write_text(f"{QUERIES}q3\tthird question\tsport\n")
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d3 0\nq3 0 d4 1\n")
@@ -331,7 +328,7 @@ def test_submit_names_queries_without_a_list_and_which_need_none_only_to_whoever
     ok("queries", "import", evaluation, tmp_path / "queries.tsv")
     ok("judgments", "import", evaluation, tmp_path / "qrels.txt")
     submit = ("submit", "--wait", "100", evaluation, tmp_path / "run.tsv", "--team", "alder", "--yes")
-    with Process([sys.executable, "-m", "leaderboard", "worker"], env=os.environ.copy(), cwd=tmp_path):
+    with working():
         for_all = command(*submit, "--new-system", "Heron")
         for_its_team = command(*submit, "--system", "heron", "--as", "ada")
     assert for_all.err == "queries without a list: q2, q3\nof these, no document is judged relevant for q2\n"
@@ -350,13 +347,14 @@ def test_a_contrastive_run_stands_for_its_system_only_when_that_is_asked_for(
 
 
 def test_a_run_without_a_label_is_called_by_its_run_tag_everywhere(
-    ok: Says, evaluation: str, tmp_path: Path, database_url: str
+    ok: Says, working: Working, evaluation: str, tmp_path: Path, database_url: str
 ) -> None:
     (tmp_path / "trec.txt").write_text("q1 Q0 d1 1 0.9 heron-bm25\nq2 Q0 d3 1 0.8 heron-bm25\n")
     submit = ("submit", "--wait", "0", evaluation, tmp_path / "trec.txt", "--team", "alder", "--yes")
     ok(*submit, "--new-system", "Heron", "--threshold", "0.5")
     ok(*submit, "--system", "heron", "--threshold", "0.5", "--label", "with expansion")
-    ok("worker", "--once")
+    with working():
+        pass
     assert [one.label for one in _submissions(database_url)] == ["heron-bm25", "with expansion"]
 
 
@@ -384,9 +382,11 @@ def test_of_several_runs_those_before_a_refusal_are_submitted_and_the_others_nam
     assert {one.system_id for one in _submissions(database_url)} == {1}
 
 
-def test_a_scored_campaign_keeps_its_prior(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
-    ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
-    ok("worker", "--once")
+def test_a_scored_campaign_keeps_its_prior(
+    ok: Says, refused: Says, working: Working, evaluation: str, run_file: Path
+) -> None:
+    with working():
+        ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
     assert "fixed for good" in refused("campaign", "change", "harbour", "--beta", "40")
     for change in (
         ("campaign", "change", "harbour", "--measures", "AQWV AP RR"),

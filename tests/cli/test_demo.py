@@ -11,7 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,17 +111,21 @@ def start(elsewhere: Path) -> Start:
 class Interrupted:
     """A demonstration that was stopped while it was being set up, started again, and stopped when it was up.
 
-    The first Ctrl-C comes at the worst of moments, see STRUCK.
+    The first Ctrl-C comes at the worst of moments, see STRUCK. All that is below the second's folder is its home too.
 
-    said         by the first one
+    said         by the two
     had_sample   whether the first one had come to write the sample run, the last thing of setting up
     exit_status  of the two
+    address, front, worker  of the second: where it was, its front page, its worker's process id
     """
 
     folder: Path
-    said: str
+    said: tuple[str, str]
     had_sample: bool
     exit_status: tuple[int | None, int | None]
+    address: str
+    front: str
+    worker: int
 
 
 @pytest.fixture(scope="module")
@@ -134,9 +138,14 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
         said = process.output
     had_sample = (folder / "demo" / "sample-run.tsv").exists()
     with Process(command, cwd=folder, env=_environment(folder)) as process:
-        Demonstration(process, folder / "demo")
+        up = Demonstration(process, folder / "demo")
+        process.wait_for_output("Ctrl-C stops", seconds=10)
+        with urllib.request.urlopen(up.address, timeout=10) as response:
+            front = response.read().decode()
+        worker = up.worker
+        assert _is_running(worker)
         second = process.terminate(seconds=STOP_SECONDS)
-    return Interrupted(folder / "demo", said, had_sample, (first, second))
+    return Interrupted(folder / "demo", (said, process.output), had_sample, (first, second), up.address, front, worker)
 
 
 @pytest.fixture
@@ -175,49 +184,50 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(start: Start, elsewhere: Path) -> None:
-    with start() as demonstration:
-        said = demonstration.process.wait_for_output("Ctrl-C stops", seconds=10) and demonstration.process.output
-        for account, password in {
-            "participant": "sail-with-alder",
-            "organiser": "keep-the-harbour",
-            "admin": "hold-every-key",
-        }.items():
-            assert re.search(rf"{account} +password {password} ", said)
-        sample = elsewhere / "demo" / "sample-run.tsv"
-        assert f"and submit {sample}\n" in said
-        assert sample.read_text().count("\t") > 3
-        [command] = re.findall(r"^    (LEADERBOARD_.*) leaderboard mail list$", said, re.MULTILINE)
-        assert dict(part.split("=", 1) for part in shlex.split(command)) == {
-            "LEADERBOARD_DATABASE_URL": f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}",
-            "LEADERBOARD_STORE_URL": str(elsewhere / "demo" / "store"),
-            "LEADERBOARD_PUBLIC_URL": demonstration.address,
-        }
-        with urllib.request.urlopen(demonstration.address, timeout=10) as response:
-            front = response.read().decode()
-        assert "Harbour cross-language track" in front
-        assert "being set up" not in front
-        worker = demonstration.worker
-        assert _is_running(worker)
-        assert demonstration.process.terminate(seconds=STOP_SECONDS) == 0
-    assert not _is_running(worker)
+def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(interrupted: Interrupted) -> None:
+    """Here after a first try that was stopped; `tests/test_packaging.py` starts one in an empty folder."""
+    said, folder = interrupted.said[1], interrupted.folder
+    for account, password in {
+        "participant": "sail-with-alder",
+        "organiser": "keep-the-harbour",
+        "admin": "hold-every-key",
+    }.items():
+        assert re.search(rf"{account} +password {password} ", said)
+    sample = folder / "sample-run.tsv"
+    assert f"and submit {sample}\n" in said
+    assert sample.read_text().count("\t") > 3
+    [command] = re.findall(r"^    (LEADERBOARD_.*) leaderboard mail list$", said, re.MULTILINE)
+    assert dict(part.split("=", 1) for part in shlex.split(command)) == {
+        "LEADERBOARD_DATABASE_URL": f"sqlite:///{folder / 'leaderboard.sqlite'}",
+        "LEADERBOARD_STORE_URL": str(folder / "store"),
+        "LEADERBOARD_PUBLIC_URL": interrupted.address,
+    }
+    assert "Harbour cross-language track" in interrupted.front
+    assert "being set up" not in interrupted.front
+    assert not _is_running(interrupted.worker)
     with pytest.raises(urllib.error.URLError, match="refused"):
-        urllib.request.urlopen(demonstration.address, timeout=10)
-    database = Database.connect(f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}")
-    with database.read() as session:
+        urllib.request.urlopen(interrupted.address, timeout=10)
+    url = f"sqlite:///{folder / 'leaderboard.sqlite'}"
+    with closing(Database.connect(url)) as database, database.read() as session:
         assert set(session.scalars(sa.select(Scoring.state))) == {State.SCORED, State.REJECTED}
         assert (session.scalar(sa.select(sa.func.count(Campaign.id))) or 0) >= 2
-    database.close()
     # Everything that was written is in its folder, and nobody else can read the key.
-    assert [path.name for path in elsewhere.iterdir()] == ["demo"]
-    assert (elsewhere / "demo" / "secret-key").stat().st_mode & 0o077 == 0
+    assert [path.name for path in folder.parent.iterdir()] == ["demo"]
+    assert (folder / "secret-key").stat().st_mode & 0o077 == 0
 
 
-def test_started_again_it_goes_on_with_what_is_there(start: Start, elsewhere: Path, seeded_folder: Path) -> None:
+def test_started_again_it_goes_on_with_what_is_there_and_a_second_one_there_is_refused(
+    start: Start, elsewhere: Path, seeded_folder: Path
+) -> None:
     shutil.copytree(seeded_folder, elsewhere / "demo")
     before = _rows(elsewhere / "demo")
     key = (elsewhere / "demo" / "secret-key").read_text()
     with start() as demonstration:
+        complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
+        assert complaint == (
+            f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
+        )
+        urllib.request.urlopen(demonstration.address, timeout=10).close()
         demonstration.process.send_signal(signal.SIGINT)  # Ctrl-C
         assert demonstration.process.wait(seconds=STOP_SECONDS) == 0
     assert _rows(elsewhere / "demo") == before
@@ -226,9 +236,9 @@ def test_started_again_it_goes_on_with_what_is_there(start: Start, elsewhere: Pa
 
 def test_ctrl_c_while_it_is_being_set_up_ends_it_at_once_and_started_again_it_goes_on(interrupted: Interrupted) -> None:
     assert interrupted.exit_status == (0, 0)
-    assert re.match(r"setting up the demonstration in \S+ …\n", interrupted.said)
-    assert "The site is at" not in interrupted.said
-    assert interrupted.said.endswith("\nstopped\n")
+    assert re.match(r"setting up the demonstration in \S+ …\n", interrupted.said[0])
+    assert "The site is at" not in interrupted.said[0]
+    assert interrupted.said[0].endswith("\nstopped\n")
     assert not interrupted.had_sample
     assert (interrupted.folder / "sample-run.tsv").exists()
 
@@ -262,18 +272,6 @@ def test_killed_outright_it_leaves_neither_site_nor_worker_behind(
         log = elsewhere / "demo" / "worker.log"
         wait_until(lambda: log.read_text().endswith(" stopped\n"), "the end of the worker", STOP_SECONDS)
         wait_until(lambda: not _answers(demonstration.address), "the end of the site", STOP_SECONDS)
-
-
-def test_a_second_demonstration_in_the_same_folder_is_refused(
-    start: Start, elsewhere: Path, seeded_folder: Path
-) -> None:
-    shutil.copytree(seeded_folder, elsewhere / "demo")
-    with start() as demonstration:
-        complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
-        assert complaint == (
-            f"a demonstration runs in {elsewhere / 'demo'} already; stop it first, or name another folder with --dir\n"
-        )
-        urllib.request.urlopen(demonstration.address, timeout=10).close()
 
 
 def test_a_name_that_somebody_has_taken_in_its_folder_is_said_with_what_to_do(elsewhere: Path) -> None:

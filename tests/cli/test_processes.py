@@ -59,6 +59,7 @@ def test_a_site_for_other_machines_is_told_by_which_names_they_know_it(
     assert "LEADERBOARD_HOSTS" in refused("serve", "--host", "0.0.0.0", "--port", "0")
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # headers are the server's own
 def test_the_server_believes_no_header_of_a_peer_on_this_machine(environment: dict[str, str], tmp_path: Path) -> None:
     with Process([*COMMAND, "serve", "--port", "0"], env=environment, cwd=tmp_path) as site:
         address = site.wait_for_output(r"the site listens at (http://127\.0\.0\.1:\d+)", seconds=START_SECONDS)[1]
@@ -84,7 +85,7 @@ def test_the_site_says_where_it_listens_answers_there_and_stops_on_sigterm(
     assert not (tmp_path / ".gunicorn").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("engine_name", "number"), [("sqlite", signal.SIGTERM), ("postgresql", signal.SIGINT)])
 def test_the_worker_waits_for_work_and_stops_on_a_signal(
     number: signal.Signals, environment: dict[str, str], tmp_path: Path
 ) -> None:

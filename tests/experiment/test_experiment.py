@@ -30,7 +30,7 @@ from tests.experiment.walk import NOT_POSTED, STATIC, Asked, Share, addresses, c
 from tests.experiment.year import play, set_up
 
 DRAWS = 1  # years that are drawn on each engine: some dozen judgments each
-PARTS = 24 * DRAWS  # of what everybody asks for; each year reads another one, the trial reads all of them
+PARTS = 60 * DRAWS  # of what everybody asks for; each year reads another one, the trial reads all of them
 SIMPLEST = 1  # Hypothesis begins with the fewest and lowest grades that there can be, which make a poor year
 
 NewDatabase = Callable[[], str]

@@ -106,6 +106,7 @@ def submit(client: FlaskClient, address: str, run: Path) -> None:
     assert answer.status_code == 302, answer.text
 
 
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # on SQLite `test_import_campaign` compares the same rounds
 def test_the_boards_figures_are_those_that_nist_published(
     site: FlaskClient, shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ DAY = dt.timedelta(days=1)
 
 NUMBERS = itertools.count()
 
-PARALLEL = 100
+PARALLEL = 40
 
 QUOTA = 5
 
@@ -72,7 +72,7 @@ def test_without_a_limit_there_is_no_number(world: World) -> None:
     assert (quota.left, quota.left_today, quota.left_in_all, quota.spent) == (None, None, None, None)
 
 
-def test_a_hundred_parallel_submissions_against_a_quota_of_five_leave_five(world: World, database_url: str) -> None:
+def test_forty_parallel_submissions_against_a_quota_of_five_leave_five(world: World, database_url: str) -> None:
     world.change_evaluation(daily_quota=QUOTA)
     upload = world.receive(run_text(1))
     world.submit(upload=upload, received_at=NOON - dt.timedelta(days=1))

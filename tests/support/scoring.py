@@ -5,18 +5,23 @@ else is the worker's own: it claims, records and refreshes boards, and each job 
 the pipe. What the process adds, its bounds and its deaths, is the subject of `tests/worker`, where each worker has one.
 """
 
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import Limits
-from leaderboard.store import RunStore
+from leaderboard.store import Caps, RunStore
 from leaderboard.worker import Worker
 from leaderboard.worker.child_program import answer
 from leaderboard.worker.messages import Job, Reply, read_reply, write_reply
 from leaderboard.worker.run_scorer import RunScorer
 
-__all__ = ["WorkerHere"]
+__all__ = ["WorkerHere", "working_here"]
+
+PAUSE_SECONDS = 0.05
 
 
 class _ScoringHere:
@@ -54,3 +59,26 @@ class WorkerHere(Worker):
     def told(self, reply: Reply) -> Reply:
         """The reply as it is recorded."""
         return reply
+
+
+@contextmanager
+def working_here(config: Config) -> Iterator[None]:
+    """Scores what is submitted while the block runs, by a worker in another thread; at its end nothing waits."""
+    stop = threading.Event()
+
+    def work() -> None:
+        store = RunStore(config.store_url, Caps(config.upload_bytes, config.text_bytes))
+        with closing(Database.connect(config.database_url)) as database:
+            worker = WorkerHere(database, store, config)
+            while worker.step(threading.Event()) or not stop.wait(PAUSE_SECONDS):
+                pass
+            while worker.step(threading.Event()):  # submitted since the last look
+                pass
+
+    working = threading.Thread(target=work)
+    working.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        working.join()

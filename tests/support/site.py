@@ -1,19 +1,18 @@
 """A whole installation for a test: the site and a worker as processes of their own, on a database of their own."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.commands import run_here
 from tests.support.processes import Process, free_port
 
 __all__ = ["Site", "running_site"]
 
 START_SECONDS = 60.0
-COMMAND_SECONDS = 120.0
 LEADERBOARD = (sys.executable, "-m", "leaderboard")
 
 
@@ -28,17 +27,9 @@ class Site:
 
     def command(self, *arguments: str | os.PathLike[str], text: str = "") -> str:
         """Runs `leaderboard ARGUMENTS` on this installation, with `text` as its standard input; what it said."""
-        done = subprocess.run(
-            [*LEADERBOARD, *arguments],
-            env=self.environment,
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS,
-        )
-        said = f"leaderboard {' '.join(str(part) for part in arguments)}\n{done.stdout}{done.stderr}"
-        assert done.returncode == 0, f"exit status {done.returncode}: {said}"
-        return done.stdout
+        done = run_here(arguments, self.environment, text=text)
+        assert done.status == 0, f"{arguments}: {done}"
+        return done.out
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""The worker is the subject here, so each has its scoring process."""
+"""The worker is the subject here, so each has its scoring process, on one engine.
+
+That process reads one set's judgments and one run's settings, the same on both. On PostgreSQL a worker scores in the
+process of its test, except where a test starts one itself (`test_processes`, `test_child_process`, `test_outages`).
+"""
 
 import pytest
 
@@ -7,7 +11,8 @@ from tests.support.world import World
 
 
 @pytest.fixture
-def world(world: World) -> World:
-    """The small campaign, with a worker whose scoring is a process of its own."""
-    world.worker = Worker
+def world(world: World, engine_name: str) -> World:
+    """The small campaign, with a worker whose scoring is a process of its own on SQLite."""
+    if engine_name == "sqlite":
+        world.worker = Worker
     return world

@@ -1,4 +1,7 @@
-"""The process that reads strangers' files, bounded in memory and time, and dying in every way."""
+"""The process that reads strangers' files, bounded in memory and time, and dying in every way.
+
+That it reads either database is tried where it scores; the rest is between it and its worker.
+"""
 
 import os
 import signal
@@ -51,6 +54,7 @@ def test_one_child_scores_many_runs(world: World, child: ChildProcess) -> None:
     assert isinstance(_reply(child, _job(world, world.submit(run_text(9)))), RunScores)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_child_that_is_killed_says_how_it_ended(world: World, child: ChildProcess) -> None:
     run, _ = world.stuck_run()
     child.ask(_job(world, run))
@@ -60,12 +64,14 @@ def test_a_child_that_is_killed_says_how_it_ended(world: World, child: ChildProc
     assert not child.is_alive
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_an_error_inside_is_told_with_where_and_not_with_its_text(world: World, child: ChildProcess) -> None:
     run = world.submit(run_text(1))
     no_such_set = 10**6
     assert _reply(child, Job(run, no_such_set)) == Failed("an error while reading the judgments: NoResultFound")
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_run_whose_stored_file_is_missing_is_told_apart_from_a_fault(world: World, child: ChildProcess) -> None:
     run = world.submit(run_text(1))
     with world.store.run_file(world.receive(run_text(1)).sha256) as path:
@@ -73,6 +79,7 @@ def test_a_run_whose_stored_file_is_missing_is_told_apart_from_a_fault(world: Wo
     assert isinstance(_reply(child, _job(world, run)), Unreadable)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_run_that_needs_more_memory_than_allowed_is_told_so_as_its_file_s_fault(
     world: World, child: ChildProcess
 ) -> None:
@@ -89,6 +96,7 @@ def test_a_run_that_needs_more_memory_than_allowed_is_told_so_as_its_file_s_faul
     assert reply == Exceeded(f"this file needs more memory to score than the {gibibytes} GiB allowed here")
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_bound_that_leaves_no_room_is_told_at_the_start(world: World) -> None:
     with pytest.raises(Unavailable, match="job_bytes is 100,000,000 and this process alone takes"):
         ChildProcess(_settings(world, 100_000_000))

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from leaderboard.formats.harmless import LONGEST_TAG
 from leaderboard.models import Participation, Scoring, ScoringSet, Submission
 from leaderboard.rules.states import SetState, State
-from leaderboard.worker import Worker, loop
+from leaderboard.worker import loop
 from leaderboard.worker.child_process import ChildProcess
 from leaderboard.worker.messages import Settings
 from tests.support.waiting import wait_until
@@ -123,6 +123,7 @@ def test_json_nested_deeply_is_a_problem_with_its_line(world: World) -> None:
         assert len(message) < 200
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # of the scoring process alone
 def test_a_run_that_computes_longer_than_allowed_is_rejected_and_counts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +149,7 @@ def feed(pipe: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # as above
 def test_a_run_that_needs_more_memory_than_allowed_is_rejected_at_once_and_counts(world: World) -> None:
     run = world.submit("".join(f"q1 Q0 document-{number} 1 {number} t\n" for number in range(1_500_000)))
     world.config = replace(world.config, job_bytes=bytes_of_an_idle_child(world) + 48 * 2**20)
@@ -228,7 +230,7 @@ def test_a_set_that_can_not_be_made_current_ends_no_worker_and_is_tried_again_la
         for statement in REFUSE_SWITCH_SQLITE if is_sqlite else REFUSE_SWITCH_POSTGRESQL:
             session.execute(sa.text(statement))
     world.judge(QRELS.replace("q1 0 d2 0", "q1 0 d2 1"))
-    with closing(Worker(world.database, world.store, world.config)) as worker:
+    with closing(world.worker(world.database, world.store, world.config)) as worker:
         while worker.step(threading.Event()):
             pass
         assert "could not be made the current one" in caplog.text

@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 
+import pytest
 import sqlalchemy as sa
 
 from leaderboard.models import Scoring
@@ -14,6 +15,7 @@ from tests.support.world import World, run_text
 SECONDS = 60.0
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # `drain` starts the scoring process each time
 def test_a_worker_works_until_nothing_waits_and_then_has_nothing_to_do(world: World) -> None:
     assert drain(world.database, world.store, world.config) == 0
     runs = [world.submit(run_text(number)) for number in range(2)]
@@ -22,6 +24,7 @@ def test_a_worker_works_until_nothing_waits_and_then_has_nothing_to_do(world: Wo
     assert drain(world.database, world.store, world.config) == 0
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # whether it waits is asked of the clock
 def test_a_run_that_waits_longer_than_allowed_is_an_attempt_that_failed(world: World) -> None:
     world.config = replace(world.config, job_seconds=1)
     run, _ = world.stuck_run()

@@ -202,9 +202,12 @@ def a_link_to_itself(place: Path) -> None:
     place.symlink_to(place)
 
 
-@pytest.mark.parametrize(
-    "put", [a_file, an_empty_volume, a_volume_with_folders, a_link_to_itself],
-    ids=lambda put: put.__name__,
+PLACES = [a_file, an_empty_volume, a_volume_with_folders, a_link_to_itself]
+
+
+@pytest.mark.parametrize(  # what is in its place is seen by the store, whatever the database
+    ("engine_name", "put"), [*(("sqlite", put) for put in PLACES), ("postgresql", an_empty_volume)],
+    ids=lambda value: getattr(value, "__name__", value),
 )  # fmt: skip
 def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_board_stays(
     put: Callable[[Path], None], world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -258,6 +261,7 @@ def a_link_instead(copy: Path) -> None:
     copy.symlink_to(copy)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # a copy is a file's matter
 @pytest.mark.parametrize(
     "damage", [flip, Path.unlink, a_folder_instead, a_file_around, a_link_instead], ids=lambda damage: damage.__name__
 )
@@ -305,6 +309,7 @@ def test_a_list_that_can_not_be_made_again_is_not_promised(world: World) -> None
         read_all(world, run)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # bounds are set to the scoring process
 def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_heal(world: World) -> None:
     first = world.submit(run_text(1))
     world.drain()
@@ -328,6 +333,7 @@ def test_a_store_that_is_full_when_ranked_lists_are_kept_has_the_job_wait_and_he
     read_all(world, run)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_machine_that_has_no_file_to_spare_counts_no_attempt(world: World) -> None:
     world.submit(run_text(1))
     world.drain()

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from leaderboard import worker
 from leaderboard.config import Config
 from leaderboard.models import Event, Scoring
 from leaderboard.rules.states import State
-from leaderboard.worker import run as run_worker
+from leaderboard.services import queue
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
@@ -80,6 +81,7 @@ def test_a_worker_that_is_killed_in_the_middle_loses_nothing_and_another_finishe
     assert len(world.all(sa.select(Event).where(Event.action == "score"))) == 1
 
 
+@pytest.mark.parametrize("engine_name", ["postgresql"])  # leases run by the database's clock, here its server's
 def test_a_worker_that_is_alive_keeps_its_job_however_long_it_takes(world: World) -> None:
     run, pipe = world.stuck_run()
     with _worker(world), _worker(world):
@@ -97,45 +99,49 @@ def test_a_worker_that_is_alive_keeps_its_job_however_long_it_takes(world: World
     assert (world.scoring(run).attempt, world.scoring(run).lost_leases) == (1, 0)
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # signals are between it and the system
 def test_a_stop_finishes_a_job_that_is_nearly_done(world: World) -> None:
     run, pipe = world.stuck_run()
-    with _worker(world) as worker:
+    with _worker(world) as process:
         _wait_for_state(world, run, State.SCORING)
-        os.kill(worker.pid, signal.SIGTERM)
-        worker.wait_for_output("stopping on SIGTERM", seconds=SECONDS)
+        os.kill(process.pid, signal.SIGTERM)
+        process.wait_for_output("stopping on SIGTERM", seconds=SECONDS)
         pipe.write_text(run_text(1))
-        assert worker.wait(seconds=SECONDS) == 0
+        assert process.wait(seconds=SECONDS) == 0
     assert world.scoring(run).state is State.SCORED
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_stop_hands_a_long_job_back_at_no_cost(world: World) -> None:
     run, _ = world.stuck_run()
-    with _worker(world) as worker:
+    with _worker(world) as process:
         _wait_for_state(world, run, State.SCORING)
-        children = _children(worker.pid)
-        os.kill(worker.pid, signal.SIGTERM)
-        assert worker.wait(seconds=SECONDS) == 0
-        assert "handed back" in worker.output
+        children = _children(process.pid)
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(seconds=SECONDS) == 0
+        assert "handed back" in process.output
     scoring = world.scoring(run)
     assert (scoring.state, scoring.errors, scoring.lost_leases) == (State.QUEUED, 0, 0)
     assert not any(map(_runs, children))
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_an_idle_worker_stops_at_once_and_leaves_no_process(world: World) -> None:
-    with _worker(world) as worker:
-        worker.wait_for_output("is waiting for work", seconds=SECONDS)
-        wait_until(lambda: len(_children(worker.pid)) == 1, "it has its child")
-        children = _children(worker.pid)
-        os.kill(worker.pid, signal.SIGINT)
-        assert worker.wait(seconds=SECONDS) == 0
+    with _worker(world) as process:
+        process.wait_for_output("is waiting for work", seconds=SECONDS)
+        wait_until(lambda: len(_children(process.pid)) == 1, "it has its child")
+        children = _children(process.pid)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(seconds=SECONDS) == 0
     assert not any(map(_runs, children))
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_a_worker_whose_child_is_killed_goes_on_with_another(world: World) -> None:
     run, pipe = world.stuck_run()
-    with _worker(world) as worker:
+    with _worker(world) as process:
         _wait_for_state(world, run, State.SCORING)
-        (child,) = _children(worker.pid)
+        (child,) = _children(process.pid)
         os.kill(child, signal.SIGKILL)
         _wait_for_state(world, run, State.QUEUED)
         pipe.unlink()
@@ -147,18 +153,24 @@ def test_a_worker_whose_child_is_killed_goes_on_with_another(world: World) -> No
     assert scoring.failure == "the scoring process was ended by SIGKILL"
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])
 def test_with_once_a_worker_ends_when_nothing_waits(world: World) -> None:
     runs = [world.submit(run_text(number)) for number in range(3)]
-    run_worker(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
+    worker.run(Config(database_url=world.config.database_url, store_url=world.store.url), threading.Event(), once=True)
     assert {world.scoring(run).state for run in runs} == {State.SCORED}
 
 
 @pytest.mark.parametrize("engine_name", ["postgresql"])  # SQLite has no connections to drop
-def test_a_database_that_drops_every_connection_ends_no_worker(world: World) -> None:
+def test_a_database_that_drops_every_connection_ends_no_worker(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.1)
     run, pipe = world.stuck_run()
     drop = sa.text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
                    " AND pid <> pg_backend_pid()")  # fmt: skip
-    with _worker(world) as worker:
+    stop = threading.Event()
+    working = threading.Thread(target=worker.run, args=(world.config, stop))
+    working.start()
+    try:
         wait_until(lambda: world.scoring(run).state is State.SCORING, "it is claimed")
         world.database.engine.dispose()
         with world.database.read() as session:
@@ -167,4 +179,8 @@ def test_a_database_that_drops_every_connection_ends_no_worker(world: World) -> 
         _wait_for_state(world, run, State.SCORED)
         other = world.submit(run_text(2))
         _wait_for_state(world, other, State.SCORED)
-        assert worker.returncode is None
+        assert working.is_alive()
+    finally:
+        stop.set()
+        working.join(SECONDS)
+    assert not working.is_alive()
