@@ -107,6 +107,9 @@ class JudgmentRevision(Base):
     refuse every judgment more. Import is one transaction, so no other one sees an unfinished revision, and nothing uses
     one that somebody's SQL has left behind. It goes only with an evaluation to which nothing was submitted, and its
     judgments with it.
+
+    imported_at  when it came into this installation
+    released_at  when it was given out, of one that was brought in from the past; NULL where nothing says
     """
 
     __tablename__ = "judgment_revision"
@@ -121,6 +124,7 @@ class JudgmentRevision(Base):
     note: Mapped[str] = mapped_column(default="")
     imported_at: Mapped[dt.datetime]
     imported_by_id: Mapped[int | None] = mapped_column(sa.ForeignKey("user.id"))
+    released_at: Mapped[dt.datetime | None]
     finished_at: Mapped[dt.datetime | None]
 
     __table_args__ = (sa.UniqueConstraint("evaluation_id", "number"),)

@@ -231,7 +231,7 @@ def _terms(
         prior=prior,
         metric_version=scoring_set.metric_version,
         revision=revision.number,
-        revision_at=revision.imported_at,
+        revision_at=revision.released_at or revision.imported_at,
         rounding=rounding,
         columns=tuple(column(name) for name in settings.measures),
         **counts,

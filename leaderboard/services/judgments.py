@@ -1,5 +1,6 @@
 """Judgments: every import is a numbered revision that never changes, and re-scores what there is."""
 
+import datetime as dt
 import hashlib
 from collections.abc import Iterable, Iterator
 
@@ -7,10 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
-from leaderboard.errors import Conflict, FileRejected, Problem
+from leaderboard.errors import Conflict, FileRejected, InvalidFields, Problem
 from leaderboard.formats import GRADE_LIMIT, Judgments, SubtopicJudgments
 from leaderboard.lookup import newest_revision
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.rules.moments import moment_in_words
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.names import checked_slug
@@ -32,6 +34,7 @@ def import_judgments(
     known: Judgments | None = None,
     subtopics: SubtopicJudgments | None = None,
     source: str | None = None,
+    released_at: dt.datetime | None = None,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
 
@@ -40,10 +43,11 @@ def import_judgments(
     known  the documents that the user knew already, per query (Coverage and Novelty need them); grades don't matter
     subtopics  documents judged for one aspect of a query each, which measures of diversity need; the judgments of
         whole queries stay what `judgments` says
+    released_at  when these were given out, where that was before they came here
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
     FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
-    collection (its P_fa would be undefined) and for a source's name that is none.
+    collection (its P_fa would be undefined), for a source's name that is none, and a release in the future.
     """
     note = checked_text(note, LONGEST_REASON, "note")
     require_organiser(actor, evaluation.campaign_id)
@@ -55,6 +59,9 @@ def import_judgments(
     if subtopics is not None:
         _query_numbers(session, evaluation, subtopics, "judgments of subtopics")
         _check_grades(subtopics)
+    now = present()
+    if released_at is not None and released_at > now:
+        raise InvalidFields({"released": [f"{moment_in_words(released_at)} is in the future"]})
     sha256 = revision_sha256(judgments, known, subtopics)
     newest = newest_revision(session, evaluation, source)
     if newest is not None and newest.sha256 == sha256:
@@ -70,8 +77,9 @@ def import_judgments(
         judgments=len(judgments),
         highest_grade=max(0, int(judgments.grade.max(initial=0))),
         note=note,
-        imported_at=present(),
+        imported_at=now,
         imported_by_id=actor.user_id,
+        released_at=released_at,
     )
     session.add(revision)
     session.flush()

@@ -54,7 +54,7 @@ ALWAYS: Mapping[type[Base], frozenset[str]] = {
 WRITTEN: Mapping[type[Base], frozenset[str]] = {
     Evaluation: frozenset({"form_fields", "file_rules"}),
     Query: frozenset({"external_id", "text", "description", "tags", "position", "split", "excluded_because"}),
-    JudgmentRevision: frozenset({"number", "source", "sha256", "judgments", "highest_grade", "note"}),
+    JudgmentRevision: frozenset({"number", "source", "sha256", "judgments", "highest_grade", "note", "released_at"}),
     Judgment: frozenset({"document", "grade"}),
     KnownDocument: frozenset({"document"}),
     SubtopicJudgment: frozenset({"subtopic", "document", "grade"}),

@@ -69,17 +69,18 @@ class Draft:
 class _Place:
     """What will be an evaluation: the files that belong together.
 
-    words  what a run's path must hold to be of it, where the runs of several lie in one place
+    word  what a run's path must hold to be of it, where the judgments of several rounds of a year lie in one folder
     """
 
     folder: str
     judgments: list[str]
+    word: str = ""
     queries: list[str] = field(default_factory=list)
     runs: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        own = PurePosixPath(self.folder).name
+        own = self.word or PurePosixPath(self.folder).name
         return own if own and own.lower() not in GENERIC else (_word_of(self.judgments) or own)
 
 
@@ -112,6 +113,11 @@ def draft_of(
     notes = published_figures(tree, kinds[Kind.OTHER])
     notes += [f"{path}: not recognised as anything" for path in kinds[Kind.OTHER] if not _explains(path, tree)]
     notes += [f"{path}: belongs to no judgments that were found" for path in _left_over(kinds, places)]
+    notes += [
+        f"{', '.join(place.judgments)}: taken for revisions of one evaluation's judgments; part them if they are rounds"
+        for place in places
+        if len(place.judgments) > 1
+    ]
     evaluations, graded, unknown = [], False, 0
     for place in places:
         entry, highest, nameless = _evaluation(tree, place, archives, table, sums, notes, limits)
@@ -153,6 +159,8 @@ def _with_blanks(text: str) -> str:
         found.append(line)
         if line.startswith("period_key = "):
             found += [OPENED, CLOSED]
+        if line.startswith("file = ") and lines[number - 1] == "[[evaluation.judgments]]":
+            found.append(RELEASED)
         if line.startswith("system = ") and not "".join(lines[number + 1 : number + 2]).startswith("kind = "):
             found.append(KIND)
     return "\n".join(found) + "\n"
@@ -166,6 +174,7 @@ HEAD = """\
 # - team: one name may be spelled in several ways: spellings = ["UDEL", "udel_fang"].
 # - evaluation: its period, and when it opened and closed (opens_at, closes_at). Without closes_at it stays a draft.
 #   documents = 1000 is how many the collection has: AQWV and MQWV need it.
+# - judgments: released = 2020-05-03 is when they were given out.
 # - run: date = 2020-04-23 is when it was made; kind = "manual" or "baseline", or it counts as automatic; md5 as its
 #   publisher has it.
 #
@@ -173,6 +182,7 @@ HEAD = """\
 
 """
 OPENED, CLOSED = "# opens_at = YYYY-MM-DD", "# closes_at = YYYY-MM-DDTHH:MM:SSZ"
+RELEASED = "# released = YYYY-MM-DD"
 KIND = '# kind = "automatic", "manual" or "baseline"'
 
 
@@ -236,7 +246,12 @@ def _whole(text: str) -> bool:
 
 
 def _places(kinds: Mapping[Kind, list[str]]) -> list[_Place]:
-    """An evaluation for each folder with judgments, or for each file of them where one folder has several."""
+    """An evaluation for each folder with judgments, or for each file of them where one folder has several.
+
+    Files of one year are revisions of its judgments, unless the folders of runs are called by the rest of their names,
+    as those of rounds are: `qrels.2020r1.txt` beside `2020r1/`.
+    """
+    rounds = {part.lower() for path in kinds[Kind.RUN] for part in PurePosixPath(path).parts[:-1]}
     by_folder: dict[str, list[str]] = {}
     for path in kinds[Kind.JUDGMENTS]:
         by_folder.setdefault(str(PurePosixPath(path).parent), []).append(path)
@@ -245,7 +260,11 @@ def _places(kinds: Mapping[Kind, list[str]]) -> list[_Place]:
         groups: dict[str, list[str]] = {}
         for file in files:
             groups.setdefault(_word_of([file]), []).append(file)
-        places += [_Place(_above(folder), own[:1] if len(groups) > 1 else own) for own in groups.values()]
+        for own in groups.values():
+            if len(own) > 1 and rounds.issuperset(_words_of(file).lower() for file in own):
+                places += [_Place(_above(folder), [file], _words_of(file)) for file in own]
+            else:
+                places.append(_Place(_above(folder), own[:1] if len(groups) > 1 else own))
     for path in kinds[Kind.RUN]:
         if (place := _best(places, path)) is not None:
             place.runs.append(path)
@@ -268,7 +287,9 @@ def _best(places: list[_Place], path: str) -> _Place | None:
     scored = []
     for place in places:
         inside = place.folder == "" or path.startswith(f"{place.folder}/")
-        words = {place.name.lower(), *YEAR.findall(_word_of(place.judgments) or place.name)} - {""}
+        words = {place.name.lower()}
+        if not place.word:
+            words = words.union(YEAR.findall(_word_of(place.judgments) or place.name)) - {""}
         parts = {part.lower() for part in PurePosixPath(path).parts}
         said = any(word in parts or word in YEAR.findall(path) for word in words)
         if said or (inside and (place.folder or len(places) == 1)):
@@ -284,9 +305,14 @@ def _word_of(paths: Iterable[str]) -> str:
         stem = label_of_file(path)
         if year := YEAR.search(stem):
             return year[0]
-        words = [word for word in re.split(r"[._-]+", stem) if word.lower() not in {*GENERIC, "qrel", "test", "final"}]
-        return "-".join(words)
+        return _words_of(path)
     return ""
+
+
+def _words_of(path: str) -> str:
+    """The name of a file without its ending and what every such file is called, as folders are compared with it."""
+    words = re.split(r"[._-]+", label_of_file(path))
+    return "-".join(word for word in words if word.lower() not in {*GENERIC, "qrel", "test", "final"})
 
 
 def _left_over(kinds: Mapping[Kind, list[str]], places: list[_Place]) -> list[str]:
@@ -338,8 +364,8 @@ def _evaluation(
     ids = list(listed)
     if all(one.isascii() and one.isdigit() for one in ids):
         ids.sort(key=int)
-    name = place.name or tree.name
-    year = YEAR.search(name) or YEAR.search(place.folder) or YEAR.search(tree.name)
+    name = place.name or tree.top or tree.name
+    year = YEAR.search(name) or YEAR.search(place.folder) or YEAR.search(tree.top) or YEAR.search(tree.name)
     number = NUMBER.search(name)
     entry: dict[str, Any] = {
         "slug": slug_of(name) or "evaluation",

@@ -176,7 +176,9 @@ class Evaluations:
             )
         )
         if there is None:
-            made = import_judgments(self._session, actor, evaluation, judged, entry.note, known, subtopics, source)
+            made = import_judgments(
+                self._session, actor, evaluation, judged, entry.note, known, subtopics, source, entry.released
+            )
             words = f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}"
             self._told.made.append(words)
 

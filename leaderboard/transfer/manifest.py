@@ -1,6 +1,7 @@
 """What a manifest says of a campaign: TOML, read into records, or every problem with its place in the file."""
 
 import dataclasses
+import datetime as dt
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from leaderboard.db import Base
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.harmless import harmless, shown
-from leaderboard.models import Campaign, Evaluation, Submission, System
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Submission, System
 from leaderboard.rules.form_fields import FormField, fields_from_json
 from leaderboard.services.names import name_key, slug_of
 from leaderboard.transfer.columns import SETTINGS, as_stored
@@ -79,13 +80,18 @@ class TeamEntry:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentsEntry:
-    """One revision of judgments: paths of its files, and what is new in it. source: None for the official one."""
+    """One revision of judgments: paths of its files, and what is new in it.
+
+    source    None for the official one
+    released  when it was given out; None where the manifest does not say
+    """
 
     file: str
-    note: str
-    known: str
-    subtopics: str
-    source: str | None
+    note: str = ""
+    known: str = ""
+    subtopics: str = ""
+    source: str | None = None
+    released: dt.datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,11 +417,12 @@ class _Reading:
 
     def _judgments(self, table: _Table) -> Iterator[JudgmentsEntry]:
         if isinstance(table.values.get("judgments"), str):
-            yield JudgmentsEntry(table.text("judgments"), "", "", "", None)
+            yield JudgmentsEntry(table.text("judgments"))
             return
         for one in table.tables("judgments", "judgments", "file"):
             file, note, source = one.text("file", needed=True), one.text("note"), one.text("source")
-            yield JudgmentsEntry(file, note, one.text("known"), one.text("subtopics"), source or None)
+            released = one.settings(JudgmentRevision, (), {"released": "released_at"}).get("released_at")
+            yield JudgmentsEntry(file, note, one.text("known"), one.text("subtopics"), source or None, released)
             one.end()
 
     def _run(self, table: _Table) -> RunEntry:

@@ -4,7 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from leaderboard.errors import BadInput
@@ -26,6 +26,7 @@ class Tree:
     files   path -> where it lies on this machine
     limits  of all that is unpacked from archives
     links   paths that lead to a file outside of the folder: they are no files of it
+    top     the folder that all files of an archive lie in, which no path names
     """
 
     name: str
@@ -33,6 +34,7 @@ class Tree:
     limits: Limits
     _kept: Path
     links: set[str] = field(default_factory=set)
+    top: str = ""
 
     def file(self, path: str) -> Path:
         """Raises BadInput for a path that is not there, or leads elsewhere."""
@@ -71,7 +73,7 @@ def open_tree(source: Path, limits: Limits | None = None, name: str | None = Non
             tree.files.update(_of_folder(source, tree.links))
         elif is_archive_file(source):
             _unpack(source, limits, tree.name, tree._kept, tree.files, "")
-            _without_one_folder(tree.files)
+            tree = replace(tree, top=_without_one_folder(tree.files))
         else:
             raise BadInput(f"{name or source} is neither a folder nor an archive (.zip, .tar, .tar.gz)")
         yield tree
@@ -108,12 +110,15 @@ def _unpack(archive: Path, limits: Limits, name: str, kept: Path, files: dict[st
         files[before + member.path] = path
 
 
-def _without_one_folder(files: dict[str, Path]) -> None:
-    """Takes a folder off every path where all files lie in the same one, as archives of a folder are made."""
+def _without_one_folder(files: dict[str, Path]) -> str:
+    """Takes a folder off every path where all files lie in the same one, as archives of a folder are made: its name."""
+    taken = ""
     while files and "/" in next(iter(files)):
         top = next(iter(files)).partition("/")[0] + "/"
         if not all(path.startswith(top) for path in files):
-            return
+            break
+        taken = top.removesuffix("/")
         shorter = {path.removeprefix(top): place for path, place in files.items()}
         files.clear()
         files.update(shorter)
+    return taken

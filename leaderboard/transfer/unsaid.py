@@ -1,4 +1,4 @@
-"""What holds of an import because its manifest says nothing of it: the kinds of systems, and dates of runs."""
+"""What holds of an import because its manifest says nothing of it: kinds of systems, dates of runs and judgments."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -42,10 +42,16 @@ def _says_kind(manifest: Manifest, run: PlannedRun) -> bool:
 def note_dates(
     session: Session, manifest: Manifest, runs: list[PlannedRun], evaluations: Mapping[str, int], told: Telling
 ) -> None:
-    """When runs count as received of which nothing says it. evaluations: ids by slug."""
+    """When runs count as received, and judgments as given out, of which nothing says it. evaluations: ids by slug."""
     for entry in manifest.evaluations:
         own = [run.entry.settings for run in runs if run.evaluation == entry.slug]
-        _note_dates(session.get_one(Evaluation, evaluations[entry.slug]), own, told)
+        evaluation = session.get_one(Evaluation, evaluations[entry.slug])
+        _note_dates(evaluation, own, told)
+        if any(one.released is None for one in entry.judgments):
+            told.notes.append(
+                f"{evaluation.title}: nothing says when its judgments were given out (released): they bear the day on "
+                "which they are brought in"
+            )
 
 
 def _note_dates(evaluation: Evaluation, runs: list[Mapping[str, Any]], told: Telling) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
@@ -22,7 +23,7 @@ def init_app(app: Flask) -> None:
 
 
 def markdown(text: str) -> Markup:
-    """CommonMark with tables, without images and raw HTML; its headings begin at the third level.
+    """CommonMark with tables, without raw HTML, of images only their words; its headings begin at the third level.
 
     Links to other addresses than http, https and mailto stay text, and no link tells a search engine anything.
     """
@@ -30,7 +31,12 @@ def markdown(text: str) -> Markup:
 
 
 class _Renderer(RendererHTML):
-    """The usual one, but that headings begin below those of the page, and links tell what they are."""
+    """The usual one, but that headings begin below those of the page, links tell what they are, and of images the words
+    that describe them are left.
+    """
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return escapeHtml(self.renderInlineAsText(tokens[idx].children, options, env))
 
     def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:  # noqa: N802  # the library's name
         token = tokens[idx]
@@ -43,5 +49,5 @@ class _Renderer(RendererHTML):
 
 
 _reader = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTED}, renderer_cls=_Renderer)
-_reader.enable("table").disable("image")
+_reader.enable("table")
 _reader.validateLink = lambda url: ADDRESS.fullmatch(url) is not None  # type: ignore[method-assign]  # as its guide has it

@@ -577,6 +577,7 @@ def upgrade() -> None:
         sa.Column("note", sa.Text(), nullable=False),
         moment("imported_at"),
         sa.Column("imported_by_id", sa.Integer(), nullable=True),
+        moment("released_at", nullable=True),
         moment("finished_at", nullable=True),
         sa.ForeignKeyConstraint(
             ["evaluation_id"], ["evaluation.id"], name=op.f("fk_judgment_revision_evaluation_id_evaluation")

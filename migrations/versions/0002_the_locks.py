@@ -29,7 +29,7 @@ OF_EVALUATION = ("id", "campaign_id", "slug")
 OF_SET = ("id", "evaluation_id", "revision_id", "source", "metric_version", "settings", "settings_hash", "created_at")
 OF_REVISION = (
     "id", "evaluation_id", "number", "source", "sha256", "judgments", "highest_grade", "note", "imported_at",
-    "imported_by_id",
+    "imported_by_id", "released_at",
 )  # fmt: skip
 JUDGED = ("judgment", "known_document", "subtopic_judgment")
 

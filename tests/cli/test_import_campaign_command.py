@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -88,7 +89,10 @@ def manifest(command: Command, archive: Path, tmp_path: Path) -> Path:
     assert command("import-campaign", archive, "--write-manifest", path).status == 0
     text = path.read_text().replace("period_key = 2019\n", "period_key = 2019\ncloses_at = 2019-08-31\n")
     dated = 'file = "trec-2019/input.alderA.gz"\ndate = 2019-08-20\n'
-    path.write_text(text.replace('file = "trec-2019/input.alderA.gz"\n', dated))
+    text = text.replace('file = "trec-2019/input.alderA.gz"\n', dated)
+    judged = 'file = "trec-2019/qrels.txt"\n'
+    assert f"{judged}# released = YYYY-MM-DD\n" in text
+    path.write_text(text.replace(f"{judged}# released = YYYY-MM-DD\n", f"{judged}released = 2019-09-12\n"))
     return path
 
 
@@ -153,17 +157,23 @@ def test_a_campaign_comes_in_with_its_own_dates(
     assert (done.status, done.out.splitlines()[-1]) == (0, "4 runs brought in")
     said = "so it is a draft, which only organisers see and which takes no runs"
     assumed = "it is assumed that they were on their own date, or when the evaluation closed"
+    undated = (
+        "nothing says when its judgments were given out (released): they bear the day on which they are brought in"
+    )
     assert done.err.splitlines() == [
         "note: Archive: a draft: only its organisers see it until they publish it",
         f"note: Trec-2020: nothing says when it closed (closes_at), {said}",
         f"note: Trec-2019: of 2 runs nothing says when they were received (received): {assumed}",
         "note: Trec-2020: 2 runs without a date count as received on the day on which they are brought in",
+        f"note: Trec-2020: {undated}",
         "nothing in the manifest names 3 files: MD5SUMS, notes.pdf, participants.csv",
     ]
     assert rows(database_url, sa.select(Evaluation.slug, Evaluation.draft).order_by(Evaluation.id)) == [
         ("trec-2019", False),
         ("trec-2020", True),
     ]
+    released = rows(database_url, sa.select(JudgmentRevision.released_at).order_by(JudgmentRevision.id))
+    assert released == [(as_moment("2019-09-12"),), (None,)]
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["imported"], report["already"], report["refused"]) == (4, 0, [])
     reciprocal = [row for row in outcome(database_url) if row[10] == "RR"]
@@ -297,6 +307,58 @@ def test_an_archive_a_team_with_a_folder_a_period_is_understood(
     assert sorted({row[:3] for row in outcome(database_url)}) == [
         (year, team, f"{team.lower()}-1") for year in ("2021", "2022") for team in ("Cedar", "Elm")
     ]
+
+
+@ONE_ENGINE
+def test_rounds_of_a_year_are_evaluations_of_their_own(command: Command, tmp_path: Path, database_url: str) -> None:
+    folder = tmp_path / "covid"
+    folder.mkdir()
+    for name in ("2020r1", "2020r2"):
+        (folder / f"qrels.{name}.txt").write_text(QRELS.replace("d1 2", "d1 1") if name == "2020r1" else QRELS)
+    with zipfile.ZipFile(folder / "Cedar.zip", "w") as packed:
+        for name in ("2020r1", "2020r2"):
+            packed.writestr(f"{name}/cedar-1.txt", run("Cedar"))
+    manifest = tmp_path / "m.toml"
+    drafted = command("import-campaign", folder, "--write-manifest", manifest)
+    assert "revisions" not in drafted.out
+    assert command("import-campaign", folder, "--manifest", manifest).status == 0
+    assert sorted({row[:3] for row in outcome(database_url)}) == [
+        ("2020r1", "Cedar", "cedar-1"),
+        ("2020r2", "Cedar", "cedar-1"),
+    ]
+    assert rows(database_url, sa.select(JudgmentRevision.number, JudgmentRevision.highest_grade)) == [(1, 1), (1, 2)]
+
+
+@ONE_ENGINE
+def test_files_of_judgments_that_no_folder_parts_are_revisions_and_the_draft_says_so(
+    command: Command, tmp_path: Path
+) -> None:
+    folder = tmp_path / "2020"
+    (folder / "runs").mkdir(parents=True)
+    for name in ("early", "late"):
+        (folder / f"qrels.2020-{name}.txt").write_text(QRELS)
+    (folder / "runs" / "cedar-1.txt").write_bytes(run("Cedar"))
+    drafted = command("import-campaign", folder, "--write-manifest", tmp_path / "m.toml")
+    assert (
+        "qrels.2020-early.txt, qrels.2020-late.txt: taken for revisions of one evaluation's judgments; part them if "
+        "they are rounds" in drafted.out
+    )
+
+
+@ONE_ENGINE
+def test_an_archive_of_one_folder_is_drafted_as_the_folder_is(command: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "2021"
+    folder.mkdir()
+    (folder / "qrels.txt").write_text(QRELS)
+    (folder / "BERT.txt").write_bytes(run("BERT"))
+    with tarfile.open(tmp_path / "nomanifest.tar.gz", "w:gz") as packed:
+        packed.add(folder, "2021")
+    texts = []
+    for source in (folder, tmp_path / "nomanifest.tar.gz"):
+        assert command("import-campaign", source, "--write-manifest", tmp_path / f"{len(texts)}.toml").status == 0
+        texts.append((tmp_path / f"{len(texts)}.toml").read_text().partition("[[evaluation]]")[2])
+    assert texts[0] == texts[1]
+    assert 'period = "2021"\nperiod_key = 2021\n' in texts[0]
 
 
 @ONE_ENGINE

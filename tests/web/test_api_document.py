@@ -5,6 +5,7 @@ error; and answers have the types that the document promises. `make trials` draw
 import pytest
 from flask import Flask
 
+from leaderboard.web.api.document import document
 from leaderboard.web.api.endpoints import ENDPOINTS
 from tests.support.asking import Mode, ask_everything, set_up
 
@@ -18,3 +19,11 @@ def test_no_request_that_the_document_allows_or_nearly_makes_a_server_error(app:
     tried = ask_everything(app, token, places, mode, EXAMPLES)
     with_types = {one.name for one in ENDPOINTS if one.body or one.arguments or one.form}
     assert tried >= ({one.name for one in ENDPOINTS} if mode == "positive" else with_types)
+
+
+def test_the_document_tells_of_answers_and_agreements_that_an_evaluation_asks_for() -> None:
+    patterns = document()["components"]["schemas"]["Run"]["patternProperties"]
+    assert patterns == {
+        "^answer-[a-z]": {"type": "string"},
+        "^agreement-[a-z]": {"type": "string", "enum": ["yes", "true", "1"]},
+    }

@@ -96,6 +96,7 @@ class JudgmentChanges:
 class OrganisedRevision:
     """A revision on its organiser's page. stands: whether boards go by it, those of its source at least.
 
+    released_at      when it was given out, of one that was brought in from the past, where that is known
     waiting, failed  runs not yet scored by it, and those that could not be
     """
 
@@ -105,6 +106,7 @@ class OrganisedRevision:
     note: str
     imported_at: dt.datetime
     imported_by: str
+    released_at: dt.datetime | None
     sha256: str
     stands: bool
     building: bool
@@ -212,6 +214,7 @@ def organised_judgments(
                 note=revision.note,
                 imported_at=revision.imported_at,
                 imported_by=name or "",
+                released_at=revision.released_at,
                 sha256=revision.sha256,
                 stands=any(state is not SetState.BUILDING for state in own),
                 building=SetState.BUILDING in own,

@@ -44,6 +44,9 @@ def document() -> dict[str, Any]:
         kinds += [kind for kind in (endpoint.body, endpoint.form) if kind is not None]
     schemas, components = msgspec.json.schema_components(kinds, ref_template="#/components/schemas/{name}")
     components = {name: _with_files(schema) for name, schema in components.items()}
+    for endpoint in ENDPOINTS:
+        if endpoint.form is not None and (further := getattr(endpoint.form, "further", None)):
+            components[endpoint.form.__name__]["patternProperties"] = dict(further)
     taken = iter(schemas)
     problem = next(taken)
     paths: dict[str, dict[str, Any]] = {}

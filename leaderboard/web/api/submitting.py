@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any, ClassVar
 
 import msgspec
 from flask import request
@@ -67,6 +68,11 @@ class Run(msgspec.Struct):
     version: str = ""
     yes: str = "no"
     beside: bytes = b""
+
+    further: ClassVar[Mapping[str, Any]] = {  # patterns of names that an evaluation makes, for the document
+        f"^{ANSWER}[a-z]": {"type": "string"},
+        f"^{AGREEMENT}[a-z]": {"type": "string", "enum": list(YES)},
+    }
 
 
 KNOWN = frozenset(Run.__struct_fields__) - {"run", "beside"}
@@ -188,7 +194,8 @@ class _Place(Place):
 def _team(session: Session, fields: MultiDict[str, str], evaluation_id: int) -> Team:
     unknown = [name for name in fields if name not in KNOWN and not name.startswith((ANSWER, AGREEMENT))]
     if unknown:
-        raise InvalidFields({name: [f"is not known here; known are: {', '.join(sorted(KNOWN))}"] for name in unknown})
+        known = ", ".join((*sorted(KNOWN), f"{ANSWER}…", f"{AGREEMENT}…"))
+        raise InvalidFields({name: [f"is not known here; known are: {known}"] for name in unknown})
     if not fields.get("team"):
         raise InvalidFields({"team": ["name the team, before the file"]})
     campaign = session.get_one(Evaluation, evaluation_id).campaign_id
