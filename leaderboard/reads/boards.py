@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from leaderboard.lookup import find_evaluation_and_set, has_choice, lost_in, on_
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
+from leaderboard.reads.board_statistics import BoardStatistics, as_rounded, statistics_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries, with_figures
 from leaderboard.reads.headings import (
@@ -32,7 +33,6 @@ from leaderboard.reads.paging import Paging, paged, paging_of
 from leaderboard.reads.query_values import figures_over, load_vectors
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks, show_of, sort_entries, stands_by
 from leaderboard.reads.stood import StoodSet, seen_set, stood_set
-from leaderboard.reads.told import ToldByQueries, told_by_queries
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, is_ranked
@@ -71,31 +71,6 @@ class BoardRow:
 class Tag:
     name: str
     queries: int
-
-
-@dataclass(frozen=True, slots=True)
-class BoardStatistics:
-    """What the worker computed for a board besides means and intervals.
-
-    ranks           scoring -> the ends of its rank set at `confidence`, all sets right at once; empty where nothing is
-                    said of ranks
-    above_baselines  scorings that are significantly better than every baseline
-    resamples       that the intervals come from
-    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are
-                    closed the queries are those that the figures are said to be over, and the resamples None
-    needed_queries  how many rank sets need, where that is why there are none
-    told            what the queries can tell of the ranked runs; None while details are closed
-    """
-
-    ranks: Mapping[int, tuple[int, int]]
-    above_baselines: frozenset[int]
-    confidence: float
-    resamples: int
-    rank_resamples: int | None
-    rank_queries: int
-    needed_queries: int | None
-    seed: int
-    told: ToldByQueries | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +272,7 @@ def board(
         ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
         computed, *unfinished = _of_worker(session, evaluation, scoring_set, ranked_by.name, subset)
         waiting, rescoring = (0, 0) if old else unfinished
-        statistics = None if tag or computed is None else _statistics(computed, ranked)
+        statistics = None if tag or computed is None else statistics_of(computed, ranked)
         if statistics is not None and not details_open:
             chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and (
                 _has_choice(entries_seen)
@@ -306,7 +281,7 @@ def board(
             )
             too_few = all(entry.figure(ranked_by.name).low is None for entry in entries)
             queries = max((entry.figure(ranked_by.name).count for entry in entries), default=0)
-            statistics = _as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
+            statistics = as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
         ordered = sort_entries(entries, ranked_by, columns, sort or "")
         answers = board_answers(session, evaluation, ordered, answer)
         competing = [entry for entry in ordered if not entry.is_baseline]
@@ -448,65 +423,9 @@ def _received(session: Session, evaluation: Evaluation) -> int:
     return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
 
 
-def _statistics(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
-    """Of the figures that the worker has computed.
-
-    Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
-    another set of runs, such as a reader's own choice, or one with a run that has just been scored.
-    """
-    ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
-    fits = set(figures["ranked"]) == set(ranked)
-    return BoardStatistics(
-        ranks=ranks if fits else {},
-        above_baselines=frozenset(figures["above_baselines"] if fits else ()),
-        confidence=figures["confidence"],
-        resamples=figures["resamples"],
-        rank_resamples=figures["rank_resamples"],
-        rank_queries=figures["rank_queries"],
-        needed_queries=figures["needed_queries"],
-        seed=figures["seed"],
-        told=told_by_queries(figures["queries"]) if fits else None,
-    )
-
-
 def _has_choice(entries: Sequence[Entry]) -> bool:
     """Whether a system has several runs that may stand for it."""
     return max(Counter(entry.system_id for entry in entries if is_ranked(entry)).values(), default=0) > 1
-
-
-def _as_rounded(
-    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], queries: int, *, hide: bool
-) -> BoardStatistics:
-    """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
-
-    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
-    What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
-    have a value, and how many resamples were drawn, which on a very large board follows from that.
-
-    queries  that the rounded figures are said to be over
-    hide     whether to leave out the rank sets: where nothing has an interval, because the queries are too few; and
-             where the best run stands and two read alike, since that they are given for the one that stands would say
-             that it is better
-    """
-    if hide:
-        return replace(
-            statistics,
-            ranks={},
-            above_baselines=frozenset(),
-            rank_resamples=0,
-            rank_queries=0,
-            needed_queries=None,
-            told=None,
-        )
-    shared = Counter(places.values())
-    rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
-    ranks = {
-        scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
-        for scoring, (low, high) in statistics.ranks.items()
-    }
-    return replace(
-        statistics, ranks=ranks, above_baselines=frozenset(), rank_resamples=None, rank_queries=queries, told=None
-    )
 
 
 def _positions_by_tag(judged: Sequence[JudgedQuery], scoring_set: ScoringSet, subset: Subset) -> dict[str, list[int]]:

@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 
 from leaderboard.errors import LeaderboardError
-from leaderboard.reads.boards import BoardPage, BoardRow, BoardStatistics
+from leaderboard.reads.board_statistics import BoardStatistics
+from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, SystemLabel
 from leaderboard.reads.headings import EvaluationHeading

@@ -1,0 +1,92 @@
+"""What a board says beside its means, as its reader may know it: rank sets, who may be the best, what queries can tell."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from leaderboard.reads.entries import Entry
+from leaderboard.reads.told import ToldByQueries, told_by_queries
+
+__all__ = ["BoardStatistics", "as_rounded", "statistics_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class BoardStatistics:
+    """What the worker computed for a board besides means and intervals.
+
+    ranks           scoring -> the ends of its rank set at `confidence`, all sets right at once; empty where nothing is
+                    said of ranks
+    above_baselines  scorings that are significantly better than every baseline
+    resamples       that the intervals come from
+    rank_resamples, rank_queries  that the rank sets come from; 0 where they were not looked for. While details are
+                    closed the queries are those that the figures are said to be over, and the resamples None
+    needed_queries  how many rank sets need, where that is why there are none
+    told            what the queries can tell of the ranked runs; None while details are closed
+    """
+
+    ranks: Mapping[int, tuple[int, int]]
+    above_baselines: frozenset[int]
+    confidence: float
+    resamples: int
+    rank_resamples: int | None
+    rank_queries: int
+    needed_queries: int | None
+    seed: int
+    told: ToldByQueries | None
+
+
+def statistics_of(figures: Mapping[str, Any], ranked: Collection[int]) -> BoardStatistics:
+    """Of the figures that the worker has computed.
+
+    Rank sets are given only if they were computed over exactly the scorings `ranked`: they say nothing of
+    another set of runs, such as a reader's own choice, or one with a run that has just been scored.
+    """
+    ranks = {int(scoring): (low, high) for scoring, (low, high) in figures["ranks"].items()}
+    fits = set(figures["ranked"]) == set(ranked)
+    return BoardStatistics(
+        ranks=ranks if fits else {},
+        above_baselines=frozenset(figures["above_baselines"] if fits else ()),
+        confidence=figures["confidence"],
+        resamples=figures["resamples"],
+        rank_resamples=figures["rank_resamples"],
+        rank_queries=figures["rank_queries"],
+        needed_queries=figures["needed_queries"],
+        seed=figures["seed"],
+        told=told_by_queries(figures["queries"]) if fits else None,
+    )
+
+
+def as_rounded(
+    statistics: BoardStatistics, entries: Sequence[Entry], places: Mapping[int, int], queries: int, *, hide: bool
+) -> BoardStatistics:
+    """The statistics for a reader who sees rounded means: of systems that share a rank they tell none from another.
+
+    A rank set takes in every place that the shared rank stands for, so whoever shares the first rank may be the best.
+    What the queries can tell is left out: all of it is worked out from single queries' values. So is how many queries
+    have a value, and how many resamples were drawn, which on a very large board follows from that.
+
+    queries  that the rounded figures are said to be over
+    hide     whether to leave out the rank sets: where nothing has an interval, because the queries are too few; and
+             where the best run stands and two read alike, since that they are given for the one that stands would say
+             that it is better
+    """
+    if hide:
+        return replace(
+            statistics,
+            ranks={},
+            above_baselines=frozenset(),
+            rank_resamples=0,
+            rank_queries=0,
+            needed_queries=None,
+            told=None,
+        )
+    shared = Counter(places.values())
+    rank = {entry.scoring_id: places[entry.submission_id] for entry in entries if entry.submission_id in places}
+    ranks = {
+        scoring: (min(low, rank[scoring]), max(high, rank[scoring] + shared[rank[scoring]] - 1))
+        for scoring, (low, high) in statistics.ranks.items()
+    }
+    return replace(
+        statistics, ranks=ranks, above_baselines=frozenset(), rank_resamples=None, rank_queries=queries, told=None
+    )
