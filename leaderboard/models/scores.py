@@ -148,6 +148,11 @@ class Score(Base):
     count: Mapped[int]  # queries that the mean runs over
     values: Mapped[Floats] = mapped_column(deferred=True)
 
+    # All that a board needs of the figures by which it ranks, so that it reads none of the vectors beside them.
+    __table_args__ = (
+        sa.Index("ix_score_of_boards", "measure", "subset", "scoring_id", "mean", "low", "high", "count"),
+    )
+
     scoring: Mapped[Scoring] = relationship(back_populates="scores")
 
 

@@ -1,4 +1,4 @@
-"""What a board says beside its means, as its reader may know it: rank sets, who may be the best, what queries can tell."""
+"""What a board says beside its means, as its reader may know it: rank sets, the best, what the queries can tell."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_evaluation_and_set, has_choice, lost_in, on_boards
+from leaderboard.lookup import find_evaluation_and_set, form_fields, has_choice, lost_in, on_boards
 from leaderboard.metrics import parse, query_order
 from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.reads.answers import BoardAnswers, board_answers
 from leaderboard.reads.board_statistics import BoardStatistics, as_rounded, statistics_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries, with_figures
+from leaderboard.reads.every_run import EveryRun, Whole, beaten, every_run
 from leaderboard.reads.headings import (
     EvaluationHeading,
     JudgedQuery,
@@ -90,8 +91,10 @@ class BoardPage:
     tag      if not empty, figures are means over the `tag_queries` queries with this tag only
     tags     none while details are closed
     text     if not empty, rows are listed whose system, team or run has it in its name
-    rows     all of them; `listed` are those that pass the reader's filters, `shown` those of this page
-    baselines  always shown
+    rows     all of them; `listed` are those that pass the reader's filters, `shown` those of this page. Of a board of
+             every run that comes in pages, those only that the page tells of (`every_run`); `whole` counts all
+    baselines  those that stand above the rows of every page
+    own_elsewhere  rows of the reader's teams that stand on another page, each with that page's number
     queries_in_means  measure -> the fewest and the most queries that a mean is over; only measures that have means.
              Under the measure that ranks of all rows, under others of those shown and the baselines
     answers  to the organisers' form fields: which are columns, and what the reader filters by
@@ -119,6 +122,8 @@ class BoardPage:
     shown: tuple[BoardRow, ...]
     paging: Paging
     baselines: tuple[BoardRow, ...]
+    own_elsewhere: tuple[tuple[BoardRow, int], ...]
+    whole: Whole
     queries_in_means: Mapping[str, tuple[int, int]]
     answers: BoardAnswers
     statistics: BoardStatistics | None
@@ -134,16 +139,6 @@ class BoardPage:
     def ranked(self) -> tuple[BoardRow, ...]:
         """The rows that have a rank, best first whatever the page is sorted by."""
         return tuple(sorted((row for row in self.rows if row.rank is not None), key=lambda row: row.rank or 0))
-
-    @property
-    def own_elsewhere(self) -> tuple[tuple[BoardRow, int], ...]:
-        """The rows of the reader's teams that stand on another page of the board, each with that page's number."""
-        here = {row.entry.submission_id for row in self.shown}
-        return tuple(
-            (row, place // PAGE + 1)
-            for place, row in enumerate(self.listed)
-            if row.entry.own and row.entry.submission_id not in here
-        )
 
     @property
     def some_may_not_be_best(self) -> bool:
@@ -171,16 +166,6 @@ class BoardPage:
         if self.ranked_by is None or self.terms is None:
             return LEAST
         return least_queries(parse(self.ranked_by.name), self.terms.settings.metric)
-
-    @property
-    def beaten(self) -> int:
-        """How many ranked rows are ahead of the best baseline."""
-        column = self.ranked_by
-        if column is None or not self.baselines:
-            return 0
-        places = column.places([row.ranked_by.mean for row in (*self.baselines, *self.ranked)])
-        best = min(places[: len(self.baselines)])
-        return sum(place < best for place in places[len(self.baselines) :])
 
     @property
     def not_over_tag(self) -> tuple[str, ...]:
@@ -238,7 +223,10 @@ def board(
     counts: dict[str, tuple[int, int]] = {}
     listed: Sequence[Entry] = ()
     shown_here: Sequence[Entry] = ()
+    apart: Set[int] = frozenset()
     paging = paging_of(0, None, PAGE)
+    own_elsewhere: Sequence[tuple[Entry, int]] = ()
+    whole, some_failed = Whole(), True
     if tag:
         require(details_open, closed_details(evaluation))
     if scoring_set is None:
@@ -254,40 +242,38 @@ def board(
         positions = _positions_by_tag(judged, scoring_set, subset) if judged and texts_open else {}
         names = [one.name for one in columns]
         needed = [name for name in names if name in (ranked_by.name, (sort or "").lstrip("-"))]
-        if old:
-            standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if shown is Show.PRIMARY else None
-            entries_seen = load_entries(
-                session, actor, [evaluation], moment, needed, scoring_set=scoring_set, standing=standing
-            )
-        else:
-            by = {evaluation.id: [ranked_by.name]}
-            entries_seen = load_candidates(session, actor, [evaluation], moment, needed, show=shown, by=by)
-        entries = choose(entries_seen, shown, ranked_by)
+        plain = shown is Show.ALL and results_open and details_open and not (old or tag or sort or text or answer)
+        every = _in_pages(session, actor, evaluation, scoring_set, moment, ranked_by, page, run) if plain else None
+        seen = (
+            every.entries
+            if every
+            else _candidates(session, actor, evaluation, scoring_set, moment, needed, shown, ranked_by, old)
+        )
+        entries = list(every.entries) if every else choose(seen, shown, ranked_by)
         if tag:
             if tag not in positions:
                 there = ", ".join(positions) or "none"
                 raise BadInput(f"no query of this evaluation has the tag {tag}; there are: {there}")
             entries = _over_tag(session, scoring_set, entries, positions[tag], subset, needed)
-        places = ranks(entries, ranked_by) if results_open else {}
-        ranked = {entry.scoring_id for entry in entries if entry.submission_id in places}
-        computed, *unfinished = _of_worker(session, evaluation, scoring_set, ranked_by.name, subset)
+        places = every.places if every else ranks(entries, ranked_by) if results_open else {}
+        ranked = every.ranked if every else {one.scoring_id for one in entries if one.submission_id in places}
+        computed, *unfinished, some_failed = _of_worker(
+            session, evaluation, scoring_set, ranked_by.name, subset, organised
+        )
         waiting, rescoring = (0, 0) if old else unfinished
         statistics = None if tag or computed is None else statistics_of(computed, ranked)
         if statistics is not None and not details_open:
             chosen_by_digits = evaluation.campaign.run_choice is RunChoice.BEST and (
-                _has_choice(entries_seen)
-                if old or shown is not Show.BEST
-                else has_choice(session, evaluation, scoring_set)
+                has_choice(session, evaluation, scoring_set) if shown is Show.BEST and not old else _has_choice(seen)
             )
-            too_few = all(entry.figure(ranked_by.name).low is None for entry in entries)
-            queries = max((entry.figure(ranked_by.name).count for entry in entries), default=0)
-            statistics = as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
-        ordered = sort_entries(entries, ranked_by, columns, sort or "")
+            statistics = _told_rounded(statistics, entries, places, ranked_by, chosen_by_digits)
+        ordered = entries if every else sort_entries(entries, ranked_by, columns, sort or "")
         answers = board_answers(session, evaluation, ordered, answer)
-        competing = [entry for entry in ordered if not entry.is_baseline]
+        apart = {entry.submission_id for entry in (every.baselines if every else ordered) if entry.is_baseline}
+        competing = [entry for entry in ordered if entry.submission_id not in apart]
         listed = [entry for entry in competing if answers.has(entry.submission_id) and _has(entry, text or "")]
-        shown_here, paging = _on_page(listed, page, run)
-        in_full: Sequence[Entry] = [*shown_here, *(entry for entry in ordered if entry.is_baseline)]
+        shown_here, paging = (every.shown, every.paging) if every else _on_page(listed, page, run)
+        in_full: Sequence[Entry] = [*shown_here, *(entry for entry in ordered if entry.submission_id in apart)]
         if tag:
             in_full = _over_tag(session, scoring_set, in_full, positions[tag], subset, names)
         else:
@@ -301,6 +287,10 @@ def board(
             for one in ordered
         ]
         counts = _counts(rows, names, ranked_by)
+        whole = every.whole if every else _whole(rows, ranked_by)
+        if every and every.counts:
+            counts[ranked_by.name] = every.counts
+        own_elsewhere = every.own_elsewhere if every else _own_elsewhere(listed, shown_here)
     by_run = {row.entry.submission_id: row for row in rows}
     return BoardPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -315,22 +305,72 @@ def board(
         tag_queries=len(positions[tag]) if tag and held else 0,
         tags=tuple(Tag(name, len(where)) for name, where in positions.items()),
         text=text or "",
-        rows=tuple(row for row in rows if not row.entry.system.is_baseline),
+        rows=tuple(row for row in rows if row.entry.submission_id not in apart),
         listed=tuple(by_run[entry.submission_id] for entry in listed),
         shown=tuple(by_run[entry.submission_id] for entry in shown_here),
         paging=paging,
-        baselines=tuple(row for row in rows if row.entry.system.is_baseline),
+        baselines=tuple(row for row in rows if row.entry.submission_id in apart),
+        own_elsewhere=tuple((by_run[entry.submission_id], number) for entry, number in own_elsewhere),
+        whole=whole,
         queries_in_means=counts,
         answers=answers,
         statistics=statistics,
         waiting=waiting,
         rescoring=rescoring,
         organised=organised,
-        parked=_parked(session, evaluation) if organised and not old else (),
+        parked=_parked(session, evaluation) if organised and some_failed and not old else (),
         verified=verifications(session) if organised and not old else None,
         old=old,
         judgments_open=may_see(actor, evaluation, Sight.JUDGMENTS, now),
     )
+
+
+def _in_pages(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    ranked_by: Column,
+    page: int | None,
+    run: int | None,
+) -> EveryRun | None:
+    """Every run where a page of them is asked for, and no filter offers the answers of all."""
+    if page is None or any(field.filter for field in form_fields(evaluation)):
+        return None
+    return every_run(session, actor, evaluation, scoring_set, now, ranked_by, page, PAGE, WHOLE, run)
+
+
+def _candidates(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    measures: Sequence[str],
+    show: Show,
+    ranked_by: Column,
+    old: StoodSet | None,
+) -> list[Entry]:
+    """The runs that `choose` has to choose from."""
+    if old is None:
+        by = {evaluation.id: [ranked_by.name]}
+        return load_candidates(session, actor, [evaluation], now, measures, show=show, by=by)
+    standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
+    return load_entries(session, actor, [evaluation], now, measures, scoring_set=scoring_set, standing=standing)
+
+
+def _told_rounded(
+    statistics: BoardStatistics,
+    entries: Sequence[Entry],
+    places: Mapping[int, int],
+    ranked_by: Column,
+    chosen_by_digits: bool,
+) -> BoardStatistics:
+    figures = [entry.figure(ranked_by.name) for entry in entries]
+    too_few = all(figure.low is None for figure in figures)
+    queries = max((figure.count for figure in figures), default=0)
+    return as_rounded(statistics, entries, places, queries, hide=chosen_by_digits or too_few)
 
 
 def _has(entry: Entry, text: str) -> bool:
@@ -345,6 +385,32 @@ def _on_page(listed: Sequence[Entry], page: int | None, run: int | None) -> tupl
         return paged(listed, None, PAGE)
     place = next((place for place, entry in enumerate(listed) if entry.submission_id == run), None)
     return paged(listed, page if place is None else place // PAGE + 1, PAGE)
+
+
+def _own_elsewhere(listed: Sequence[Entry], shown: Sequence[Entry]) -> list[tuple[Entry, int]]:
+    """`BoardPage.own_elsewhere`."""
+    here = {entry.submission_id for entry in shown}
+    numbered = ((entry, place // PAGE + 1) for place, entry in enumerate(listed))
+    return [(entry, number) for entry, number in numbered if entry.own and entry.submission_id not in here]
+
+
+def _whole(rows: Sequence[BoardRow], ranked_by: Column) -> Whole:
+    """What a page says of all rows, where all of them are at hand."""
+    baselines = [row for row in rows if row.entry.is_baseline]
+    ranked = [row for row in rows if row.rank is not None]
+    ends = [end for row in rows for end in row.ranked_by.ends if end is not None]
+    return Whole(
+        rows=len(rows) - len(baselines),
+        ranked=len(ranked),
+        baselines=len(baselines),
+        beaten=beaten(ranked_by, *(_means(some) for some in (baselines, ranked))),
+        ends=(min(ends), max(ends)) if ends else (),
+        has_intervals=any(row.ranked_by.low is not None for row in rows),
+    )
+
+
+def _means(rows: Sequence[BoardRow]) -> Any:
+    return np.array([row.ranked_by.mean for row in rows], dtype=float)
 
 
 def _counts(rows: Sequence[BoardRow], names: Sequence[str], ranked_by: Column) -> dict[str, tuple[int, int]]:
@@ -362,15 +428,16 @@ def _parked(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
         sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
         .join(ScoringSet)
         .join(Submission)
-        .where(
-            ScoringSet.evaluation_id == evaluation.id,
-            ScoringSet.state != SetState.SUPERSEDED,
-            Scoring.state == State.FAILED,
-            on_boards(),
-        )
+        .where(_has_failed(evaluation), on_boards())
         .order_by(Scoring.submission_id, ScoringSet.id)
     ).all()
     return tuple({one.submission_id: ParkedRun(one.submission_id, one.failure, holds) for one, holds in rows}.values())
+
+
+def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
+    """A condition on ScoringSet and Scoring."""
+    its_own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.state != SetState.SUPERSEDED
+    return sa.and_(*its_own, Scoring.state == State.FAILED)
 
 
 def _row(
@@ -390,10 +457,11 @@ def _row(
 
 
 def _of_worker(
-    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset
-) -> tuple[dict[str, Any] | None, int, int]:
+    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset, organised: bool
+) -> tuple[dict[str, Any] | None, int, int, bool]:
     """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
-    in the current set, and in one that is building. In one statement."""
+    in the current set, and in one that is building; for organisers whether `_parked` may find any. In one
+    statement."""
     unfinished = (
         sa.select(sa.func.count())
         .select_from(Scoring)
@@ -406,6 +474,7 @@ def _of_worker(
             sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
         )
     )
+    failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation))
     of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
     row = session.execute(
         sa.select(
@@ -414,9 +483,10 @@ def _of_worker(
                 unfinished.where(ScoringSet.state == state).scalar_subquery()
                 for state in (SetState.CURRENT, SetState.BUILDING)
             ),
+            failed.exists() if organised else sa.false(),
         )
     ).one()
-    return row[0], row[1], row[2]
+    return row[0], row[1], row[2], row[3]
 
 
 def _received(session: Session, evaluation: Evaluation) -> int:

@@ -29,6 +29,7 @@ __all__ = [
     "Figure",
     "SystemLabel",
     "figures_of",
+    "gives_interval",
     "is_seen",
     "label_without_name",
     "load_entries",
@@ -348,9 +349,14 @@ def figures_of(scores: Iterable[Score], rounding: Rounding | None) -> dict[str, 
     return {name: _rounded(figure, metrics.parse(name).family, rounding) for name, figure in figures.items()}
 
 
+def gives_interval(queries: Any) -> Any:
+    """Whether a figure over so many queries, a number or an array of them, is given with an interval."""
+    return queries >= LEAST_QUERIES
+
+
 def _figure(mean: float | None, low: float | None, high: float | None, count: int) -> Figure:
     """A stored figure, without an interval where too few queries have a value."""
-    ends = (low, high) if count >= LEAST_QUERIES else (None, None)
+    ends = (low, high) if gives_interval(count) else (None, None)
     return Figure(mean, *ends, count)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
+from leaderboard.metrics.ranking import Floats, Ints
 from leaderboard.rules.moments import day_in_words
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import Ruling
@@ -26,6 +27,7 @@ __all__ = [
     "kept_choices",
     "name_of_run",
     "places",
+    "places_of",
     "primary_run",
     "standing_run",
     "standing_runs",
@@ -139,9 +141,13 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 
     Where neither end is better, the highest mean comes first.
     """
-    known = np.array([np.nan if mean is None else mean for mean in means])
-    found: list[int] = competition_ranks(known, "lower" if direction == "lower" else "higher").tolist()
+    found: list[int] = places_of(np.array([np.nan if mean is None else mean for mean in means]), direction).tolist()
     return found
+
+
+def places_of(means: Floats, direction: Direction) -> Ints:
+    """The same of an array, in which NaN is undefined."""
+    return competition_ranks(means, "lower" if direction == "lower" else "higher")
 
 
 def standing_run(

@@ -44,8 +44,8 @@ COLUMNS: dict[str, Callable[[BoardRow], Cell]] = {
 def board(campaign: str, evaluation: str) -> ResponseReturnValue:
     run = request.args.get("run", type=read_whole)
     page = read(boards.board, campaign, evaluation, asked=ASKED, page=page_number(), run=run)
-    scale = scale_of(end for row in (*page.rows, *page.baselines) for end in row.ranked_by.ends)
-    return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale)
+    finding, scale = board_finding(page), scale_of(page.whole.ends)
+    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
 
 
 @exported(blueprint, ADDRESS)

@@ -186,7 +186,7 @@ def _best(page: BoardPage, column: Column) -> str:
     first = _first(page)
     value = plain_figure(first[0].ranked_by.mean, column.unit)
     those = f"over {over(first[0].ranked_by)}"
-    if len(page.ranked) == 1:
+    if page.whole.ranked == 1:
         return f"{_name(page, first[0])} is the only ranked {_noun(page)}: {column.name} {value} {those}."
     names = [_name(page, row) for row in first]
     if len(first) > 1:
@@ -201,7 +201,7 @@ def _best(page: BoardPage, column: Column) -> str:
 def _significance(page: BoardPage) -> list[str]:
     """Which systems may be the best for other queries like these, by the statistics of this very view, or why nothing
     is said."""
-    if len(page.ranked) < 2:
+    if page.whole.ranked < 2:
         return []
     if _queries(page) < LEAST_QUERIES:
         return [_too_few(_queries(page))]
@@ -219,7 +219,7 @@ def _significance(page: BoardPage) -> list[str]:
     count = len(best)
     if count == 1:
         return [f"{level} the best {_noun(page)} is {best[0]}."]
-    if count == len(page.ranked):
+    if count == page.whole.ranked:
         return [f"{level} each of these {count} {_noun(page)}s may be the best."]
     if count <= NAMED_AS_BEST:
         return [f"{level} the best {_noun(page)} is among these {WORDS[count]}, shaded: {_all_of(best)}."]
@@ -245,21 +245,21 @@ def _costly(page: BoardPage, needed: int) -> str:
 
 
 def _baselines(page: BoardPage, column: Column) -> list[str]:
-    if not page.baselines:
+    if not page.whole.baselines:
         return []
-    ranked = len(page.ranked)
+    ranked, ahead = page.whole.ranked, page.whole.beaten
     better = "lower" if column.direction == "lower" else "higher"
-    if page.beaten == ranked == 1:
+    if ahead == ranked == 1:
         who = "It has"
-    elif page.beaten == 0:
+    elif ahead == 0:
         who = f"No {_noun(page)} has"
-    elif page.beaten == ranked:
+    elif ahead == ranked:
         who = f"All {counted(ranked, _noun(page))} have"
     else:
-        who = f"{page.beaten} of {counted(ranked, _noun(page))} {'has' if page.beaten == 1 else 'have'}"
+        who = f"{ahead} of {counted(ranked, _noun(page))} {'has' if ahead == 1 else 'have'}"
     text = f"{who} a {better} {column.name} than the best baseline"
-    if page.beaten and page.statistics is not None and page.statistics.ranks and page.details_open and not page.tag:
-        text += f"; {_significantly(len(page.statistics.above_baselines), page.beaten)}"
+    if ahead and page.statistics is not None and page.statistics.ranks and page.details_open and not page.tag:
+        text += f"; {_significantly(len(page.statistics.above_baselines), ahead)}"
     return [f"{text}."]
 
 

@@ -44,8 +44,8 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 @blueprint.get("/boards/<int:scoring_set>")
 def board(campaign: str, evaluation: str, scoring_set: int) -> ResponseReturnValue:
     page = read(boards.board, campaign, evaluation, asked=ASKED, set_id=scoring_set, page=page_number())
-    scale = scale_of(end for row in (*page.rows, *page.baselines) for end in row.ranked_by.ends)
-    return render_template("boards/board.html", page=page, finding=board_finding(page), scale=scale)
+    finding, scale = board_finding(page), scale_of(page.whole.ends)
+    return render_template("boards/board.html", page=page, finding=finding, scale=scale)
 
 
 @exported(blueprint, "/boards/<int:scoring_set>")

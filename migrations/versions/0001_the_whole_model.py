@@ -1032,6 +1032,10 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("scoring_id", "measure", "subset", name=op.f("pk_score")),
     )
+    with op.batch_alter_table("score", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_score_of_boards", ["measure", "subset", "scoring_id", "mean", "low", "high", "count"], unique=False
+        )
 
     op.create_table(
         "standing",

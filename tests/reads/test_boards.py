@@ -61,7 +61,7 @@ def test_a_run_that_ties_with_the_best_baseline_is_not_ahead_of_it(field: Field)
     field.run("Term matching", means={"AP": 0.3}, values={"AP": [0.3] * 4}, kind=SystemKind.BASELINE)
     field.run("Alder", means={"AP": 0.1 + 0.2}, values={"AP": [0.3] * 4})
     field.run("Birch", {"AP": [0.4] * 4})
-    assert read(field).beaten == 1
+    assert read(field).whole.beaten == 1
 
 
 def test_an_undefined_mean_stands_last_without_a_rank(field: Field) -> None:
@@ -147,7 +147,7 @@ def test_baselines_stand_apart_without_a_rank_and_count_what_is_ahead_of_them(fi
     page = read(field)
     assert [(row.rank, row.entry.system.name) for row in page.baselines] == [(None, "Term matching")]
     assert standing(page) == [(1, "Alder"), (2, "Birch")]
-    assert page.beaten == 1
+    assert page.whole.beaten == 1
 
 
 @pytest.mark.parametrize("state", [State.QUEUED, State.SCORING, State.REJECTED, State.FAILED])

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
+from sqlalchemy.orm import Session
 
 from bench.campaigns import Shape, make_campaign
 from leaderboard.access import CONSOLE
@@ -207,6 +208,63 @@ def test_boards_show_the_best_and_the_latest_runs_that_the_rule_chooses(app: Fla
     with database.write() as session:  # whose means read alike then, and of those the latest stands
         session.execute(sa.update(Evaluation).values(details=Opening.CLOSED))
     _expect_the_best_and_the_latest(visitor)
+
+
+def test_a_board_of_every_run_comes_in_pages_of_the_same_rows_as_its_file(
+    app: Flask, database: Database, quick_hashes: None
+) -> None:
+    """Ties that go on over the end of a page, means that nothing is known of, and late runs among them."""
+    shapes = {"crowd": Shape(20, 260, 3, 2, years=1), "apart": Shape(70, 240, 3, 2, years=1)}
+    for slug, shape in shapes.items():
+        make_campaign(database, shape, slug=slug)
+        with database.write() as session:
+            of_it = sa.select(Submission.id).join(Submission.evaluation).join(Evaluation.campaign)
+            ids = session.scalars(of_it.where(Campaign.slug == slug).order_by(Submission.id)).all()
+            for some, mean in ((ids[80:140], 0.35), (ids[150:155], None)):
+                scorings = sa.select(Scoring.id).where(Scoring.submission_id.in_(some))
+                _raw(session, sa.update(Score).where(Score.scoring_id.in_(scorings)).values(mean=mean))
+            _raw(session, sa.update(Submission).where(Submission.id.in_(ids[200:205])).values(late=True))
+            team = session.get_one(Team, session.get_one(Submission, ids[-1]).team_id)
+            user = people.create_user(session, CONSOLE, new_account(f"member of {slug}"))
+            teams.add_member(session, CONSOLE, team, user, Role.OWNER)
+            cookie = signed_in(session, user.id)
+        board = f"/campaigns/{slug}/2019"
+        rows = list(csv.DictReader(io.StringIO(app.test_client().get(f"{board}.csv?show=all").text)))
+        ranks = {int(row["submission"]): row["rank"] or "–" for row in rows}
+        baselines = {int(row["submission"]) for row in rows if row["kind"] == "baseline"}
+        expected = [run for run in ranks if run not in baselines]
+        assert len(rows) == shape.runs
+        reader = app.test_client()
+        with reader.session_transaction() as kept:
+            kept["_user_id"] = cookie
+        pages = [reader.get(f"{board}?show=all&page={number}").text for number in (1, 2, 3)]
+        shown = [runs_on(page) for page in pages]
+        stay = set(shown[0]) & set(shown[1])
+        assert stay == (baselines if slug == "apart" else set())
+        listed = [[run for run in own if run not in stay] for own in shown]
+        assert [run for own in listed for run in own if run not in baselines] == expected
+        assert sorted(run for own in listed for run in own) == sorted(ranks.keys() - stay)
+        for own, page in zip(shown, pages, strict=True):
+            cells = re.findall(r'<td class="figure rank">(?:<span[^>]*>)?([\d–]+)', page)
+            assert cells == [ranks[run] for run in own]
+        first = next(row["system"] for row in rows if row["rank"] == "1")
+        assert all(f'<p class="finding">{first} (' in page for page in pages)
+        of_team = {int(row["submission"]) for row in rows if row["team"] == team.name}
+        elsewhere = [(number, run) for number, page in enumerate(listed, start=1) for run in page if run in of_team]
+        named = re.findall(r"page=(\d)#run-(\d+)", pages[0])
+        assert [(int(number), int(run)) for number, run in named] == [one for one in elsewhere if one[0] > 1][:20]
+        for run in (own[-1] for own in listed):
+            assert runs_on(reader.get(f"{board}?show=all&run={run}").text)[-1] == run
+        with database.write() as session:
+            campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == slug)).one()
+            session.add(CampaignOrganiser(campaign_id=campaign.id, user_id=user.id))
+        with counted(app) as statements:
+            assert runs_on(reader.get(f"{board}?show=all&page=2").text) == shown[1]
+        assert len(statements) <= MOST_STATEMENTS
+
+
+def _raw(session: Session, statement: sa.Update) -> None:
+    session.execute(statement, execution_options={"synchronize_session": False})
 
 
 def _expect_the_best_and_the_latest(visitor: FlaskClient) -> None:

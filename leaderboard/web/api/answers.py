@@ -54,7 +54,7 @@ LEFT_OUT: dict[type, frozenset[str]] = {
     Line: frozenset({"number"}),
     BoardStatistics: frozenset({"ranks", "above_baselines"}),
     Lead: frozenset({"leader", "then"}),
-    BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "queries_in_means"}),
+    BoardPage: frozenset({"sort", "text", "listed", "shown", "paging", "own_elsewhere", "whole", "queries_in_means"}),
     QueryListPage: frozenset({"sort", "paging"}),
     QueryPage: frozenset({"ends", "paging"}),
     RankedListPage: frozenset({"paging"}),

@@ -1,0 +1,242 @@
+"""A board of every run, many to a system: in full it reads what one page shows, of all others the numbers that rank."""
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, subset_seen
+from leaderboard.lookup import on_boards
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System
+from leaderboard.reads.columns import Column
+from leaderboard.reads.entries import Entry, gives_interval, load_entries
+from leaderboard.reads.paging import Paging, paging_of
+from leaderboard.reads.standings import sort_entries
+from leaderboard.rules.standings import SystemKind, places_of
+from leaderboard.rules.states import State
+
+__all__ = ["APART", "EveryRun", "Whole", "beaten", "every_run"]
+
+APART = 20  # baselines: as many stand above the rows of every page, more of them among these
+AT_ONCE = 500  # rows
+OWN = 20  # rows of the reader's on other pages that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What a page of a board says of all of its rows, those too that stand on other pages.
+
+    rows       without the baselines that stand apart
+    ranked     how many of them have a rank
+    baselines  all of them
+    beaten     how many ranked rows are ahead of the best baseline
+    ends       the lowest and the highest of all means and ends of intervals, by the measure that ranks
+    has_intervals  whether one of them has an interval
+    """
+
+    rows: int = 0
+    ranked: int = 0
+    baselines: int = 0
+    beaten: int = 0
+    ends: tuple[float, ...] = ()
+    has_intervals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EveryRun:
+    """What a page needs of the runs.
+
+    entries  in the order of the board: those of the page, those that lead, the reader's own and baselines that stand
+             apart; each with all that share its place
+    baselines  those that stand apart
+    shown    those of the page
+    places   submission -> rank
+    ranked   the scorings of all that have a rank
+    own_elsewhere  the reader's own on other pages, each with that page's number
+    counts   the fewest and the most queries that a mean is over; None where none has one
+    """
+
+    entries: tuple[Entry, ...]
+    baselines: tuple[Entry, ...]
+    shown: tuple[Entry, ...]
+    places: dict[int, int]
+    ranked: frozenset[int]
+    paging: Paging
+    own_elsewhere: tuple[tuple[Entry, int], ...]
+    counts: tuple[int, int] | None
+    whole: Whole
+
+
+def beaten(column: Column, baselines: Any, ranked: Any) -> int:
+    """How many of the ranked means are ahead of the best baseline; NaN is an undefined one."""
+    if not len(baselines):
+        return 0
+    places = places_of(np.concatenate([baselines, ranked]), column.direction)
+    return int((places[len(baselines) :] < places[: len(baselines)].min()).sum())
+
+
+def every_run(
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    column: Column,
+    page: int,
+    size: int,
+    whole: int,
+    run: int | None,
+) -> EveryRun | None:
+    """One page of `size` rows, or the one that submission `run` stands on, for a reader who sees everybody's means with
+    all their digits. None where up to `whole` rows stand on one page, and where each system has one run: that is the
+    board of the runs that stand.
+    """
+    lines = _lines(session, actor, evaluation, scoring_set, now, column)
+    if lines is None:
+        return None
+    late, baseline, means = lines.late, lines.baseline, lines.means
+    # As `sort_entries` has it, but for the order of those that share a place: they come from it, when they are known.
+    place = places_of(means, column.direction)
+    apart = baseline if baseline.sum() <= APART else np.zeros(len(place), dtype=bool)
+    order = np.lexsort((place, np.isnan(means), late))
+    order = order[~apart[order]]
+    if len(order) <= whole:
+        return None
+    keys = np.stack([late[order], np.isnan(means)[order], place[order]])
+    group = np.cumsum(np.concatenate([[False], (keys[:, 1:] != keys[:, :-1]).any(axis=0)]))
+    ids = lines.submissions[order]
+    rank = _ranks(column, lines)
+    paging = paging_of(len(order), page, size)
+    if run is not None and (found := np.flatnonzero(ids == run)).size:
+        paging = paging_of(len(order), int(found[0]) // size + 1, size)
+    first, last = paging.before(size), min(paging.before(size) + size, len(order))
+    own = np.flatnonzero(lines.own[order])
+    own = own[(own < first) | (own >= last)][:OWN]
+    leaders = np.flatnonzero(np.isin(rank[order], np.unique(rank[rank > 0])[:2]))
+    on_page = group[first:last]
+    wanted = np.isin(group, np.unique(np.concatenate([on_page, group[leaders], group[own]])))
+    runs = [*ids[wanted].tolist(), *lines.submissions[apart].tolist()]
+    names = [column.name]
+    entries = load_entries(session, actor, [evaluation], now, names, scoring_set=scoring_set, runs=runs)
+    entries = sort_entries(entries, column, [column])
+    group_of = dict(zip(ids[wanted].tolist(), group[wanted].tolist(), strict=True))
+    at: dict[int, int] = {}  # submission -> where it stands in the order of the board
+    before: Counter[int] = Counter()
+    for entry in entries:
+        if (own_group := group_of.get(entry.submission_id)) is not None:
+            at[entry.submission_id] = int(np.searchsorted(group, own_group)) + before[own_group]
+            before[own_group] += 1
+    shown = tuple(entry for entry in entries if first <= at.get(entry.submission_id, -1) < last)
+    elsewhere = tuple(
+        (entry, at[entry.submission_id] // size + 1)
+        for entry in entries
+        if entry.own and entry.submission_id in at and not first <= at[entry.submission_id] < last
+    )
+    loaded = np.isin(lines.submissions, runs)
+    ranks = dict(zip(lines.submissions[loaded].tolist(), rank[loaded].tolist(), strict=True))
+    ranked = rank > 0
+    counts = lines.counts[lines.counts > 0]
+    lows, highs = _ends(lines)
+    known = np.concatenate([means[~np.isnan(means)], lows, highs])
+    return EveryRun(
+        entries=tuple(entries),
+        baselines=tuple(entry for entry in entries if entry.submission_id not in at),
+        shown=shown,
+        places={one.submission_id: ranks[one.submission_id] for one in entries if ranks[one.submission_id]},
+        ranked=frozenset(lines.scorings[ranked].tolist()),
+        paging=paging,
+        own_elsewhere=elsewhere[:OWN],
+        counts=(int(counts.min()), int(counts.max())) if counts.size else None,
+        whole=Whole(
+            rows=len(order),
+            ranked=int(ranked.sum()),
+            baselines=int(baseline.sum()),
+            beaten=beaten(column, means[baseline], means[ranked]),
+            ends=(float(known.min()), float(known.max())) if known.size else (),
+            has_intervals=bool(lows.size),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The numbers of every run that the board shows, as arrays; NaN where there is none."""
+
+    submissions: Any
+    scorings: Any
+    late: Any
+    baseline: Any
+    own: Any
+    means: Any
+    lows: Any
+    highs: Any
+    counts: Any
+
+
+def _lines(
+    session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime, column: Column
+) -> _Lines | None:
+    """None where no system has several runs.
+
+    In two statements that are joined here: SQLite would look for each run's figure on its own, in rows that hold its
+    vector too.
+    """
+    baselines = sa.select(System.id).where(System.kind == SystemKind.BASELINE)
+    own_team = Submission.team_id.in_(actor.teams) if actor.teams else sa.false()
+    truths = Submission.late, Submission.system_id.in_(baselines), own_team
+    runs = (
+        sa.select(Submission.id, Scoring.id, Submission.system_id, *(sa.type_coerce(one, sa.Integer) for one in truths))
+        .join(Scoring, Scoring.submission_id == Submission.id)
+        .where(
+            Scoring.scoring_set_id == scoring_set.id,
+            Scoring.state == State.SCORED,
+            on_boards(),
+        )
+    )
+    submissions, scorings, systems, *numbers = _columns(session, runs, 6)
+    late, baseline, own = (each.astype(bool) for each in numbers)
+    if len(np.unique(systems)) == len(systems):
+        return None
+    figures = (
+        sa.select(Score.scoring_id, Score.mean, Score.low, Score.high, Score.count)
+        .where(
+            Score.measure == column.name,
+            Score.subset == subset_seen(actor, evaluation, now),
+            Score.scoring_id.between(int(scorings.min()), int(scorings.max())),
+        )
+        .order_by(Score.scoring_id)
+    )
+    scored, *numbers = _columns(session, figures, 5, dtype=float)
+    at = np.minimum(np.searchsorted(scored, scorings), max(len(scored) - 1, 0))
+    has_figure = scored[at] == scorings if len(scored) else np.zeros(len(at), dtype=bool)
+    means, lows, highs, counts = (np.where(has_figure, each[at], np.nan) for each in numbers)
+    return _Lines(submissions, scorings, late, baseline, own, means, lows, highs, np.nan_to_num(counts))
+
+
+def _columns(session: Session, statement: sa.Select[*tuple[Any, ...]], width: int, dtype: Any = np.int64) -> list[Any]:
+    """The columns of its rows as arrays. A few rows at a time, since all of them at once would have Python look through
+    all of its objects for circles, which takes longer than everything else here."""
+    columns: list[list[Any]] = [[] for _ in range(width)]
+    for rows in session.connection().execute(statement).partitions(AT_ONCE):
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+    return [np.array(column, dtype=dtype) for column in columns]
+
+
+def _ranks(column: Column, lines: _Lines) -> Any:
+    """The rank of each line among those that have one (`reads.standings.ranks`); 0 for all others."""
+    rank = np.zeros(len(lines.means), dtype=np.int64)
+    if column.direction != "none":
+        has_rank = ~(lines.late | lines.baseline | np.isnan(lines.means))
+        rank[has_rank] = places_of(lines.means[has_rank], column.direction)
+    return rank
+
+
+def _ends(lines: _Lines) -> tuple[Any, Any]:
+    """The ends of all intervals that are given."""
+    given = gives_interval(lines.counts) & ~np.isnan(lines.lows) & ~np.isnan(lines.highs)
+    return lines.lows[given], lines.highs[given]
