@@ -71,10 +71,11 @@ def page(
         return {"status": status, "error": heading, "message": message or words}, status, headers
     if request.path.rpartition(".")[2] in FORMATS:
         return Response(f"{heading}: {message or words}\n", status, headers, content_type="text/plain; charset=utf-8")
-    g.refused = status == HTTPStatus.BAD_REQUEST  # its title begins with "Error", as that of a refused form
+    form = _form_address(status)
+    g.refused = status == HTTPStatus.BAD_REQUEST or form is not None  # as that of a refused form: "Error: …"
     # What says that the database is away must not ask it who is reading.
     template = "error.html" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "fault.html"
-    told = {"status": status, "heading": heading, "message": message or words, "form": _form_address(status)}
+    told = {"status": status, "heading": heading, "message": message or words, "form": form}
     return render_template(template, **told), status, headers
 
 

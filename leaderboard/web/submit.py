@@ -161,6 +161,11 @@ class SubmitForm(Form):
         self.refuse(wrong.fields)
         return good and not wrong.fields
 
+    def ask_again(self, posted: uploads.Posted) -> None:
+        """Says that the file beside the run has to come again with a form that comes back: only the run is kept."""
+        if "beside" in posted.beside and not self.beside.errors:
+            self.refuse({"beside": ["choose this file again: it is not kept while something else is wrong"]})
+
     def answers(self, page: Submitting) -> dict[str, str]:
         """What was answered to the organisers' fields, by key."""
         return {one.key: self.text(form_name(one.key)) for one in page.fields}
@@ -272,6 +277,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
     beside = side_metadata(posted.beside["beside"]) if "beside" in posted.beside else Metadata()
     header = header_of(upload) if upload is not None else {}
     if not form.check(page, posted, upload, beside, header) or upload is None:
+        form.ask_again(posted)
         place.give_up()
         return _page(page, form, upload=upload)
     found: Checked | None = None
@@ -283,6 +289,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
         found = check_stored(expected, page.evaluation.id, upload, given.threshold, [team])
         if found.problem_count:
             count_rejected(page.evaluation.id, posted.received_at, place)
+            form.ask_again(posted)
             return _rejected(page, form, found)
         moments: dict[str, Any] = {"begun_at": now(), "received_at": posted.received_at, "place": place.id}
         with suppress(_Doubtful), writing() as session:
@@ -297,6 +304,7 @@ def _take_in(page: Submitting, posted: uploads.Posted, place: Place) -> Response
     except LeaderboardError as error:
         if found is not None and found.tells_of_hidden:
             count_rejected(page.evaluation.id, posted.received_at, place)
+        form.ask_again(posted)
         place.give_up()
         return _page(page, form, error, upload=upload)
     return redirect(_waiting_address(page, staged.id))
