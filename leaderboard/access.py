@@ -296,12 +296,10 @@ def may_change_standing(actor: Actor, evaluation: Evaluation, now: dt.datetime) 
 def may_rename(session: Session, actor: Actor, team_id: int) -> bool:
     """Whether `actor` may rename a team or make it one with another: its name is on the boards of all its campaigns.
 
-    Admins may, and whoever organises every campaign that it took part in. A private campaign that let it in is one of
-    those, since its members know of it; that alone gives no say.
+    Admins may, and whoever organises every campaign that it has runs in. Whoever lets a team in asks nobody, so that
+    gives no say, and takes none from others.
     """
-    entered = _campaigns_entered(session, Submission.team_id == team_id)
-    let_in = session.scalars(sa.select(CampaignTeam.campaign_id).where(CampaignTeam.team_id == team_id))
-    return actor.organises_all(entered) and actor.organises_all(entered.union(let_in))
+    return actor.organises_all(_campaigns_entered(session, Submission.team_id == team_id))
 
 
 def merging_refusal(session: Session, actor: Actor, *teams: Team) -> str:

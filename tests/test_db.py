@@ -36,7 +36,7 @@ def _add(database: Database, *rows: Team) -> None:
 
 
 def team(slug: str) -> Team:
-    return Team(slug=slug, name=slug, name_key=slug, created_at=NOON)
+    return Team(slug=slug, name=slug, created_at=NOON)
 
 
 def test_a_moment_of_any_time_zone_comes_back_in_utc(database: Database) -> None:

@@ -46,6 +46,7 @@ from leaderboard.lookup.teams import (
     only_organiser_of,
     only_owner_of,
     takes_requests,
+    team_called,
 )
 
 __all__ = [
@@ -91,6 +92,7 @@ __all__ = [
     "standing_set",
     "stored_events",
     "takes_requests",
+    "team_called",
     "team_quotas",
     "with_current_scoring",
 ]

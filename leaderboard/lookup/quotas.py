@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from typing import Any, TypedDict
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -11,11 +12,21 @@ from leaderboard.models import (
     Evaluation,
     Participation,
     PersonalUse,
+    StagedRun,
     Submission,
 )
 from leaderboard.rules.quotas import Quota, day_of, quota_of, start_of
 
 __all__ = ["personal_quota", "team_quotas"]
+
+
+class _Held(TypedDict):
+    arriving: int
+    waiting: int
+    waits_until: dt.datetime | None
+
+
+NOTHING = _Held(arriving=0, waiting=0, waits_until=None)
 
 
 def team_quotas(
@@ -26,15 +37,13 @@ def team_quotas(
     count_pending: files that arrive, or wait to be checked, count too. They are looked up first: one that takes its
     next step meanwhile is counted twice then, never missed.
     """
-    arriving: dict[int, int] = {}
+    held: dict[int, _Held] = {}
     unchecked: dict[int, int] = {}
     if count_pending:
-        for counts, column, pending in (
-            (arriving, Arrival.team_id, _arriving(evaluation, now)),
-            (unchecked, Submission.team_id, _unchecked(evaluation, now)),
-        ):
-            found = sa.select(column, sa.func.count()).where(*pending, column.in_(team_ids)).group_by(column)
-            counts.update(session.execute(found).all())
+        held = _held(session, evaluation, now, Arrival.team_id, team_ids)
+        found = sa.select(Submission.team_id, sa.func.count()).where(*_unchecked(evaluation, now))
+        own = found.where(Submission.team_id.in_(team_ids)).group_by(Submission.team_id)
+        unchecked.update(session.execute(own).all())
     rows = session.scalars(
         sa.select(Participation).where(
             Participation.evaluation_id == evaluation.id, Participation.team_id.in_(team_ids)
@@ -42,26 +51,36 @@ def team_quotas(
     )
     used = {row.team_id: row for row in rows}
     return {
-        team: quota_of(
-            evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), arriving=arriving.get(team, 0)
-        )
+        team: quota_of(evaluation, used.get(team), now, unchecked=unchecked.get(team, 0), **held.get(team, NOTHING))
         for team in team_ids
     }
 
 
 def personal_quota(session: Session, evaluation: Evaluation, user_id: int, now: dt.datetime) -> Quota:
     """What one person has used of the evaluation's quotas over all of their teams."""
-    arriving = session.scalar(sa.select(sa.func.count()).where(*_arriving(evaluation, now), Arrival.user_id == user_id))
+    held = _held(session, evaluation, now, Arrival.user_id, [user_id]).get(user_id, NOTHING)
     unchecked = session.scalar(
         sa.select(sa.func.count()).where(*_unchecked(evaluation, now), Submission.submitter_id == user_id)
     )
     used = session.get(PersonalUse, (user_id, evaluation.id))
-    return quota_of(evaluation, used, now, unchecked=unchecked or 0, arriving=arriving or 0, of_person=True)
+    return quota_of(evaluation, used, now, unchecked=unchecked or 0, **held, of_person=True)
 
 
-def _arriving(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:
-    """Files whose bytes are being read."""
-    return Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now
+def _held(
+    session: Session, evaluation: Evaluation, now: dt.datetime, column: Any, keys: Sequence[int]
+) -> dict[int, _Held]:
+    """By team or by person: the files whose bytes are being read, and those that wait for a yes."""
+    held = (
+        sa.select(column, sa.func.count(), sa.func.count(StagedRun.id), sa.func.min(StagedRun.expires_at))
+        .select_from(Arrival)
+        .outerjoin(StagedRun, StagedRun.arrival_id == Arrival.id)
+        .where(Arrival.evaluation_id == evaluation.id, Arrival.expires_at > now, column.in_(keys))
+        .group_by(column)
+    )
+    return {
+        key: _Held(arriving=arriving, waiting=waiting, waits_until=until)
+        for key, arriving, waiting, until in session.execute(held)
+    }
 
 
 def _unchecked(evaluation: Evaluation, now: dt.datetime) -> tuple[sa.ColumnElement[bool], ...]:

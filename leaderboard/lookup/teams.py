@@ -23,6 +23,7 @@ from leaderboard.models import (
     Submission,
     System,
     Team,
+    TeamName,
 )
 from leaderboard.rules.roles import Role
 from leaderboard.rules.states import State
@@ -42,6 +43,7 @@ __all__ = [
     "only_organiser_of",
     "only_owner_of",
     "takes_requests",
+    "team_called",
 ]
 
 
@@ -173,6 +175,11 @@ def known_team(session: Session, slug: str) -> Team | None:
         before = FormerAddress.team_slug == slug, FormerAddress.system_slug == ""
         team = session.scalar(sa.select(Team).join(FormerAddress.team).where(*before))
     return team
+
+
+def team_called(session: Session, name_key: str) -> Team | None:
+    """The team that has a name of this key, or ever had it, whatever it was merged into since."""
+    return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
 
 
 def only_owner_of(session: Session, user_id: int) -> list[str]:

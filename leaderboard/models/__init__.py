@@ -22,6 +22,7 @@ from leaderboard.models.people import (
     JoinRequest,
     Membership,
     Team,
+    TeamName,
     User,
 )
 from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet, Standing
@@ -78,5 +79,6 @@ __all__ = [
     "SubtopicJudgment",
     "System",
     "Team",
+    "TeamName",
     "User",
 ]

@@ -17,6 +17,7 @@ __all__ = [
     "JoinRequest",
     "Membership",
     "Team",
+    "TeamName",
     "User",
 ]
 
@@ -97,13 +98,25 @@ class Team(Base):
     id: Mapped[Key]
     slug: Mapped[str] = mapped_column(unique=True)
     name: Mapped[str]
-    name_key: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(default="")
     is_listed: Mapped[bool] = mapped_column(default=False)  # everybody with an account finds it and may ask to join
     created_at: Mapped[dt.datetime]
     merged_into_id: Mapped[int | None] = mapped_column(sa.ForeignKey("team.id"))
 
     memberships: Mapped[list["Membership"]] = relationship(back_populates="team")
+    names: Mapped[list["TeamName"]] = relationship()
+
+
+class TeamName(Base):
+    """A name that a team has or ever had: no other team gets it, whatever becomes of this one.
+
+    name_key  what makes two names the same; it is compared, never shown
+    """
+
+    __tablename__ = "team_name"
+
+    name_key: Mapped[str] = mapped_column(primary_key=True)
+    team_id: Mapped[int] = mapped_column(sa.ForeignKey("team.id"), index=True)
 
 
 class Membership(Base):
@@ -176,7 +189,7 @@ class ApiToken(Base):
 
     hint          its first characters, to tell one from another
     scopes        what it may be used for: values of `rules.scopes.Scope`
-    last_used_at  noted now and then only
+    last_used_at  the last use, or one less than a minute before it
     """
 
     __tablename__ = "api_token"

@@ -44,7 +44,9 @@ class Quota:
 
     A limit of None is no limit. Files of today that nobody has checked yet count as if they might all be rejected, so
     that no more than REJECTED_A_DAY ever are. Files that are arriving count against every limit, so that no more are
-    taken in than there is room for.
+    taken in than there is room for, and so do those that came and wait for their sender's yes.
+
+    arriving  both of these; waiting, waits_until: how many of them wait, and until when the first does at most
     """
 
     daily: int | None
@@ -54,6 +56,8 @@ class Quota:
     rejected_today: int
     unchecked_today: int
     arriving: int
+    waiting: int
+    waits_until: dt.datetime | None
     resets_at: dt.datetime  # the next 00:00 UTC
     of_person: bool
 
@@ -103,22 +107,37 @@ class Quota:
                 f"rejected in a day is {REJECTED_A_DAY}. Send the next one when some of them are checked, or after "
                 f"{moment_in_words(self.resets_at)}."
             )
-        if self.left == 0:
-            return (
-                f"What is left is held for {files} that are arriving just now ({self.arriving}). Send the next one "
-                "when they have come."
-            )
-        return None
+        return self._held(files) if self.left == 0 else None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether what is left is held for files that arrive or wait, and may be free again before tomorrow."""
+        used = self.is_spent_for_good or (self.daily is not None and self.used_today >= self.daily)
+        return self.left == 0 and not used and self.rejected_today + self.unchecked_today < REJECTED_A_DAY
+
+    def _held(self, files: str) -> str:
+        if self.waits_until is None:
+            held, come = f"arriving just now ({self.arriving})", "when they have come"
+            return f"What is left is held for {files} that are {held}. Send the next one {come}."
+        waiting = f"wait for their sender's yes in the browser ({self.waiting})"
+        held, come = waiting, "when somebody has said yes or no"
+        if (coming := self.arriving - self.waiting) > 0:
+            held, come = f"are arriving just now ({coming}) or {waiting}", "when they have come"
+        until = f"the first to wait is given up by {moment_in_words(self.waits_until)}"
+        return f"What is left is held for {files} that {held}. Send the next one {come}; {until}."
 
 
 def retry_seconds(quotas: Iterable[Quota], now: dt.datetime) -> int:
-    """In how many seconds to ask again when some are spent: 60 while files arrive or wait, else tomorrow."""
-    if any(
-        (quota.left == 0 and quota.arriving) or (quota.rejections_left == 0 and quota.unchecked_today)
-        for quota in quotas
-    ):
+    """In how many seconds to ask again when some are spent: 60 while files arrive or are not checked yet; when a file
+    that waits for a yes is given up at the latest; else tomorrow.
+    """
+    spent = [quota for quota in quotas if quota.left == 0]
+    held = [quota for quota in spent if quota.is_held]
+    unchecked = any(quota.rejections_left == 0 and quota.unchecked_today for quota in spent)
+    if unchecked or any(quota.arriving > quota.waiting for quota in held):
         return 60
-    return math.ceil((start_of(day_of(now) + dt.timedelta(days=1)) - now).total_seconds())
+    ends = [quota.waits_until for quota in held if quota.waits_until is not None]
+    return math.ceil((min(ends, default=start_of(day_of(now) + dt.timedelta(days=1))) - now).total_seconds())
 
 
 def day_of(moment: dt.datetime) -> dt.date:
@@ -132,13 +151,21 @@ def start_of(day: dt.date) -> dt.datetime:
 
 
 def quota_of(
-    limits: Limits, use: Use | None, now: dt.datetime, *, unchecked: int = 0, arriving: int = 0, of_person: bool = False
+    limits: Limits,
+    use: Use | None,
+    now: dt.datetime,
+    *,
+    unchecked: int = 0,
+    arriving: int = 0,
+    waiting: int = 0,
+    waits_until: dt.datetime | None = None,
+    of_person: bool = False,
 ) -> Quota:
     """The quotas of a team, or of a person, at `now`.
 
     use        None before the first submission to the evaluation
     unchecked  files sent on the day of `now` that are neither scored, nor rejected, nor failed yet
-    arriving   files whose bytes are being read
+    arriving, waiting, waits_until  as of a Quota
     """
     today = use if use is not None and use.day == day_of(now) else None
     return Quota(
@@ -149,6 +176,8 @@ def quota_of(
         rejected_today=today.rejected_today if today is not None else 0,
         unchecked_today=unchecked,
         arriving=arriving,
+        waiting=waiting,
+        waits_until=waits_until,
         resets_at=start_of(day_of(now) + dt.timedelta(days=1)),
         of_person=of_person,
     )

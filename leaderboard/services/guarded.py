@@ -29,6 +29,7 @@ from leaderboard.models import (
     Submission,
     System,
     Team,
+    TeamName,
     User,
 )
 from leaderboard.rules.digests import canonical, digest, short
@@ -103,6 +104,7 @@ GUARDED = {
         Guarded("revisions", JudgmentRevision, ("evaluation_id",), row="number"),
         Guarded("scoring sets", ScoringSet, ("evaluation_id",), row="id", left_out={"refreshing_until": LEASE}),
         Guarded("team", Team, ("id",)),
+        Guarded("team names", TeamName, ("team_id",), row="name_key"),
         Guarded("members", Membership, ("team_id",), row="user_id"),
         Guarded("system", System, ("id",)),
         Guarded(
@@ -139,7 +141,7 @@ OF_SUBJECT: dict[str, dict[str, tuple[str, ...]]] = {
     "evaluation": {"evaluation": ("id",), "agreements": ("id",), "queries": ("id",), "revisions": ("id",)},
     "query": {"queries": ("evaluation_id",)},
     "scoring_set": {"scoring sets": ("evaluation_id",)},
-    "team": {"team": ("id",), "members": ("id",)},
+    "team": {"team": ("id",), "team names": ("id",), "members": ("id",)},
     "system": {"system": ("id",)},
     "participation": {"participation": ("team_id", "evaluation_id")},
     "submission": {"submission": ("id",), "participation": ("team_id", "evaluation_id")},

@@ -1,5 +1,7 @@
 """Adding and locking rows in ways that hold when others do the same at the same moment."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -9,16 +11,23 @@ from sqlalchemy.orm import Session
 from leaderboard.db import Base
 from leaderboard.errors import LeaderboardError, NotFound
 
-__all__ = ["add_or_refuse", "insert_unless_there", "lock_table", "locked"]
+__all__ = ["add_or_refuse", "insert_unless_there", "lock_table", "locked", "or_refuse"]
 
 Row = TypeVar("Row", bound=Base)
 
 
 def add_or_refuse(session: Session, row: Base, refusal: LeaderboardError) -> None:
     """Inserts `row`; raises `refusal` when a unique constraint is in its way (the transaction stays usable)."""
+    with or_refuse(session, refusal):
+        session.add(row)
+
+
+@contextmanager
+def or_refuse(session: Session, refusal: LeaderboardError) -> Iterator[None]:
+    """As `add_or_refuse`, for whatever is done to rows within."""
     try:
         with session.begin_nested():
-            session.add(row)
+            yield
             session.flush()
     except sa.exc.IntegrityError as error:
         raise refusal from error

@@ -8,14 +8,14 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, maker_may_invite, may_rename, require
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed, NotFound
-from leaderboard.lookup import is_known_team
-from leaderboard.models import FormerAddress, Invitation, Membership, Team, User
+from leaderboard.lookup import is_known_team, merged_team, team_called
+from leaderboard.models import FormerAddress, Invitation, Membership, Team, TeamName, User
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
-from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked
-from leaderboard.services.names import NAME_TAKEN, checked_name, checked_slug, free_slug, slug_of
+from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked, or_refuse
+from leaderboard.services.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
 from leaderboard.services.texts import checked_text
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
 
 LONGEST_DESCRIPTION = 2000  # characters
 LONGEST_INVITATION = 90  # days
+JUST_TAKEN = "somebody just took this name"
 
 
 def create_team(
@@ -59,11 +60,11 @@ def create_team(
     team = Team(
         slug=slug or _free_slug(session, shown),
         name=shown,
-        name_key=key,
+        names=[TeamName(name_key=key)],
         description=description,
         created_at=present(),
     )
-    add_or_refuse(session, team, InvalidFields({"name": ["somebody just took this name"]}))
+    add_or_refuse(session, team, InvalidFields({"name": [JUST_TAKEN]}))
     if own and actor.user_id is not None:
         session.add(Membership(team_id=team.id, user_id=actor.user_id, role=Role.OWNER, joined_at=present()))
     record(session, actor, "create", team, name=team.name)
@@ -82,7 +83,7 @@ def change_team(session: Session, actor: Actor, team: Team, description: str, *,
 
 
 def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str | None = None) -> None:
-    """Gives a team another name; what it was called stays in the trail, and its old address leads to the new one.
+    """Gives a team another name; what it was called stays its own, and its old address leads to the new one.
 
     Admins do so, and whoever organises every campaign that the team took part in: boards of all years show the name.
 
@@ -94,9 +95,10 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
         raise Conflict(f"{team.name} was merged into another team.")
     wrong = Gathered()
     shown = key = ""
+    is_new = True
     with wrong:
         shown, key = checked_name(name)
-        _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
+        is_new = _require_free(session, actor, key, "merge the two if they are one", of_team=team.id)
     with wrong:
         slug = _checked_free_slug(session, slug, team) if slug else None
     wrong.raise_any()
@@ -109,7 +111,12 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
             sa.delete(FormerAddress).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
         )
         insert_unless_there(session, FormerAddress, team_slug=team.slug, system_slug="", team_id=team.id)
-    team.name, team.name_key, team.slug = shown, key, slug
+    with or_refuse(session, InvalidFields({"name": [JUST_TAKEN]})):
+        # In this order, as for a new team: two that ask for one name wait for each other in no circle.
+        team.name, team.slug = shown, slug
+        session.flush()
+        if is_new:
+            session.add(TeamName(name_key=key, team_id=team.id))
     record(session, actor, "rename", team, name=[before["name"], shown], slug=[before["slug"], slug])
 
 
@@ -262,14 +269,23 @@ def _require_owner(session: Session, actor: Actor, team: Team) -> None:
     require(owner or actor.all_powerful, f"Only an owner of {team.name} may do this.")
 
 
-def _require_free(session: Session, actor: Actor, key: str, hint: str, of_team: int | None = None) -> None:
-    """Raises InvalidFields (name) where another team has it. How that is written, and the hint, are told to those who
-    may know of that team."""
-    other = session.scalar(sa.select(Team).where(Team.name_key == key))
-    if other is None or other.id == of_team:
-        return
-    known = is_known_team(session, actor, other, present())
-    raise InvalidFields({"name": [f"there is a team {other.name!r}: {hint}" if known else NAME_TAKEN]})
+def _require_free(session: Session, actor: Actor, key: str, hint: str, of_team: int | None = None) -> bool:
+    """Whether no team ever had the name; False where the team itself has it or had it.
+
+    Raises InvalidFields (name) where another team has it, or ever had it. Which team that is, and the hint, are told to
+    those who may know of it.
+    """
+    bearer = team_called(session, key)
+    if bearer is None:
+        return True
+    other = merged_team(session, bearer)
+    if other.id == of_team:
+        return False
+    if not is_known_team(session, actor, other, present()):
+        raise InvalidFields({"name": [NAME_TAKEN]})
+    if bearer is other and name_key(other.name) == key:
+        raise InvalidFields({"name": [f"there is a team {other.name!r}: {hint}"]})
+    raise InvalidFields({"name": [f"the team {other.name!r} was called so, and a name stays its team's: {hint}"]})
 
 
 def _is_taken(session: Session, slug: str, of_team: int | None = None) -> bool:

@@ -87,7 +87,6 @@ LEFT_OUT: Mapping[type[Base], Mapping[str, str]] = {
     CollectionList: {"evaluation_id": ROW},
     Team: {
         "id": ROW,
-        "name_key": FROM_NAME,
         "created_at": HERE,
         "merged_into_id": MERGED,
         "is_listed": "whether people may ask to join: nobody is in it who could answer",
@@ -118,6 +117,7 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     )
     | {"pseudonym": "random; what systems are called here while names are hidden"}
     | {"generation": "which pages are out of date here", "former_address": "where links of this installation led"}
+    | {"team_name": "what teams were called in this installation; names of teams are taken anew"}
 )  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_bring_in
 from leaderboard.errors import InvalidFields
 from leaderboard.formats.harmless import shown
-from leaderboard.lookup import is_known_team, known_system, known_team, merged_system, merged_team
-from leaderboard.models import Campaign, Evaluation, Event, Submission, System, Team
+from leaderboard.lookup import is_known_team, known_system, known_team, merged_system, merged_team, team_called
+from leaderboard.models import Campaign, Evaluation, Submission, System, Team
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present
 from leaderboard.services.names import name_key, slug_of
@@ -91,16 +91,13 @@ class Parties:
         return team
 
     def _known_team(self, campaign: Campaign, entry: TeamEntry) -> Team | None:
-        """By its address, by its name, or by the address that this name made when it was called so."""
-        session, key, made = self._session, name_key(entry.name), slug_of(entry.name)
-        named = session.scalar(sa.select(Team).where(Team.name_key == key))
-        addressed = known_team(session, entry.slug or made)
+        """By its address where the entry gives one, else by its name: what it is, or ever was, called."""
+        session = self._session
+        named = team_called(session, name_key(entry.name))
+        addressed = known_team(session, entry.slug) if entry.slug else None
         if addressed is None or addressed is named:
             return named
-        took_part = _took_part(session, merged_team(session, addressed), campaign)
-        if not entry.slug:
-            return named or (addressed if addressed.slug != made or _was_called(session, addressed, key) else None)
-        if took_part or (addressed.slug != entry.slug and entry.slug == made) or _was_called(session, addressed, key):
+        if _took_part(session, merged_team(session, addressed), campaign):
             return addressed
         if addressed.slug != entry.slug and named is not None:
             return named
@@ -154,12 +151,6 @@ def listed_system(entry: TeamEntry, spelled: str) -> SystemEntry | None:
         (one for one in entry.systems if key in {name_key(name) for name in (one.name, one.slug, *one.spellings)}),
         None,
     )
-
-
-def _was_called(session: Session, team: Team, key: str) -> bool:
-    """Whether it had this name once, before it was renamed."""
-    own = Event.subject == "team", Event.subject_id == team.id, Event.action == "rename"
-    return any(name_key(facts["name"][0]) == key for facts in session.scalars(sa.select(Event.facts).where(*own)))
 
 
 def _took_part(session: Session, team: Team, campaign: Campaign) -> bool:

@@ -14,6 +14,7 @@ from leaderboard.services.attempts import count_mail
 from leaderboard.web.context import actor, client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.intake import gives_back
+from leaderboard.web.mailed import on_its_way
 from leaderboard.web.proofs import ProofForm, password_field
 from leaderboard.web.sessions import signed_in
 
@@ -55,7 +56,8 @@ def change() -> ResponseReturnValue:
             addresses.change_address(session, actor(), session.get_one(User, current_user.id), given)
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/email.html", form, error)
-    flash(f"A link is on its way to {given.strip()}." if given.strip() else "Your account has no address any more.")
+    to = given.strip()
+    flash(on_its_way("A link", to) if to else "Your account has no address any more.")
     return redirect(url_for("account.show"))
 
 
@@ -69,7 +71,7 @@ def send_again() -> ResponseReturnValue:
     count_mail(database(), waiting, client_address(), now(), MailKind.CONFIRMATION)
     with writing() as session:
         address = addresses.send_confirmation(session, actor(), session.get_one(User, current_user.id))
-    flash(f"Another link is on its way to {address}.")
+    flash(on_its_way("Another link", address))
     return redirect(url_for("account.show"))
 
 

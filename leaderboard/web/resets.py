@@ -11,6 +11,7 @@ from leaderboard.services.attempts import count_link, count_mail
 from leaderboard.web.context import client_address, database, now, reading, writing
 from leaderboard.web.forms import Form, Given, form_page
 from leaderboard.web.intake import gives_back
+from leaderboard.web.mailed import on_its_way
 
 blueprint = Blueprint("resets", __name__, url_prefix="/password")
 
@@ -45,7 +46,7 @@ def forgotten() -> ResponseReturnValue:
             resets.ask_for_reset(session, form.text("email"))
     except (BadInput, TooManyAttempts) as error:
         return form_page("auth/forgotten.html", form, error)
-    flash("If an account has this confirmed address, a link that works for an hour is on its way there.")
+    flash(on_its_way("If an account has this confirmed address, a link that works for an hour", "it"))
     return redirect(url_for("auth.log_in"))
 
 

@@ -131,16 +131,24 @@ def upgrade() -> None:
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("slug", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("name_key", sa.Text(), nullable=False),
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("is_listed", sa.Boolean(), nullable=False),
         moment("created_at"),
         sa.Column("merged_into_id", sa.Integer(), nullable=True),
         sa.ForeignKeyConstraint(["merged_into_id"], ["team.id"], name=op.f("fk_team_merged_into_id_team")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
-        sa.UniqueConstraint("name_key", name=op.f("uq_team_name_key")),
         sa.UniqueConstraint("slug", name=op.f("uq_team_slug")),
     )
+    op.create_table(
+        "team_name",
+        sa.Column("name_key", sa.Text(), nullable=False),
+        sa.Column("team_id", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_team_name_team_id_team")),
+        sa.PrimaryKeyConstraint("name_key", name=op.f("pk_team_name")),
+    )
+    with op.batch_alter_table("team_name", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_team_name_team_id"), ["team_id"], unique=False)
+
     op.create_table(
         "user",
         sa.Column("id", sa.Integer(), nullable=False),

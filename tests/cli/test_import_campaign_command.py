@@ -213,6 +213,7 @@ def test_runs_of_teams_that_were_renamed_or_merged_are_there_already(
         assert rows(database_url, sa.select(sa.func.count(System.id))) == [(2,)]
 
     ok("team", "rename", "alder", "Alder Waterloo")
+    assert "'Alder Waterloo' was called so" in command("team", "add", "Alder").err  # nor do runs of it go to others
     again()
     ok("team", "rename", "birch", "Birches", "--slug", "birch")
     again()

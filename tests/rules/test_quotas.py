@@ -89,6 +89,21 @@ def test_files_that_arrive_take_their_places_in_every_limit() -> None:
     assert quota_of(Held(), Used(rejected_today=10), NOON, unchecked=5, arriving=5).left == 0
 
 
+def test_a_place_that_a_person_holds_by_not_answering_is_said_to_be_so_with_its_end() -> None:
+    until = NOON + dt.timedelta(minutes=20)
+    quota = quota_of(Held(daily_quota=1), None, NOON, arriving=1, waiting=1, waits_until=until)
+    assert quota.spent == (
+        "What is left is held for files of your team that wait for their sender's yes in the browser (1). Send the "
+        "next one when somebody has said yes or no; the first to wait is given up by 20 Nov 2026, 12:20 UTC."
+    )
+    assert retry_seconds([quota], NOON) == 20 * 60
+    both = quota_of(Held(daily_quota=2), None, NOON, arriving=2, waiting=1, waits_until=until)
+    assert "are arriving just now (1) or wait for their sender's yes in the browser (1). Send" in (both.spent or "")
+    assert retry_seconds([both], NOON) == 60
+    used = quota_of(Held(daily_quota=1), Used(used_today=1), NOON, arriving=1, waiting=1, waits_until=until)
+    assert retry_seconds([used], NOON) == 12 * 3600  # the place that is held brings nothing
+
+
 def test_a_limit_that_was_lowered_below_what_is_used_leaves_nothing() -> None:
     assert quota_of(Held(daily_quota=2), Used(used_today=5, used=5), NOON).left == 0
 

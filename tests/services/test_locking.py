@@ -17,10 +17,10 @@ DAY = dt.date(2026, 11, 20)
 def test_a_row_whose_key_is_taken_is_refused_and_the_transaction_goes_on(world: World) -> None:
     with world.database.write() as session:
         taken = session.get_one(Team, world.team).slug
-        again = Team(slug=taken, name="Again", name_key="again", created_at=present())
+        again = Team(slug=taken, name="Again", created_at=present())
         with pytest.raises(Conflict, match="taken"):
             add_or_refuse(session, again, Conflict("taken"))
-        add_or_refuse(session, Team(slug="free", name="Free", name_key="free", created_at=present()), Conflict("taken"))
+        add_or_refuse(session, Team(slug="free", name="Free", created_at=present()), Conflict("taken"))
     assert world.all(sa.select(Team.slug).order_by(Team.id)) == [taken, "free"]
 
 

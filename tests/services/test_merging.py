@@ -102,6 +102,13 @@ def test_old_addresses_find_the_team_and_its_systems(world: World, spelling: int
         assert lookup.find_system(session, "northern-lights", "heron").name == "Heron"
     with world.database.write() as session, pytest.raises(InvalidFields):
         teams.create_team(session, CONSOLE, "Another", slug="northern-lights-group")
+    for taken in ("Northern Lights Group", "Nordlys", "n0rdlys"):
+        with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+            teams.create_team(session, CONSOLE, taken)
+        assert "'Northern lights' was called so" in caught.value.fields["name"][0]
+    with world.database.write() as session:  # both teams' names are the one team's now
+        teams.rename_team(session, CONSOLE, session.get_one(Team, world.team), "Northern Lights Group")
+    _sound(world)
 
 
 def test_a_system_that_goes_on_as_another_takes_its_made_up_name_along(world: World, spelling: int) -> None:
@@ -222,5 +229,6 @@ def test_every_table_that_names_a_team_is_moved_with_it() -> None:
         if key.column.table.name == "team"
     }
     moved = {"membership", "invitation", "system", "submission", "participation", "arrival", "former_address"}
+    stays = {"team_name"}  # of a merged team, whose names lead to the other one
     later = {"campaign_team", "join_request", "staged_run"}
-    assert named - {"team"} == moved | later
+    assert named - {"team"} == moved | later | stays

@@ -1,6 +1,8 @@
 """Teams, their members and invitations."""
 
 import datetime as dt
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
@@ -12,6 +14,7 @@ from leaderboard.reads.accounts import open_invitations
 from leaderboard.rules.roles import Role
 from leaderboard.services import closing, people, teams
 from leaderboard.services.events import present
+from leaderboard.services.names import NAME_TAKEN
 from tests.support.refused import refused
 from tests.support.world import World, new_account
 
@@ -38,6 +41,48 @@ def test_a_team_whose_name_is_too_close_is_refused(world: World, name: str) -> N
     with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
         teams.create_team(session, world.ada, name)
     assert "Northern lights" in caught.value.fields["name"][0]
+
+
+@pytest.mark.parametrize("name", ["Northern lights", "NORTHERN LIGHTS", "northern\u200b  lights", "N0rthern lights"])
+def test_a_name_that_a_team_ever_had_stays_its_own(world: World, name: str) -> None:
+    with world.database.write() as session:
+        teams.rename_team(session, CONSOLE, _team(session, world), "Nordlys")
+        teams.rename_team(session, CONSOLE, _team(session, world), "Aurora")
+        other = teams.create_team(session, world.eve, "Rivals").id
+    for taken in (name, "Nordlys"):
+        with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+            teams.create_team(session, world.eve, taken)
+        assert caught.value.fields == {"name": [NAME_TAKEN]}  # Eve may not know of it
+        with refused(world.database, InvalidFields, "team") as caught, world.database.write() as session:
+            teams.rename_team(session, CONSOLE, session.get_one(Team, other), taken)
+        assert caught.value.fields["name"][0].startswith("the team 'Aurora' was called so, and a name stays its team's")
+    with world.database.write() as session:
+        teams.rename_team(session, CONSOLE, _team(session, world), name)
+    assert {team.name for team in world.all(sa.select(Team))} == {name.replace("\u200b  ", " "), "Rivals"}
+
+
+def test_of_two_who_ask_for_one_name_at_the_same_moment_one_is_refused(world: World) -> None:
+    with world.database.write() as session:
+        other = teams.create_team(session, world.eve, "Rivals").id
+    start = threading.Barrier(3)
+
+    def ask(who: str) -> str:
+        start.wait()
+        try:
+            with world.database.write() as session:
+                if who == "new":
+                    teams.create_team(session, world.eve, "Aurora")
+                else:
+                    team = session.get_one(Team, world.team if who == "first" else other)
+                    teams.rename_team(session, CONSOLE, team, "Aurora")
+        except InvalidFields as refusal:
+            return " ".join(refusal.fields["name"])
+        return "Aurora"
+
+    with ThreadPoolExecutor(3) as pool:
+        said = sorted(pool.map(ask, ("new", "first", "other")))
+    assert said.count("Aurora") == 1
+    assert [team.name for team in world.all(sa.select(Team))].count("Aurora") == 1
 
 
 def test_teams_of_alike_slugs_get_their_own(world: World) -> None:

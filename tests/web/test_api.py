@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import ApiToken, Attempt, Event, User
+from leaderboard.models import ApiToken, Attempt, Event, Generation, User
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import closing, people, tokens
 from leaderboard.services.events import present
@@ -172,6 +172,32 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(participant: Reader, ap
         events = session.scalars(sa.select(Event).where(Event.action == "make token")).all()
         assert [event.facts["scopes"] for event in events] == [["read", "submit"]]
         assert token not in str([event.facts for event in events])
+
+
+def test_the_last_use_of_a_token_is_true_within_a_minute_and_not_every_request_writes(
+    app: Flask, program: Callable[..., Program], participant: Reader, world: World
+) -> None:
+    ada, moment = program("ada"), present()
+    app.extensions["clock"] = lambda: moment
+
+    def noted() -> tuple[dt.datetime | None, int]:
+        with world.database.read() as session:
+            used = session.scalars(sa.select(ApiToken.last_used_at)).one()
+            return used, session.scalar(sa.select(sa.func.sum(Generation.number))) or 0
+
+    ada.ask(f"{API}/account")
+    first, pages = noted()
+    assert first == moment
+    moment += dt.timedelta(seconds=59)
+    ada.ask(f"{API}/account")
+    assert noted() == (first, pages)  # one request of a minute writes
+    moment += dt.timedelta(seconds=1)
+    ada.ask(f"{API}/account")
+    assert noted() == (moment, pages)  # and no page that is kept is out of date by it
+    moment += dt.timedelta(seconds=30)
+    account = participant.get("/account/")
+    assert "30 s ago" in account
+    assert "When it was last used is kept, true within a minute." in account
 
 
 def test_a_token_without_a_name_comes_back_with_its_form(participant: Reader) -> None:

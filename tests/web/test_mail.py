@@ -3,9 +3,11 @@
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
+from flask import Flask
 
 from leaderboard.models import Mail, MailLink, User
 from leaderboard.rules.mail import OPTIONAL, MailKind
@@ -44,6 +46,8 @@ def user(world: World, name: str) -> User:
 def confirmed(world: World, box: Mailbox, who: Reader, address: str) -> None:
     """Gives the address and follows the link in the mail."""
     assert who.post("/account/email", email=address, current=PASSWORD).location == "/account/"
+    waits = f"A link to {address} waits: no mail server is set up here. Ask whoever runs this site for it."
+    assert waits in who.get("/account/")
     send(world, box)
     link = link_in(box.of(address)[-1], "/account/email/confirm/")
     assert address in who.get(link)
@@ -151,10 +155,16 @@ def test_of_two_accounts_that_claim_an_address_the_one_that_confirms_it_first_ha
 
 
 def test_a_forgotten_password_is_set_once_by_a_link_within_an_hour_and_all_sessions_end(
-    world: World, box: Mailbox, participant: Reader, visitor: Reader
+    app: Flask, world: World, box: Mailbox, participant: Reader, visitor: Reader
 ) -> None:
     confirmed(world, box, participant, "ada@example.org")
     assert visitor.post("/password/forgotten", email=" ADA@example.org").location == "/login"
+    said = "If an account has this confirmed address, a link that works for an hour"
+    assert f"{said} to it waits: no mail server is set up here." in visitor.get("/login")
+    sends = {"smtp_url": box.url, "mail_from": "site@example.org", "public_url": SITE}
+    app.extensions["config"] = replace(app.extensions["config"], **sends)
+    assert visitor.post("/password/forgotten", email="nobody@example.org").location == "/login"
+    assert f"{said} is on its way to it." in visitor.get("/login")
     send(world, box)
     link = link_in(box.messages[0], "/password/reset/")
     weak = visitor.post(link, password="short")

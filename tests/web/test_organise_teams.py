@@ -20,6 +20,7 @@ from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import SystemKind
 from leaderboard.rules.states import State
+from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, judgments, queries, systems
 from leaderboard.services.events import present
 from tests.web.conftest import RUN, Reader, World
@@ -158,8 +159,14 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
 ) -> None:
     alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
     ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
+    with world.database.write() as session:  # another campaign lets one of them in, and asks nobody
+        private = campaigns.create_campaign(
+            session, CONSOLE, "private", "Kept quiet", measures=["AP"], primary_measure="AP", visibility="private"
+        )
+        campaigns.let_team_in(session, CONSOLE, private, session.merge(world.teams["alpha"]))
     page = organiser.get(ask)
     assert "Both have a system Searcher, with 1 run and 1 run" in page
+    assert "Kept quiet" not in page
     assert "1 + 1" in page
     assert organiser.post(ask, **{f"twin-{both}": "one"}).status_code == 409  # without having read it
     answer = organiser.decide(ask, **{f"twin-{both}": "one"})
@@ -175,18 +182,21 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
 
 
 def test_whoever_may_not_merge_a_team_reads_so_before_anything_is_asked(
-    world: World, organiser: Reader, participant: Reader, program: Callable[..., Program], both: int
+    world: World, organiser: Reader, participant: Reader, other: Reader, program: Callable[..., Program], both: int
 ) -> None:
-    assert both
-    _coast(world, participant, organiser=False)
+    evaluation = _coast(world, participant, organiser=False)
+    sent = {"system": str(both), "designation": "primary"}
+    assert other.send("/campaigns/coast/2024/submit", "q1 Q0 d1 1 1.5 beta\n", **sent).status_code == 302
+    with world.database.write() as session:
+        session.get_one(Evaluation, evaluation).campaign.visibility = Visibility.PRIVATE
     alpha, beta = world.teams["alpha"].id, world.teams["beta"].id
     ask = f"/organise/harbour/teams/{beta}/merge?into={alpha}"
-    said = "Alpha is merged by admins and by whoever organises every campaign that it took part in."
+    said = "Beta is merged by admins and by whoever organises every campaign that it took part in."
     page = organiser.get(ask)
     assert said in page
-    assert "Make them one team" not in page
+    assert ("Make them one team" in page, "Coast" in page) == (False, False)
     told = program("orla", Scope.ORGANISE).ask(f"{API}/organise/campaigns/harbour/teams/{beta}/into/{alpha}")
-    assert told["refusal"] == said
+    assert (told["refusal"], told["shared"]) == (said, [])
     assert said in organiser.post(ask, seen=told["seen"], **{f"twin-{both}": "one"}).text
 
 

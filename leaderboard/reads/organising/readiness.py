@@ -51,7 +51,7 @@ class Mend(StrEnum):
     SETTINGS = "settings of the evaluation"
     CAMPAIGN = "settings of the campaign"
     ORGANISERS = "teams let in"
-    SUBMISSIONS = "submissions"
+    SYSTEMS = "systems"
     FORM = "form and file rules"
 
 
@@ -303,6 +303,6 @@ def _baselines(session: Session, evaluation: Evaluation) -> Point:
         )
     )
     if not count:
-        words = "No baseline yet: participants see better where they stand beside one."
-        return Point("Baselines", Urgency.LOOK, words, Mend.SUBMISSIONS)
-    return Point("Baselines", Urgency.DONE, f"{counted(count, 'baseline')}.", Mend.SUBMISSIONS)
+        words = "No baseline yet: participants see better where they stand beside one. Mark a system with runs as one."
+        return Point("Baselines", Urgency.LOOK, words, Mend.SYSTEMS)
+    return Point("Baselines", Urgency.DONE, f"{counted(count, 'baseline')}.", Mend.SYSTEMS)

@@ -114,6 +114,9 @@ def merging(
     if source.id == target.id:
         raise NotFound("a team is not merged with itself")
     both = session.get_one(Team, source.id), session.get_one(Team, target.id)
+    refusal = merging_refusal(session, actor, *both)
+    if refusal:  # and nothing of what they did in campaigns that the reader may know nothing of
+        return Merging(source, target, (), (), refusal)
     same = namesakes(session, *both)
     runs = sa.select(Submission.system_id, sa.func.count()).where(Submission.team_id.in_((source.id, target.id)))
     counts = {row[0]: row[1] for row in session.execute(runs.group_by(Submission.system_id))}
@@ -133,7 +136,7 @@ def merging(
         target,
         tuple(twins),
         tuple(_shared(session, source.id, target.id)),
-        merging_refusal(session, actor, *both),
+        "",
     )
 
 

@@ -11,7 +11,7 @@ from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise", __name__, url_prefix="/organise")
 
-OF_EVALUATION = {Mend.QUERIES, Mend.JUDGMENTS, Mend.SETTINGS, Mend.SUBMISSIONS, Mend.FORM}
+OF_EVALUATION = {Mend.QUERIES, Mend.JUDGMENTS, Mend.SETTINGS, Mend.FORM}
 # Where each point of the readiness list is mended.
 MENDS = {
     Mend.QUERIES: "organise_queries.index",
@@ -19,7 +19,7 @@ MENDS = {
     Mend.SETTINGS: "organise_evaluations.settings",
     Mend.CAMPAIGN: "organise_campaigns.settings",
     Mend.ORGANISERS: "organise_people.show",
-    Mend.SUBMISSIONS: "organise_submissions.of_evaluation",
+    Mend.SYSTEMS: "organise_systems.index",
     Mend.FORM: "organise_forms.index",
 }
 

@@ -20,8 +20,8 @@ RUN = "run 1 (System number 0 in small/2026)"
 COMPUTED_WITH = "what its figures were computed with"
 QUERIES, SETS, REVISIONS = "queries of small/2026", "scoring sets of small/2026", "revisions of small/2026"
 MADE_UP_TEAM = (
-    "INSERT INTO team (id, slug, name, name_key, description, is_listed, created_at)"
-    " SELECT 9, 'x', 'X', 'x', '', is_listed, created_at FROM team WHERE id = 1"
+    "INSERT INTO team (id, slug, name, description, is_listed, created_at)"
+    " SELECT 9, 'x', 'X', '', is_listed, created_at FROM team WHERE id = 1"
 )
 ROWS: dict[str, Changes] = {
     "UPDATE campaign SET title = 'Mine'": [("campaign 1 (small)", "title")],
