@@ -7,13 +7,14 @@ from collections import Counter
 from leaderboard.formats.tables import our_name
 from leaderboard.numbers import is_number
 
-__all__ = ["HEAD_BYTES", "guess_content"]
+__all__ = ["HEAD_BYTES", "PRINTED", "guess_content"]
 
 TREC_EVAL = re.compile(r"(?=.{22}\t)\S+ +\t\S+\t\S+")  # it pads the measure to 22 characters
 HEAD_BYTES = 4096  # what tells one format from another
 RUN = "a run (query Q0 document rank score tag)"
 JUDGMENTS = "judgments (query iteration document grade)"
 WRITE_QUERIES = "write one query a line, id TAB text TAB tags"
+PRINTED = "what trec_eval prints of a run; give the run itself"
 RUN_OR_JUDGMENTS = "a run or judgments"
 QUERIES = "queries (id TAB text TAB tags)"
 
@@ -73,7 +74,7 @@ def _guess_line(line: str, expected: str) -> str:
     if expected == "queries":
         return _guess_instead_of_query(line, fields)
     if TREC_EVAL.fullmatch(line):
-        return "what trec_eval prints of a run; give the run itself"
+        return PRINTED
     for mark, name in ((";", "semicolons"), ("|", "vertical bars")):
         if line.count(mark) >= 2 > line.count(","):
             return f"CSV separated by {name}; separate it by commas"

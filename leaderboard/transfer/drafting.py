@@ -14,7 +14,7 @@ from typing import Any
 
 from leaderboard.errors import BadInput, FileRejected
 from leaderboard.formats import Limits, is_archive_file, open_plain, read_judgments, read_queries, read_run
-from leaderboard.formats.guessing import HEAD_BYTES
+from leaderboard.formats.guessing import HEAD_BYTES, PRINTED, guess_content
 from leaderboard.formats.harmless import shown
 from leaderboard.numbers import counted, is_number
 from leaderboard.rules.visibility import Visibility
@@ -111,7 +111,11 @@ def draft_of(
     places = _places(kinds)
     table, sums = table_of_runs(tree, kinds[Kind.OTHER]), _sums(tree, kinds[Kind.OTHER])
     notes = published_figures(tree, kinds[Kind.OTHER])
-    notes += [f"{path}: not recognised as anything" for path in kinds[Kind.OTHER] if not _explains(path, tree)]
+    others = [path for path in kinds[Kind.OTHER] if not _explains(path, tree)]
+    if printed := [path for path in others if _is_printed(tree, path)]:
+        some = f"{counted(len(printed), 'file')} with what trec_eval prints of a run, such as {printed[0]}"
+        notes.append(f"{some}: left out, since figures are computed here")
+    notes += [f"{path}: not recognised as anything" for path in others if path not in printed]
     notes += [f"{path}: belongs to no judgments that were found" for path in _left_over(kinds, places)]
     notes += [
         f"{', '.join(place.judgments)}: taken for revisions of one evaluation's judgments; part them if they are rounds"
@@ -129,8 +133,8 @@ def draft_of(
             one["condition"] = one["title"]
     runs = [run for one in evaluations for run in one["run"]]
     if silent := sum("kind" not in run for run in runs):
-        said = "nothing says whether they are manual: they count as automatic until their `# kind` is filled in"
-        notes.insert(0, f"of {counted(silent, 'run')} {said}")
+        they = "whether it is manual: it counts" if silent == 1 else "whether they are manual: they count"
+        notes.insert(0, f"of {counted(silent, 'run')} nothing says {they} as automatic until `# kind` is filled in")
     if evaluations:
         said = "say when each evaluation opened and closed (`# opens_at`, `# closes_at`): without, it stays a draft"
         notes.insert(0, said)
@@ -219,6 +223,8 @@ def _kind_of(tree: Tree, path: str) -> Kind:
         return Kind.OTHER
     if head.lstrip()[:1] == b"<" and (b"<top" in head.lower() or b"<topic" in head.lower()):
         return Kind.QUERIES
+    if guess_content(head, "run") == PRINTED:
+        return Kind.OTHER
     lines = head.decode(errors="replace").splitlines()
     lines = [line for line in (lines[:-1] if len(head) >= HEAD_BYTES else lines) if line.strip()][:HEAD_LINES]
     if not lines:
@@ -239,6 +245,15 @@ def _kind_of(tree: Tree, path: str) -> Kind:
     if lines[0].startswith("{") and '"score"' in lines[0]:
         return Kind.RUN
     return Kind.OTHER
+
+
+def _is_printed(tree: Tree, path: str) -> bool:
+    """Whether a file holds what trec_eval prints of a run, by its first lines."""
+    try:
+        with open_plain(tree.files[path], Limits()) as text:
+            return guess_content(text.peek(HEAD_BYTES), "run") == PRINTED
+    except (FileRejected, OSError):
+        return False
 
 
 def _whole(text: str) -> bool:

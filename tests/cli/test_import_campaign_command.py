@@ -33,6 +33,7 @@ from tests.support.world import new_account
 Says = Callable[..., str]
 
 QRELS = "q1 0 d1 2\nq1 0 d2 0\nq2 0 d3 1\n"
+PRINTED = "num_q                 \tall\t2\nmap                   \tall\t0.5000\n"
 TOPICS = "q1\tharbour fees\tlaw\nq2\ttides\t\nq3\tnobody judged this\t\n"
 ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
 
@@ -112,11 +113,13 @@ def test_a_draft_is_made_from_trecs_archive(ok: Says, archive: Path, tmp_path: P
     assert "# kind" not in text.partition("[[evaluation]]")[2]  # the table says the kind of each
     table = "Run,Team,RunType,MAP,RBP(p=.5)\nalderA,Alder,manual,0.3,.5\nbirchB,Birch,automatic,0.25,.75\n"
     (archive / "participants.csv").write_text(table)
+    for name in ("alderA", "birchB"):
+        (archive / "trec-2019" / f"{name}.eval.gz").write_bytes(gzip.compress(PRINTED.encode()))
     said = ok("import-campaign", archive, "--write-manifest", tmp_path / "of-figures.toml")
-    told = (
-        "participants.csv: has figures (MAP, RBP(p=.5)) to compare the board's with: figures of trec_eval 9 or 8 need "
-    )
-    assert f"{told}compat = 9; RBP of NIST is graded: RBP(p=0.5, gain=scaled) where its p is 0.5\n" in said
+    assert "participants.csv: has figures (MAP, RBP(p=.5)) to compare the board's with: figures of trec_eval 9" in said
+    assert "need compat = 9; RBP of NIST is graded: RBP(p=0.5, gain=scaled) where its p is 0.5\n" in said
+    of_evaluations = "2 files with what trec_eval prints of a run, such as trec-2019/alderA.eval.gz: left out"
+    assert (said.count(of_evaluations), said.count("birchB.eval.gz")) == (1, 0)
 
 
 @ONE_ENGINE
