@@ -53,6 +53,7 @@ __all__ = [
     "may_rename",
     "may_see",
     "merging_refusal",
+    "open_to_all",
     "require",
     "require_known",
     "require_organiser",
@@ -251,6 +252,17 @@ def may_see(actor: Actor, evaluation: Evaluation, sight: Sight, now: dt.datetime
             return own or evaluation.anonymous_until is None or evaluation.anonymous_until <= now
         case Sight.TEXTS:
             return is_public(evaluation.texts, evaluation, now)
+
+
+def open_to_all(evaluation: Evaluation, now: dt.datetime) -> frozenset[str]:
+    """What everybody who knows of the evaluation may see of it, by the names of `Sight` in small letters, and
+    `hidden_queries`; nothing of what is a draft.
+    """
+    reader = Actor(let_into=frozenset({evaluation.campaign_id}))
+    if not knows(reader, evaluation):
+        return frozenset()
+    seen = {sight.name.lower() for sight in Sight if may_see(reader, evaluation, sight, now)}
+    return frozenset(seen | {"hidden_queries"} if subset_seen(reader, evaluation, now) is Subset.ALL else seen)
 
 
 def as_of(actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime) -> dt.datetime | None:

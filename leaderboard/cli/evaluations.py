@@ -146,7 +146,7 @@ def add(evaluation: Place, title: str, period: str, **settings: Any) -> None:
 def change(context: click.Context, /, evaluation: Place, yes: bool, **_: Any) -> None:
     """Change the settings that are given; the others stay. The word none removes a date or a quota.
 
-    Asks first where runs are scored again by it.
+    Asks first where runs are scored again by it, or where it opens or closes something at once.
 
     \b
     leaderboard evaluation change harbour/2026-text --closes 2026-10-15 --daily-quota none

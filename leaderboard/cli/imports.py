@@ -48,10 +48,12 @@ def queries() -> None:
 @click.argument("file", type=FILE)
 @click.option("--hidden", is_flag=True, help="Hide the added queries from readers until the evaluation closes.")
 @PREVIEW
-def import_query_file(evaluation: Place, file: Path, hidden: bool, preview: bool) -> None:
+@AGREED
+def import_query_file(evaluation: Place, file: Path, hidden: bool, preview: bool, yes: bool) -> None:
     """Add queries: tab-separated (id, text and tags, or the id alone), JSON lines, or TREC topics in SGML or XML.
 
-    Queries already there get the new text and tags; those that the file lacks stay.
+    Queries already there get the new text and tags; those that the file lacks stay. Asks first where runs are scored
+    again because there are more queries.
 
     \b
     leaderboard queries import harbour/2026-text queries.tsv
@@ -63,10 +65,13 @@ def import_query_file(evaluation: Place, file: Path, hidden: bool, preview: bool
             changes = query_changes(session, find_evaluation(session, CONSOLE, *evaluation), rows)
         click.echo("\n".join([*_query_changes_in_words(changes), "nothing was written"]))
         return
-    with writing() as session:
+
+    def take_in(session: Session) -> int:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        added = import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN)
-    click.echo(f"{file.name}: {counted(len(added), 'query', 'queries')} in {evaluation}")
+        return len(import_queries(session, CONSOLE, found, rows, Split.HIDDEN if hidden else Split.SHOWN))
+
+    count = changed_after_yes(yes, evaluation.campaign, take_in)
+    click.echo(f"{file.name}: {counted(count, 'query', 'queries')} in {evaluation}")
 
 
 @queries.command("list")
@@ -244,14 +249,18 @@ def list_judgments(evaluation: Place) -> None:
 @judgments.command()
 @PLACE
 @click.argument("source")
-def official(evaluation: Place, source: str) -> None:
-    """Let boards go by another source of judgments, once all runs are scored by it.
+@AGREED
+def official(evaluation: Place, source: str, yes: bool) -> None:
+    """Let boards go by another source of judgments, once all runs are scored by it. Asks first: ranks may be others.
 
     \b
     leaderboard judgments official harbour/2026-text second-lab
     """
-    with writing() as session:
+
+    def change(session: Session) -> None:
         make_official(session, CONSOLE, find_evaluation(session, CONSOLE, *evaluation), source)
+
+    changed_after_yes(yes, evaluation.campaign, change)
     click.echo(f"boards of {evaluation} go by the judgments of {source}")
 
 

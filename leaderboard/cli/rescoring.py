@@ -1,4 +1,4 @@
-"""The yes of commands that have runs scored again."""
+"""The yes of commands whose effects nobody may want unawares: runs scored again, what opens, another order."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,31 +9,32 @@ from sqlalchemy.orm import Session
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import writing
 from leaderboard.cli.options import require_yes
-from leaderboard.reads.organising.rescoring import in_words, scored_again
+from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.services.events import present
 
 __all__ = ["AGREED", "changed_after_yes"]
 
 Changed = TypeVar("Changed")
 
-AGREED = click.option("--yes", is_flag=True, help="Don't ask before runs are scored again.")
+AGREED = click.option(
+    "--yes", is_flag=True, help="Don't ask before runs are scored again, or before something opens or closes at once."
+)
 
 
 def changed_after_yes(yes: bool, campaign: str, change: Callable[[Session], Changed]) -> Changed:
-    """Makes a change in one transaction, and asks first where it has runs of the campaign scored again.
+    """Makes a change in one transaction, and asks first where it has effects (`reads.organising.effects`).
 
     To know that, the change is made and undone: nothing is held while somebody reads the question.
     """
-    agreed = ""
+    agreed: tuple[str, ...] = ()
     while True:
         with writing() as session:
-            before = scored_again(session, CONSOLE, campaign, present())
+            before = noted(session, CONSOLE, campaign, present())
             changed = change(session)
-            session.flush()
-            words = in_words(before, scored_again(session, CONSOLE, campaign, present()))
-            if yes or words == agreed:
+            found = effects(session, CONSOLE, campaign, before, present())
+            if yes or found == agreed:
                 return changed
             session.rollback()
-        click.echo(f"With this, {words} again. Boards show the figures of before until then.", err=True)
+        click.echo("\n".join(found), err=True)
         require_yes(yes, "Go on?")
-        agreed = words
+        agreed = found

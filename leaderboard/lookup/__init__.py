@@ -3,6 +3,7 @@
 from leaderboard.lookup.absent import missing
 from leaderboard.lookup.events import StoredEvent, stored_events
 from leaderboard.lookup.forms import collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.lookup.openings import CLOSED_AGAIN, REVEALING, of_what_there_is, once_revealed
 from leaderboard.lookup.places import (
     find_campaign,
     find_evaluation,
@@ -50,8 +51,10 @@ from leaderboard.lookup.teams import (
 )
 
 __all__ = [
+    "CLOSED_AGAIN",
     "IS_CURRENT",
     "IS_STANDING",
+    "REVEALING",
     "StoredEvent",
     "collection_list",
     "current_set",
@@ -81,7 +84,9 @@ __all__ = [
     "newest_revision",
     "note_current_set",
     "of_subset",
+    "of_what_there_is",
     "on_boards",
+    "once_revealed",
     "only_organiser_of",
     "only_owner_of",
     "personal_quota",

@@ -6,7 +6,8 @@ these are: so it tells nothing that the two boards don't.
 
 import datetime as dt
 import math
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +15,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require
-from leaderboard.lookup import current_set, find_evaluation
+from leaderboard.lookup import current_set, find_evaluation, on_boards
 from leaderboard.metrics.families.agreement import kendall_tau, pairs, tau_ap, tied_pairs
-from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.models import Evaluation, Scoring, ScoringSet, Standing, Submission
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
@@ -29,11 +30,16 @@ from leaderboard.rules.states import STANDING
 __all__ = ["Agreement", "MovedPage", "MovedSystem", "Orders", "SourceRow", "SourcesPage", "moved", "sources"]
 
 
+NAMED = 5  # systems that a sentence names
+
+
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """How two boards order the systems that both rank, by one measure.
+    """How two boards order the systems that both rank by the same run, by one measure.
 
-    systems   that both rank
+    Where the best runs stand, another run is the judgments' doing, so that systems that both rank are compared.
+
+    systems   that are compared
     swapped   pairs of them in one order before and in the other after: Kendall's distance, in pairs
     parted    pairs that tie on one of the two boards only
     tau       Kendall's τ-b, which takes ties into account; None where it is undefined
@@ -64,6 +70,7 @@ class Orders:
 class MovedSystem:
     """A system on two boards; None and NO_FIGURE where it is on one of them only, or has no rank there.
 
+    places   how many it went up among the systems that are compared (`Orders`), below 0 down; None for others
     submission_id  the run that stands for it on the later board, else on the earlier one
     another_run    whether another one stood for it on the earlier board
     """
@@ -73,13 +80,9 @@ class MovedSystem:
     another_run: bool
     rank_before: int | None
     rank: int | None
+    places: int | None
     before: Figure
     after: Figure
-
-    @property
-    def places(self) -> int | None:
-        """How many places it went up; below 0 down."""
-        return None if self.rank is None or self.rank_before is None else self.rank_before - self.rank
 
     @property
     def difference(self) -> float | None:
@@ -94,6 +97,7 @@ class MovedPage:
     """rows: the order after, systems without a rank last. rounded: whether means of one of the boards are.
 
     judgments  how many are different; None where the two are of one revision, and for whom single queries are closed
+    apart  what else than judgments and settings is different, in sentences: systems that are not compared
     column_before  what the measure of the table was called before: names hold the lowest relevant grade
     """
 
@@ -101,6 +105,7 @@ class MovedPage:
     before: StoodSet
     after: StoodSet
     changes: tuple[str, ...]
+    apart: tuple[str, ...]
     judgments: Rejudged | None
     results_open: bool
     columns: tuple[Column, ...]
@@ -154,11 +159,12 @@ class SourcesPage:
 
 @dataclass(frozen=True, slots=True)
 class _Board:
-    """The entries of a set, as one reader sees them."""
+    """The entries of a set, as one reader sees them. lost: the systems whose run that stood was taken away since."""
 
     entries: list[Entry]
     show: Show
     results_open: bool
+    lost: frozenset[int]
 
     def standing(self, by: Column) -> list[Entry]:
         return choose(self.entries, self.show, by)
@@ -194,6 +200,7 @@ def moved(
         before=stood_set(evaluation, one),
         after=stood_set(evaluation, other),
         changes=differences(actor, evaluation, one, other, now),
+        apart=_apart(boards, (column(called[by.name]), by)),
         judgments=None if rounded else rejudged(session, actor, evaluation, one, other, now),
         results_open=all(board.results_open for board in boards),
         columns=columns,
@@ -246,14 +253,61 @@ def _board(
     names, show = scoring_set.settings.measures, show_of(None, evaluation.campaign.run_choice)
     standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
     entries = load_entries(session, actor, [evaluation], moment, names, scoring_set=scoring_set, standing=standing)
-    return _Board(entries, show, may_see(actor, evaluation, Sight.RESULTS, moment))
+    gone = frozenset[int]()
+    if show is not Show.BEST:  # the best one is found again among those that are there
+        stood = sa.select(Standing.system_id).join(Scoring, Scoring.id == Standing.scoring_id).join(Submission)
+        kept = stands_by(KeptChoice(RunChoice(show.value)))
+        of_set = Standing.scoring_set_id == scoring_set.id, Standing.late.is_(False), kept, ~on_boards()
+        gone = frozenset(session.scalars(stood.where(*of_set)))
+    return _Board(entries, show, may_see(actor, evaluation, Sight.RESULTS, moment), gone)
+
+
+def _compared(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[dict[int, int], dict[int, int]]:
+    """System -> its place before and after, among those that are compared."""
+    each = tuple(zip(boards, by, strict=True))
+    runs = [{entry.system_id: entry.submission_id for entry in board.standing(own)} for board, own in each]
+    before, after = (board.ranks(own) for board, own in each)
+    both = [
+        system
+        for system in before.keys() & after.keys()
+        if runs[0][system] == runs[1][system] or boards[1].show is Show.BEST
+    ]
+    return _among(both, before), _among(both, after)
+
+
+def _among(systems: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:
+    ordered = sorted(found[system] for system in systems)
+    return {system: 1 + bisect_left(ordered, found[system]) for system in systems}
+
+
+def _apart(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[str, ...]:
+    """Which systems are not compared, and why: what somebody did, or who came."""
+    before, after = (board.ranks(own) for board, own in zip(boards, by, strict=True))
+    compared, _ = _compared(boards, by)
+    names = {entry.system_id: entry.system.name for board in reversed(boards) for entry in board.entries}
+    why = {
+        "another run stood for {} on the earlier board": (before.keys() & after.keys()) - compared.keys(),
+        "of {} the run that stood on the earlier board was withdrawn or taken off since": (
+            (after.keys() - before.keys()) & boards[0].lost
+        ),
+        "on the later board only {} is ranked": (after.keys() - before.keys()) - boards[0].lost,
+        "on the earlier board only {} is ranked": before.keys() - after.keys(),
+    }
+    told = (words.format(_listed([names[system] for system in systems])) for words, systems in why.items() if systems)
+    return tuple(f"{words[:1].upper()}{words[1:]}." for words in told)
+
+
+def _listed(names: Collection[str]) -> str:
+    shown = sorted(names, key=str.casefold)
+    more = f" and {len(shown) - NAMED:,} more" if len(shown) > NAMED else ""
+    return f"{', '.join(shown[:NAMED])}{more}"
 
 
 def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> Orders:
-    """Of the systems that both boards rank, each by its own name of one measure."""
-    before, after = (board.ranks(own) for board, own in zip(boards, by, strict=True))
+    """Of the systems that are compared, by each board's own name of one measure."""
+    before, after = _compared(boards, by)
     names = {entry.system_id: entry.system.name for board in boards for entry in board.entries}
-    both = sorted(before.keys() & after.keys(), key=lambda system: (names[system].casefold(), system))
+    both = sorted(before, key=lambda system: (names[system].casefold(), system))
     items = np.array([str(system) for system in both])
     places = [np.array([float(order[system]) for system in both]) for order in (before, after)]
     tied = [tied_pairs(place) for place in places]
@@ -284,6 +338,8 @@ def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[Mov
     each = tuple(zip(boards, by, strict=True))
     before, after = ({entry.system_id: entry for entry in board.standing(own)} for board, own in each)
     rank_before, rank = (board.ranks(own) for board, own in each)
+    compared = _compared(boards, by)
+    several = len(compared[0]) > 1
     rows = []
     for system in {**after, **before}:
         entry = after.get(system) or before[system]
@@ -294,6 +350,7 @@ def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[Mov
                 another_run=system in before and before[system].submission_id != entry.submission_id,
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
+                places=compared[0][system] - compared[1][system] if several and system in compared[0] else None,
                 before=before[system].figure(by[0].name) if system in before else NO_FIGURE,
                 after=after[system].figure(by[1].name) if system in after else NO_FIGURE,
             )

@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
-from leaderboard.access import Actor, require_organiser
+from leaderboard.access import Actor, open_to_all, require_organiser
 from leaderboard.errors import Conflict, Gathered, InvalidFields
+from leaderboard.lookup import CLOSED_AGAIN, REVEALING, of_what_there_is
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.rules import time_zones
@@ -117,9 +118,12 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
     before = {name: getattr(evaluation, name) for name in CHANGEABLE}
     after = _checked(campaign, {**before, **changes})
     changed = [name for name in CHANGEABLE if after[name] != before[name]]
+    read_before = open_to_all(evaluation, now := present())
     for name in changed:
         setattr(evaluation, name, after[name])
-    record(session, actor, "change", evaluation, fields=changed)
+    closed = of_what_there_is(session, evaluation, REVEALING & read_before - open_to_all(evaluation, now))
+    facts: dict[str, Any] = {CLOSED_AGAIN: sorted(closed)} if closed else {}
+    record(session, actor, "change", evaluation, fields=changed, **facts)
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
     return evaluation

@@ -67,6 +67,7 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
         "before": page.before.words,
         "after": page.after.words,
         "changes": page.changes,
+        "apart": page.apart,
         "judgments": plain(page.judgments),
         "measure": column_facts(page.column),
         "orders": [

@@ -164,7 +164,7 @@ def test_an_organiser_is_added(ok: Says, campaign: str) -> None:
 
 
 def test_an_evaluation_is_made_listed_and_changed(ok: Says, evaluation: str) -> None:
-    ok("evaluation", "change", evaluation, "--opens", "2026-01-01", "--closes", "2026-09-30T20:00+02:00")
+    ok("evaluation", "change", evaluation, "--opens", "2026-01-01", "--closes", "2026-09-30T20:00+02:00", "--yes")
     head, row = ok("evaluation", "list", "harbour").splitlines()
     assert re.split(r"\s{2,}", head) == [
         "evaluation", "title", "period", "condition", "queries", "runs", "opens", "closes",
@@ -383,14 +383,16 @@ def test_of_several_runs_those_before_a_refusal_are_submitted_and_the_others_nam
 
 
 def test_a_scored_campaign_keeps_its_prior(
-    ok: Says, refused: Says, working: Working, evaluation: str, run_file: Path
+    ok: Says, refused: Says, working: Working, evaluation: str, run_file: Path, tmp_path: Path
 ) -> None:
+    (tmp_path / "more.tsv").write_text("q9\tone more\n")
     with working():
         ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
     assert "fixed for good" in refused("campaign", "change", "harbour", "--beta", "40")
     for change in (
         ("campaign", "change", "harbour", "--measures", "AQWV AP RR"),
         ("evaluation", "change", evaluation, "--documents", "700"),
+        ("queries", "import", evaluation, tmp_path / "more.tsv"),
         ("queries", "hide", evaluation, "q2"),
     ):
         asked = refused(*change)
@@ -420,6 +422,8 @@ def test_an_account_submits_with_its_own_rights_only(ok: Says, refused: Says, ev
 
 
 def test_a_closed_evaluation_takes_no_run(ok: Says, refused: Says, evaluation: str, run_file: Path) -> None:
-    ok("evaluation", "change", evaluation, "--closes", "2026-01-01")
+    closes = "evaluation", "change", evaluation, "--closes", "2026-01-01"
+    assert refused(*closes).startswith("With this, 2026 is closed at once: it takes no runs any more.\n")
+    ok(*closes, "--yes")
     complaint = refused("submit", evaluation, run_file, "--team", "alder", "--new-system", "Heron")
     assert "closed on 1 Jan 2026" in complaint

@@ -95,6 +95,7 @@ def test_judgments_of_several_sources_are_listed_and_one_is_made_the_official_on
     assert newest.split()[1:3] == ["llm", "beside"]
     assert oldest.split()[1:3] == ["assessors", "official"]
     assert ok("judgments", "export", place) == QRELS
+    # Without runs no rank is another by them, so nothing is asked.
     assert ok("judgments", "official", place, "llm") == "boards of robust/2004 go by the judgments of llm\n"
     newest, oldest = ok("judgments", "list", place).splitlines()[1:]
     assert newest.split()[1:3] == ["llm", "official"]

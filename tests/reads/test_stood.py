@@ -112,12 +112,15 @@ def test_an_old_board_keeps_the_run_that_stood_then(two_of_alder: tuple[Field, l
         (1, "Alder", 0.8), (2, "Birch", 0.6),
     ]  # fmt: skip
     assert sorted(row.entry.submission_id for row in old_board(field, first, show="all").rows) == [1, 2, 3]
-    # What moved goes from the one run to the other, and says so.
+    # What moved goes from the one run to the other, says so, and lays none of it to the judgments.
+    page = what_moved(field, first, second)
     rows = [
         (one.system.name, one.submission_id, one.another_run, one.before.mean, one.after.mean, one.places)
-        for one in what_moved(field, first, second).rows
+        for one in page.rows
     ]
-    assert rows == [("Birch", 3, False, 0.6, 0.5, 1), ("Alder", other, True, 0.8, 0.2, -1)]
+    assert rows == [("Birch", 3, False, 0.6, 0.5, None), ("Alder", other, True, 0.8, 0.2, None)]
+    assert page.apart == ("Another run stood for Alder on the earlier board.",)
+    assert (page.order.systems, page.order.tau, page.order.tau_ap) == (1, None, None)
 
 
 def test_the_place_of_a_run_that_was_taken_off_since_is_empty_on_an_old_board(
@@ -191,8 +194,37 @@ def test_what_moved_says_ranks_means_and_pairs_that_changed_places(revised: tupl
     assert order.leaders == (("Alder",), ("Birch",))
     assert order.largest == 1
     assert page.changes == ("judgments of revision 2 instead of 1",)
+    assert page.apart == ()
     unmoved = what_moved(field, second, second)
     assert (unmoved.order.swapped, unmoved.order.tau_ap, unmoved.changes) == (0, 1.0, ())
+
+
+def test_a_move_is_that_among_the_systems_that_stand_on_both_boards(revised: tuple[Field, int, int]) -> None:
+    field, first, second = revised
+    field.run("Dogwood", {"AP": [0.9] * 4})  # came later, and leads
+    with field.database.write() as session:
+        alder = session.get_one(Submission, 1)
+        take_off(session, CONSOLE, alder, Ruling.DISQUALIFIED, "not a run", holds_place=False)
+    page = what_moved(field, first, second)
+    # By the boards Birch falls from 1 to 2; but Alder led then, and Dogwood was not there.
+    rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
+    assert rows == [("Dogwood", None, 1, None), ("Birch", 1, 2, 0), ("Cedar", 2, 3, 0)]
+    assert (page.order.systems, page.order.changed, page.order.leaders) == (2, False, (("Birch",), ("Birch",)))
+    assert page.order.largest == 0
+    assert page.apart == ("On the later board only Dogwood is ranked.",)  # of Alder neither board tells
+
+
+def test_a_run_that_another_took_the_place_of_since_moved_nothing_by_the_judgments(
+    two_of_alder: tuple[Field, list[int], int, int],
+) -> None:
+    field, (stood, _, _), first, second = two_of_alder
+    with field.database.write() as session:
+        take_off(session, CONSOLE, session.get_one(Submission, stood), Ruling.DISQUALIFIED, "no", holds_place=False)
+    page = what_moved(field, first, second)
+    rows = [(one.system.name, one.rank_before, one.rank, one.places) for one in page.rows]
+    assert rows == [("Birch", 1, 1, None), ("Alder", None, 2, None)]
+    assert page.apart == ("Of Alder the run that stood on the earlier board was withdrawn or taken off since.",)
+    assert (page.order.systems, page.order.leaders) == (1, (("Birch",), ("Birch",)))
 
 
 def test_while_details_are_closed_what_moved_is_made_of_rounded_figures_only(revised: tuple[Field, int, int]) -> None:

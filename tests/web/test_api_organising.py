@@ -20,12 +20,15 @@ from tests.web.conftest import RUN, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_api_submitting import send
 from tests.web.test_organise_import import without_manifest
+from tests.web.test_organise_submissions import SWITCH
 from tests.web.test_submissions import turn
 
 __all__ = ["program"]  # the fixture
 
 CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
+NO_RANK = "0 ranks of 1 system are others"
+SEND_YES = "send yes: true with it where it is meant so"
 
 
 @pytest.fixture
@@ -93,7 +96,10 @@ def test_runs_of_an_evaluation_are_scored_again_together(
     assert orla.ask(f"{EVALUATION}/retry-failed", "POST") == {"waiting": 1}
     turn(world, State.SCORED)
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 0}
-    said = ["with this, 1 run of 1 evaluation is scored again; send yes: true with it where it is meant so"]
+    said = [
+        f"With this, 1 run of 1 evaluation is scored again. {SWITCH}",
+        SEND_YES,
+    ]
     measures = {"measures": ["AP", "RR"]}
     for path, body in (
         (CAMPAIGN, measures), (EVALUATION, {"relevance_level": 2}),
@@ -101,10 +107,38 @@ def test_runs_of_an_evaluation_are_scored_again_together(
         (f"{EVALUATION}/queries/hide", {"queries": ["q2"]}),
     ):  # fmt: skip
         assert orla.ask(path, "POST", status=400, json=body)["fields"]["yes"] == said
+    assert post(orla, f"{EVALUATION}/queries", "q4\tfourth\n", 400)["fields"]["yes"] == said
+    assert orla.ask(f"{EVALUATION}/queries")["total"] == 3
+    assert post(orla, f"{EVALUATION}/queries", "q3\tanother text\n")["total"] == 3  # scores nothing
     assert orla.ask(EVALUATION, "POST", json={"title": "Another"})["values"]["relevance_level"] == 1
     world.measure("AP", "P@10")
     assert orla.ask(f"{EVALUATION}/rescore", "POST") == {"waiting": 1}
     assert orla.ask(CAMPAIGN, "POST", json={**measures, "yes": True})["values"]["measures"] == ["AP", "RR"]
+    assert post(orla, f"{EVALUATION}/queries?yes=true", "q4\tfourth\n")["total"] == 4
+
+
+def test_another_official_source_and_a_date_that_closes_at_once_need_a_yes(
+    orla: Program, program: Callable[..., Program], world: World
+) -> None:
+    assert send(program("ada", Scope.SUBMIT)).status_code == 201
+    judge(orla, f"{EVALUATION}/judgments", judgments="q1 0 d1 1\n", fields={"source": "llm"})
+    turn(world, State.SCORED)
+    official = f"{EVALUATION}/judgments/official"
+    refused = orla.ask(official, "POST", status=400, json={"source": "llm"})["fields"]["yes"]
+    assert refused == [
+        f"With this, the board of Harbour 2025 goes by the judgments of llm instead of assessors: {NO_RANK}.",
+        SEND_YES,
+    ]
+    assert orla.ask(f"{EVALUATION}/judgments")["official"] == "assessors"
+    assert orla.ask(official, "POST", json={"source": "llm", "yes": True})["official"] == "llm"
+    past = {"closes_at": "2026-01-01T00:00:00Z"}
+    refused = orla.ask(EVALUATION, "POST", status=400, json=past)["fields"]["yes"]
+    assert [one.partition(":")[0] for one in refused] == [
+        "With this, Harbour 2025 is closed at once", "With this, everybody can read at once",
+        "1 run of Harbour 2025 came after the new closing date", "send yes",
+    ]  # fmt: skip
+    assert orla.ask(EVALUATION)["values"]["closes_at"] is None
+    assert orla.ask(EVALUATION, "POST", json={**past, "yes": True})["values"]["closes_at"].startswith("2026-01-01")
 
 
 def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
@@ -136,7 +170,7 @@ def test_a_founder_makes_a_campaign_changes_archives_and_removes_it(
 
 def test_dates_are_given_with_an_offset_or_by_the_clocks_of_a_zone_and_a_clone_is_a_year_later(orla: Program) -> None:
     dates = {"time_zone": "AoE", "opens_at": "2025-03-01T00:00:00+02:00", "closes_at": "2025-09-30T23:59:00"}
-    values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5})["values"]
+    values = orla.ask(EVALUATION, "POST", json={**dates, "grace_seconds": 5, "yes": True})["values"]
     assert values["opens_at"].startswith("2025-02-28T22:00:00")
     assert values["closes_at"].startswith("2025-10-01T11:59:00")  # 23:59 is over everywhere twelve hours later
     orla.ask(f"{EVALUATION}/form/fields", "POST", json={"key": "model", "label": "Model"})

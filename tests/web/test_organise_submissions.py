@@ -1,19 +1,24 @@
 """The organiser's list of submissions, and what organisers do with one."""
 
+import io
 import re
 from collections.abc import Callable
 
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.models import Submission
+from leaderboard.access import CONSOLE
+from leaderboard.formats import read_judgments
+from leaderboard.models import Evaluation, Submission
 from leaderboard.rules.states import State
+from leaderboard.services.judgments import import_judgments
 from tests.support.refused import every_row
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_organise_settings import filled
 from tests.web.test_submissions import turn
 
 LIST = "/organise/harbour/2025/submissions"
+SWITCH = "Boards show the figures of before until all runs of an evaluation are, and then switch at once."
 
 
 @pytest.fixture
@@ -144,9 +149,8 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     assert f"Nothing is changed yet. With this, {words} again." in asked.text
     assert held(world) == before
     # The yes is to just that: to another count it is none.
-    assert (
-        organiser.post(path, **{**filled(asked.text), "agreed": "1 run of 1 evaluation is scored"}).status_code == 200
-    )
+    other = asked.text.replace("2 runs", "1 run")
+    assert organiser.post(path, **filled(other)).status_code == 200
     assert held(world) == before
     assert organiser.post(path, **filled(asked.text)).location == path
     assert f"{words} again. Boards show the figures of before" in organiser.get(path)
@@ -163,5 +167,45 @@ def test_a_change_that_scores_runs_again_asks_first_and_says_so_then(
     assert f"With this, {words} again." in asked.text
     assert "Yes, exclude 1 query" in asked.text
     assert "excluded" not in organiser.get(queries).split("All queries")[0]
-    assert organiser.post(f"{queries}/change", **given, agreed=words).location == queries
+    agreed = f"With this, {words} again. {SWITCH}"
+    assert organiser.post(f"{queries}/change", **given, agreed=agreed).location == queries
     assert f"{words} again." in organiser.get(queries)
+
+
+def test_a_date_and_an_official_source_that_change_boards_ask_first(
+    world: World, organiser: Reader, runs: list[str]
+) -> None:
+    assert len(runs) == 2
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        import_judgments(session, CONSOLE, evaluation, read_judgments(io.BytesIO(b"q1 0 d1 1\n")), source="llm")
+    turn(world, State.SCORED)
+    before, path = held(world), "/organise/harbour/2025/judgments"
+    asked = organiser.post(f"{path}/official", source="llm")
+    words = (
+        "the board of Harbour 2025 goes by the judgments of llm instead of assessors: 0 ranks of 1 system are others."
+    )
+    assert f"Nothing is changed yet. With this, {words}" in asked.text
+    assert "Yes, let boards go by llm" in asked.text
+    assert held(world) == before
+    agreed = re.findall(r'name="agreed" value="([^"]*)"', asked.text)[0]
+    assert organiser.post(f"{path}/official", source="llm", agreed=agreed).location == path
+    assert "Boards go by the judgments of llm now." in organiser.get(path)
+
+    path, past = "/organise/harbour/2025/settings", {"closes_at": "2026-01-01T00:00"}
+    before = held(world)
+    asked = organiser.post(path, **{**filled(organiser.get(path)), **past, "judgments_published": "y"})
+    assert "Nothing is changed yet." in asked.text
+    assert "<li>With this, Harbour 2025 is closed at once: it takes no runs any more.</li>" in asked.text
+    assert "results by query, which reveal judgments; the judgments themselves." in asked.text
+    assert "<li>2 runs of Harbour 2025 came after the new closing date: in time all the same, and ranked.</li>" in (
+        asked.text
+    )
+    assert held(world) == before
+    assert organiser.post(path, **filled(asked.text)).location == path
+    asked = organiser.post(path, **{**filled(organiser.get(path)), "closes_at": ""})
+    assert "With this, Harbour 2025 takes runs again, and ranks them, although everybody could read:" in asked.text
+    assert organiser.post(path, **filled(asked.text)).location == path
+    assert "It takes runs again, and ranks them, although everybody could read before:" in organiser.get(
+        "/organise/harbour/2025"
+    )

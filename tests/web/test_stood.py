@@ -7,6 +7,10 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from leaderboard.access import CONSOLE
+from leaderboard.models import Submission
+from leaderboard.rules.states import Ruling
+from leaderboard.services.submissions import take_off
 from tests.support.field import DAY, NOW, Field
 
 QRELS = "q1 0 d1 1\nq2 0 d1 0\nq3 0 d2 1\nq4 0 d1 -1\n"
@@ -73,6 +77,23 @@ def test_the_page_says_what_moved_and_so_do_its_files(browser: FlaskClient, judg
     assert [(row["system"], row["rank_before"], row["rank"]) for row in file["rows"]] == [
         ("Birch", 2, 1), ("Alder", 1, 2),
     ]  # fmt: skip
+
+
+def test_the_page_does_not_lay_to_the_judgments_what_somebody_did(browser: FlaskClient, field: Field) -> None:
+    runs = [field.run(name, {"AP": [0.5] * 4}) for name in ("Alder", "Alder", "Birch")]
+    first = field.current_set().id
+    second = field.judge_again(QRELS, {run: {"AP": [0.1 * run] * 4} for run in runs})
+    with field.database.write() as session:
+        stood = session.get_one(Submission, runs[0])
+        take_off(session, CONSOLE, stood, Ruling.DISQUALIFIED, "no", holds_place=False)
+    path = f"{HERE}/boards/{first}/to/{second}"
+    page = text_of(browser.get(path).text)
+    assert "Not the judgments or the settings alone are different:" in page
+    assert "Of Alder the run that stood on the earlier board was withdrawn or taken off since." in page
+    assert "so there is no order to compare" in page
+    for untrue in ("The order", "led before", "τ", "1 down"):
+        assert untrue not in page
+    assert len(json.loads(browser.get(f"{path}.json").text)["apart"]) == 1
 
 
 @pytest.mark.usefixtures("judged_anew")

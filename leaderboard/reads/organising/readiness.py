@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor
-from leaderboard.lookup import current_set, file_rules, newest_revision
+from leaderboard.lookup import current_set, file_rules, newest_revision, once_revealed
 from leaderboard.metrics.measure import NEEDED, Need
 from leaderboard.models import (
     CampaignTeam,
@@ -25,6 +25,7 @@ from leaderboard.models import (
 )
 from leaderboard.numbers import counted
 from leaderboard.reads.headings import campaign_measures
+from leaderboard.reads.organising.effects import TAKES_RUNS, revealed_in_words
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.phases import Opening, Phase, closed_from, phase_of
@@ -95,6 +96,7 @@ def _points(session: Session, evaluation: Evaluation, now: dt.datetime) -> Itera
     yield from _judgments(session, evaluation)
     yield from _measures(session, evaluation)
     yield _dates(session, evaluation, now)
+    yield from _opened_again(session, evaluation, now)
     yield _knowledge(session, evaluation)
     yield from _openings(evaluation, now)
     yield _quotas(evaluation)
@@ -210,6 +212,15 @@ def _dates(session: Session, evaluation: Evaluation, now: dt.datetime) -> Point:
             "Dates", Urgency.DONE, f"Opens on {moment_in_words(evaluation.opens_at)}, {closes}.", Mend.SETTINGS
         )
     return Point("Dates", Urgency.DONE, f"Is open, {closes}.", Mend.SETTINGS)
+
+
+def _opened_again(session: Session, evaluation: Evaluation, now: dt.datetime) -> Iterator[Point]:
+    """Whether it takes runs of people who may have read its judgments."""
+    if phase_of(evaluation, now) in TAKES_RUNS and (revealed := once_revealed(session, evaluation)):
+        words = (
+            f"It takes runs again, and ranks them, although everybody could read before: {revealed_in_words(revealed)}."
+        )
+        yield Point("Dates", Urgency.LOOK, words, Mend.SETTINGS)
 
 
 def _is_of_the_past(session: Session, evaluation: Evaluation) -> bool:

@@ -85,7 +85,7 @@ ADDED: dict[type, Mapping[str, Any]] = {
     },
     StoodSet: {"words": str},
     Orders: {"pairs": int},
-    MovedSystem: {"places": int | None, "difference": float | None},
+    MovedSystem: {"difference": float | None},
     SourceRow: {"spread": int | None},
 }
 # Bounds that may be infinite, which JSON can't say.

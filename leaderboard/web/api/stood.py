@@ -35,7 +35,9 @@ def old_board(
 def what_moved(
     campaign: str, evaluation: str, before: int, after: int, *, measure: str | None = None
 ) -> moved.MovedPage:
-    """What moved from one board to another: ranks and means, and by each measure how the orders agree."""
+    """What moved from one board to another: ranks and means, and by each measure how the orders agree, of the systems
+    that both boards rank by the same run. `apart` says in sentences which others there are, and why.
+    """
     return read(moved.moved, campaign, evaluation, before, after, measure=measure)
 
 

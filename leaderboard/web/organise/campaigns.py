@@ -11,7 +11,7 @@ from wtforms import RadioField, StringField, TextAreaField
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, UnknownMeasure
 from leaderboard.metrics import Family, families, parse
-from leaderboard.reads.organising.rescoring import scored_again
+from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.reads.organising.settings import CampaignSettings, campaign_settings
 from leaderboard.rules.prior import PRIOR_FIELDS, checked_beta
@@ -181,7 +181,7 @@ def settings(campaign: str) -> ResponseReturnValue:
     form = CampaignForm.of(page)
     if _is_asking(form) or not form.is_submitted():
         return _page(form, page=page)
-    before = read(scored_again, campaign)
+    before = read(noted, campaign)
     try:
         with writing() as session:
             found = organised_campaign(session, actor(), campaign)
@@ -240,9 +240,12 @@ def _asked(form: CampaignForm) -> str:
 
 
 def _page(
-    form: CampaignForm, error: LeaderboardError | None = None, page: CampaignSettings | None = None, asked: str = ""
+    form: CampaignForm,
+    error: LeaderboardError | None = None,
+    page: CampaignSettings | None = None,
+    asked: tuple[str, ...] = (),
 ) -> ResponseReturnValue:
-    """asked: what saving has scored again, for a yes."""
+    """asked: what saving does at once, for a yes."""
     more = {"page": page, "asked": asked, "found": _found(form.text("find")), "worked": _worked(form, page)}
     if asked or _asked(form) != "save":
         return render_template("organise/campaign_form.html", form=form, **more)

@@ -10,7 +10,7 @@ from wtforms import BooleanField, Field, RadioField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
 from leaderboard.errors import Conflict, LeaderboardError
-from leaderboard.reads.organising.rescoring import scored_again
+from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.reads.organising.settings import EvaluationSettings, evaluation_settings
 from leaderboard.rules import time_zones
@@ -224,7 +224,7 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     del form.slug
     if _is_asking() or not form.is_submitted():
         return _page(form, page=page)
-    before = read(scored_again, campaign)
+    before = read(noted, campaign)
     try:
         with writing() as session:
             found = organised_evaluation(session, actor(), campaign, evaluation)
@@ -291,9 +291,9 @@ def _page(
     page: EvaluationSettings | None = None,
     *,
     cloned: bool = False,
-    asked: str = "",
+    asked: tuple[str, ...] = (),
 ) -> ResponseReturnValue:
-    """asked: what saving has scored again, for a yes."""
+    """asked: what saving does at once, for a yes."""
     more = {"page": page, "asked": asked, "cloned": cloned, "in_utc": form.in_utc(), "zones": time_zones.names()}
     if asked or (_is_asking() and form.dates_are_sound()):
         return render_template("organise/evaluation_form.html", form=form, **more)

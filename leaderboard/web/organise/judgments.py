@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from wtforms import FileField, HiddenField, SelectField, StringField
 
 from leaderboard.errors import FileRejected, Gathered, InvalidFields, LeaderboardError
+from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.judgment_file import judgment_changes, organised_judgments, query_ids
 from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
@@ -19,6 +20,7 @@ from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.forms import Form, form_page
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
+from leaderboard.web.organise.rescoring import awaits_yes
 from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
 from leaderboard.web.security import csrf
 
@@ -136,13 +138,18 @@ def take_in(campaign: str, evaluation: str) -> ResponseReturnValue:
 @blueprint.post("/official")
 @organised
 def official(campaign: str, evaluation: str) -> ResponseReturnValue:
-    form = JudgmentFileForm()
+    source, empty = JudgmentFileForm().text("source"), JudgmentFileForm(formdata=None)
+    before = read(noted, campaign)
     try:
         with writing() as session:
-            make_official(session, actor(), evaluation_here(session), form.text("source"))
+            make_official(session, actor(), evaluation_here(session), source)
+            asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
-        return _refused(campaign, evaluation, JudgmentFileForm(formdata=None), error)
-    flash(f"Boards go by the judgments of {form.text('source')} now.")
+        return _refused(campaign, evaluation, empty, error)
+    if asked:
+        page = read(organised_judgments, campaign, evaluation)
+        return render_template(PAGE, page=page, form=empty, asked=asked, asked_source=source)
+    flash(f"Boards go by the judgments of {source} now.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 

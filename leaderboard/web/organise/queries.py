@@ -7,8 +7,8 @@ from wtforms import BooleanField, FileField, HiddenField, StringField
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.formats import QUERY_FORMATS, read_queries
 from leaderboard.numbers import counted
+from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.query_file import organised_queries, query_changes
-from leaderboard.reads.organising.rescoring import scored_again
 from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web import uploads
@@ -102,7 +102,7 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
     try:
         if not ids:
             raise InvalidFields({"": ["choose at least one query in the table"]})
-        before = read(scored_again, campaign)
+        before = read(noted, campaign)
         with writing() as session:
             place = evaluation_here(session)
             match action:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.errors import InvalidFields
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.reads.organising.rescoring import in_words, scored_again
+from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.web.context import actor, now, writing
 
@@ -35,16 +35,15 @@ def evaluation_here(session: Session, campaign: str, evaluation: str) -> Evaluat
 
 @contextmanager
 def changing(campaign: str, *, yes: bool) -> Iterator[Session]:
-    """A transaction in which a campaign is changed. Raises InvalidFields (yes), and so undoes it, where runs are scored
-    again by it and nobody said yes to that.
+    """A transaction in which a campaign is changed. Raises InvalidFields (yes), and so undoes it, where the change has
+    effects (`reads.organising.effects`) and nobody said yes to them.
     """
     with writing() as session:
-        before = scored_again(session, actor(), campaign, now())
+        before = noted(session, actor(), campaign, now())
         yield session
-        session.flush()
-        words = in_words(before, scored_again(session, actor(), campaign, now()))
-        if words and not yes:
-            raise InvalidFields({"yes": [f"with this, {words} again; send yes: true with it where it is meant so"]})
+        found = effects(session, actor(), campaign, before, now())
+        if found and not yes:
+            raise InvalidFields({"yes": [*found, "send yes: true with it where it is meant so"]})
 
 
 def given(changes: Any) -> dict[str, Any]:

@@ -86,7 +86,9 @@ class Clone(EvaluationChanges):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedEvaluation(EvaluationChanges):
-    """yes: to the runs that are scored again by it, which a refusal without it counts."""
+    """yes: to what it does at once, which a refusal without it names: runs that are scored again, what it opens and to
+    whom, that it closes the evaluation, and runs that stay in time or late.
+    """
 
     yes: bool = False
 
@@ -117,7 +119,9 @@ def organised_evaluation(campaign: str, evaluation: str) -> settings.EvaluationS
 
 @post(EVALUATION, Scope.ORGANISE)
 def change_evaluation(campaign: str, evaluation: str, body: ChangedEvaluation) -> settings.EvaluationSettings:
-    """Changes an evaluation. Where runs are scored again by it, it needs a yes."""
+    """Changes an evaluation. Where runs are scored again by it, or it opens or closes something at once, it needs a
+    yes.
+    """
     values = _settings(body)
     with changing(campaign, yes=body.yes) as session:
         evaluations.change_evaluation(session, actor(), evaluation_here(session, campaign, evaluation), **values)

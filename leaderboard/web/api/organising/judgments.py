@@ -12,7 +12,7 @@ from leaderboard.services.judgments import import_judgments
 from leaderboard.services.names import checked_slug
 from leaderboard.services.scoring_sets import make_official
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import EVALUATION, evaluation_here
+from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
 from leaderboard.web.context import actor, read, reading, writing
 from leaderboard.web.organised_files import JUDGMENT_FILES, JudgmentFiles
 from leaderboard.web.uploads import read_files
@@ -38,9 +38,10 @@ class JudgmentForm(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose judgments boards go by."""
+    """Whose judgments boards go by. yes: to the ranks that are others by them, which a refusal without it counts."""
 
     source: str
+    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,10 @@ def add_judgments(campaign: str, evaluation: str) -> judgment_file.OrganisedJudg
 
 @post(f"{JUDGMENTS}/official", Scope.ORGANISE)
 def make_source_official(campaign: str, evaluation: str, body: Source) -> judgment_file.OrganisedJudgments:
-    """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside."""
-    with writing() as session:
+    """Lets the boards go by the judgments of another source, whose runs are all scored; the old ones stay beside.
+    It needs a yes.
+    """
+    with changing(campaign, yes=body.yes) as session:
         make_official(session, actor(), evaluation_here(session, campaign, evaluation), body.source)
     return read(judgment_file.organised_judgments, campaign, evaluation)
 

@@ -14,7 +14,7 @@ from leaderboard.rules.settings import Split
 from leaderboard.services import queries
 from leaderboard.web.api.endpoints import get, post
 from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here
-from leaderboard.web.context import actor, read, reading, writing
+from leaderboard.web.context import actor, read, reading
 from leaderboard.web.organised_files import read_body
 
 QUERIES = f"{EVALUATION}/queries"
@@ -55,14 +55,15 @@ def preview_queries(campaign: str, evaluation: str) -> query_file.QueryChanges:
 
 @post(QUERIES, Scope.ORGANISE, form=bytes)
 def add_queries(
-    campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None
+    campaign: str, evaluation: str, *, hidden: bool = False, state: str | None = None, yes: bool = False
 ) -> query_file.OrganisedQueries:
     """Adds queries, and gives known ones their new texts and tags. The body is the file: id, text and tags, as tab
     separated values, JSON lines or TREC topics. hidden: hide the new ones; state: that of a preview, without which
-    nothing is compared: where the queries are others by now, none of the file is taken in.
+    nothing is compared: where the queries are others by now, none of the file is taken in; yes: to the runs that are
+    scored again with more queries, which a refusal without it counts.
     """
     rows = _rows(campaign, evaluation)
-    with writing() as session:
+    with changing(campaign, yes=yes) as session:
         found = evaluation_here(session, campaign, evaluation)
         if state is not None and query_file.query_changes(session, found, rows).state != state:
             raise Conflict("The queries have changed since that preview; look at another before you send them.")

@@ -1,0 +1,42 @@
+"""What everybody may see of an evaluation, of what there is to see; and what a change of its dates took back."""
+
+from collections.abc import Collection
+from contextlib import closing
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.lookup.events import stored_events
+from leaderboard.models import Evaluation, Event, JudgmentRevision, Query, Submission
+from leaderboard.rules.settings import Split
+
+__all__ = ["CLOSED_AGAIN", "REVEALING", "of_what_there_is", "once_revealed"]
+
+REVEALING = frozenset({"details", "judgments", "hidden_queries"})  # who has read these makes better runs
+CLOSED_AGAIN = "closed_again"  # the fact of an event: what of these everybody could read until a change took it back
+
+
+def of_what_there_is(session: Session, evaluation: Evaluation, opened: Collection[str]) -> frozenset[str]:
+    """Those of what `access.open_to_all` names that the evaluation has something of: nothing opens with no runs."""
+    own = {
+        "texts": sa.exists().where(Query.evaluation_id == evaluation.id),
+        "hidden_queries": sa.exists().where(Query.evaluation_id == evaluation.id, Query.split == Split.HIDDEN),
+        "judgments": sa.exists().where(JudgmentRevision.evaluation_id == evaluation.id),
+        **dict.fromkeys(("results", "details", "names"), sa.exists().where(Submission.evaluation_id == evaluation.id)),
+    }
+    wanted = sorted(opened)
+    if not wanted:
+        return frozenset()
+    there = session.execute(sa.select(*(own[name].label(name) for name in wanted))).one()
+    return frozenset(name for name, found in zip(wanted, there, strict=True) if found)
+
+
+def once_revealed(session: Session, evaluation: Evaluation) -> frozenset[str]:
+    """What of `REVEALING` everybody could read until a change of the evaluation took it back, by the audit trail."""
+    of_it = (Event.subject == "evaluation", Event.subject_id == evaluation.id, Event.action == "change")
+    found: set[str] = set()
+    with closing(stored_events(session, *of_it)) as events:
+        for stored in events:
+            if stored.event is not None:
+                found.update(stored.event.facts.get(CLOSED_AGAIN, ()))
+    return REVEALING & found

@@ -1,0 +1,182 @@
+"""What a change of a campaign does at once, told before it is made, so that somebody says yes to just that.
+
+To know it the change is made, and undone where nobody said yes: `noted` before it, `effects` after it.
+"""
+
+import datetime as dt
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.access import Actor, open_to_all
+from leaderboard.lookup import REVEALING, of_what_there_is, once_revealed, standing_set
+from leaderboard.models import Evaluation, ScoringSet, Submission
+from leaderboard.numbers import counted
+from leaderboard.reads.columns import column
+from leaderboard.reads.entries import load_entries
+from leaderboard.reads.organising.rescoring import in_words, scored_again
+from leaderboard.reads.organising.rooms import organised_campaign
+from leaderboard.reads.standings import choose, ranks, show_of
+from leaderboard.rules.phases import Phase, closed_from, phase_of
+from leaderboard.rules.visibility import Visibility
+
+__all__ = ["TAKES_RUNS", "Noted", "effects", "noted", "revealed_in_words"]
+
+IN_WORDS = {
+    "results": "the board",
+    "details": "results by query, which reveal judgments",
+    "judgments": "the judgments themselves",
+    "hidden_queries": "the hidden queries",
+    "texts": "texts and tags of queries",
+    "names": "names of teams and systems",
+}
+TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
+
+
+@dataclass(frozen=True, slots=True)
+class _Stood:
+    """An evaluation before a change. open_to_all: as `access` says; known: to others than its organisers."""
+
+    known: bool
+    phase: Phase
+    open_to_all: frozenset[str]
+    closes_at: dt.datetime | None
+    closed_from: dt.datetime | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A campaign before a change. scored: what `scored_again` gave; evaluations: by their ids."""
+
+    scored: Mapping[int, int]
+    evaluations: Mapping[int, _Stood]
+
+
+def noted(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> Noted:
+    """What `effects` compares with. Raises NotFound for whoever does not organise the campaign."""
+    found = _evaluations(session, actor, campaign_slug)
+    return Noted(scored_again(session, actor, campaign_slug, now), {one.id: _stood(one, now) for one in found})
+
+
+def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, now: dt.datetime) -> tuple[str, ...]:
+    """What the change that the session made does that nobody may do unawares, a sentence each; empty for nothing."""
+    session.flush()
+    found = []
+    if words := in_words(before.scored, scored_again(session, actor, campaign_slug, now)):
+        found.append(
+            f"With this, {words} again. Boards show the figures of before until all runs of an evaluation are, and "
+            "then switch at once."
+        )
+    for one in _evaluations(session, actor, campaign_slug):
+        if (was := before.evaluations.get(one.id)) is None:
+            continue
+        stood = _stood(one, now)
+        if was.known and stood.known:
+            found += _opened(session, one, was, stood)
+        if (was.closes_at, was.closed_from) != (stood.closes_at, stood.closed_from):
+            found += _late_runs(session, one, was, stood)
+        if was.source != stood.source:
+            found += _another_source(session, actor, one, was.source, now)
+    return tuple(found)
+
+
+def _evaluations(session: Session, actor: Actor, campaign_slug: str) -> list[Evaluation]:
+    campaign = organised_campaign(session, actor, campaign_slug)
+    own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
+    return list(session.scalars(own))
+
+
+def _stood(evaluation: Evaluation, now: dt.datetime) -> _Stood:
+    return _Stood(
+        known=not evaluation.draft and evaluation.campaign.visibility is not Visibility.DRAFT,
+        phase=phase_of(evaluation, now),
+        open_to_all=open_to_all(evaluation, now),
+        closes_at=evaluation.closes_at,
+        closed_from=closed_from(evaluation),
+        source=evaluation.official_source,
+    )
+
+
+def _opened(session: Session, evaluation: Evaluation, was: _Stood, stood: _Stood) -> Iterator[str]:
+    """What closes or opens with the change: for runs, and for readers."""
+    if was.phase in TAKES_RUNS and stood.phase not in TAKES_RUNS:
+        late = "runs that come from now on are late and never ranked"
+        follows = late if evaluation.late_allowed else "it takes no runs any more"
+        yield f"With this, {evaluation.title} is closed at once: {follows}."
+    opened = of_what_there_is(session, evaluation, stood.open_to_all - was.open_to_all)
+    if "results" not in stood.open_to_all:
+        opened -= {"names"}  # there is nothing yet that they stand on
+    if opened:
+        private = evaluation.campaign.visibility is Visibility.PRIVATE
+        whom = "the members of all teams that are let in" if private else "everybody"
+        words = revealed_in_words(opened)
+        yield f"With this, {whom} can read at once: {words}. What somebody has read can't be taken back."
+    if was.phase not in TAKES_RUNS and stood.phase in TAKES_RUNS:
+        revealed = of_what_there_is(session, evaluation, REVEALING & was.open_to_all)
+        if revealed := revealed | once_revealed(session, evaluation):
+            yield (
+                f"With this, {evaluation.title} takes runs again, and ranks them, although everybody could read: "
+                f"{revealed_in_words(revealed)}."
+            )
+
+
+def revealed_in_words(opened: Collection[str]) -> str:
+    """What of it everybody may read, or could, in words."""
+    return "; ".join(words for name, words in IN_WORDS.items() if name in opened)
+
+
+def _late_runs(session: Session, evaluation: Evaluation, was: _Stood, stood: _Stood) -> Iterator[str]:
+    """Whether a run is late was said when it came, and stays: so some stand otherwise than the new dates would have it.
+
+    An upload that began in time may have come within the grace.
+    """
+    came = Submission.received_at
+    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
+    count = sa.select(sa.func.count(Submission.id)).where(*own)
+    if stood.closed_from is not None:
+        after = [Submission.late.is_(False), came >= stood.closed_from]
+        if was.closed_from is not None:
+            after.append(came < was.closed_from)
+        if runs := session.scalar(count.where(*after)):
+            came_late = f"{counted(runs, 'run')} of {evaluation.title} came after the new closing date"
+            yield f"{came_late}: in time all the same, and ranked."
+    if was.closes_at is not None:
+        before = [Submission.late.is_(True), came >= was.closes_at]
+        if stood.closes_at is not None:
+            before.append(came < stood.closes_at)
+        if runs := session.scalar(count.where(*before)):
+            came_early = f"{counted(runs, 'late run')} of {evaluation.title} came before the new closing date"
+            yield f"{came_early}: late all the same, and without a rank."
+
+
+def _another_source(
+    session: Session, actor: Actor, evaluation: Evaluation, before: str, now: dt.datetime
+) -> Iterator[str]:
+    """How many ranks are others by the official judgments of now, by the measure that ranks the board of each."""
+    sources = before, evaluation.official_source
+    orders = [
+        {} if found is None else _ranks(session, actor, evaluation, found, now)
+        for found in (standing_set(session, evaluation.id, source) for source in sources)
+    ]
+    systems = orders[0].keys() | orders[1].keys()
+    moved = sum(orders[0].get(system) != orders[1].get(system) for system in systems)
+    if systems:
+        others = "is another" if moved == 1 else "are others"
+        yield (
+            f"With this, the board of {evaluation.title} goes by the judgments of {sources[1]} instead of "
+            f"{sources[0]}: {counted(moved, 'rank')} of {counted(len(systems), 'system')} {others}."
+        )
+
+
+def _ranks(
+    session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime
+) -> dict[int, int | None]:
+    """System -> its rank in a set, found among all of its runs: what is kept of it is settled by the commit only."""
+    by = column(scoring_set.settings.measures[0])
+    entries = load_entries(session, actor, [evaluation], now, [by.name], scoring_set=scoring_set)
+    standing = choose(entries, show_of(None, evaluation.campaign.run_choice), by)
+    found = ranks(standing, by)
+    return {entry.system_id: found.get(entry.submission_id) for entry in standing}

@@ -1,0 +1,118 @@
+"""What a change of a campaign does at once, in the words in which its yes is asked."""
+
+import datetime as dt
+from typing import Any
+
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE
+from leaderboard.models import Campaign, Evaluation
+from leaderboard.reads.organising.effects import effects, noted
+from leaderboard.reads.organising.readiness import Urgency, readiness
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Split
+from leaderboard.rules.visibility import Visibility
+from leaderboard.services import evaluations, queries, scoring_sets
+from leaderboard.services.events import present
+from tests.support.field import DAY, Field
+
+QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"
+REVEALED = "results by query, which reveal judgments; the judgments themselves"
+AGAIN = "takes runs again, and ranks them, although everybody could read"
+
+
+def changed(field: Field, **changes: Any) -> tuple[str, ...]:
+    """Makes a change of the evaluation; what it does at once."""
+    with field.database.write() as session:
+        before = noted(session, CONSOLE, "news", present())
+        evaluations.change_evaluation(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), **changes)
+        return effects(session, CONSOLE, "news", before, present())
+
+
+def dates(field: Field) -> list[tuple[Urgency, str]]:
+    """What the readiness list says of them."""
+    with field.database.read() as session:
+        found = readiness(session, CONSOLE, "news", "2026", present())
+    return [(one.urgency, one.words) for one in found if one.about == "Dates"]
+
+
+def test_a_closing_date_moved_into_the_past_and_back_says_what_it_opens_and_to_whom(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now + 30 * DAY, results=Opening.CLOSED, judgments_published=True, late_allowed=False)
+    field.run("Alder", {"AP": [0.8] * 4}, received_at=now - 20 * DAY)
+    field.run("Birch", {"AP": [0.6] * 4}, received_at=now - DAY)
+    assert changed(field, closes_at=now + 40 * DAY) == ()
+    assert changed(field, closes_at=now - 2 * DAY) == (
+        "With this, The year 2026 is closed at once: it takes no runs any more.",
+        f"With this, everybody can read at once: the board; {REVEALED}. What somebody has read can't be taken back.",
+        "1 run of The year 2026 came after the new closing date: in time all the same, and ranked.",
+    )
+    [(urgency, _)] = dates(field)
+    assert urgency is Urgency.DONE
+    assert changed(field, closes_at=now + 30 * DAY) == (f"With this, The year 2026 {AGAIN}: {REVEALED}.",)
+    told = (Urgency.LOOK, f"It takes runs again, and ranks them, although everybody could read before: {REVEALED}.")
+    assert told in dates(field)
+    # Nor is it forgotten where it was closed once more, and what it published taken back before it opens again.
+    changed(field, closes_at=now - 2 * DAY)
+    assert told not in dates(field)
+    changed(field, details=Opening.NEVER, judgments_published=False)
+    assert changed(field, closes_at=None) == (f"With this, The year 2026 {AGAIN}: {REVEALED}.",)
+    assert told in dates(field)
+
+
+def test_what_nobody_could_read_is_not_told_as_opened(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now + DAY, details=Opening.NEVER, late_allowed=True)
+    closed = "With this, The year 2026 is closed at once: runs that come from now on are late and never ranked."
+    assert changed(field, closes_at=now - DAY) == (closed,)
+    assert changed(field, closes_at=now + DAY) == ()  # nobody could read a judgment meanwhile
+    # A draft shows nothing to anybody, whatever its dates are.
+    field.change(draft=True, details=Opening.CLOSED, judgments_published=True)
+    assert changed(field, closes_at=now - DAY) == ()
+    assert changed(field, closes_at=now + DAY, draft=False) == ()
+
+
+def test_members_of_teams_let_in_are_told_as_those_who_can_read(field: Field) -> None:
+    now = present()
+    with field.database.write() as session:
+        session.scalars(sa.select(Campaign)).one().visibility = Visibility.PRIVATE
+        found = session.scalars(sa.select(Evaluation)).one()
+        queries.set_split(session, CONSOLE, found, ["q4"], Split.HIDDEN)
+    field.change(closes_at=now + DAY, anonymous_until=now + DAY, texts=Opening.CLOSED)
+    field.run("Alder", {"AP": [0.8] * 4})
+    _, opened = changed(field, closes_at=now - DAY, anonymous_until=None)
+    assert opened == (
+        "With this, the members of all teams that are let in can read at once: results by query, which reveal "
+        "judgments; the hidden queries; texts and tags of queries; names of teams and systems. What somebody has read "
+        "can't be taken back."
+    )
+
+
+def test_a_run_that_was_late_stays_so_where_the_evaluation_closes_later(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now - 10 * DAY, grace_seconds=60)
+    for name, before in (("Alder", 12), ("Birch", 8), ("Cedar", 7), ("Dogwood", 1)):
+        field.run(name, {"AP": [0.5] * 4}, received_at=now - before * DAY)
+    said = "2 late runs of The year 2026 came before the new closing date: late all the same, and without a rank."
+    assert changed(field, closes_at=now - 5 * DAY) == (said,)
+    assert changed(field, grace_seconds=0) == ()
+    assert changed(field, closes_at=now - 11 * DAY) == ()  # the first run came before that too
+    assert changed(field, closes_at=now - 13 * DAY) == (
+        "1 run of The year 2026 came after the new closing date: in time all the same, and ranked.",
+    )
+
+
+def test_another_official_source_says_how_many_ranks_are_others(field: Field) -> None:
+    runs = [field.run(name, {"AP": [mean] * 4}) for name, mean in (("Alder", 0.8), ("Birch", 0.6), ("Cedar", 0.4))]
+    by_model = ({"AP": [mean] * 4} for mean in (0.5, 0.7, 0.4))
+    field.judge_again(QRELS, dict(zip(runs, by_model, strict=True)), source="llm", at=present() - dt.timedelta(hours=1))
+
+    def official(source: str) -> tuple[str, ...]:
+        with field.database.write() as session:
+            before = noted(session, CONSOLE, "news", present())
+            scoring_sets.make_official(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), source)
+            return effects(session, CONSOLE, "news", before, present())
+
+    goes = "With this, the board of The year 2026 goes by the judgments of"
+    assert official("llm") == (f"{goes} llm instead of assessors: 2 ranks of 3 systems are others.",)
+    assert official("assessors") == (f"{goes} assessors instead of llm: 2 ranks of 3 systems are others.",)
