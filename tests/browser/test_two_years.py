@@ -208,6 +208,12 @@ def test_two_years_of_a_campaign(
     page.locator("#closes_at").fill((now - dt.timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M"))
     choose(page, "Publish the judgments")
     press(page, "Save settings")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "the board; results by query, which reveal judgments; the judgments"
+    )
+    expect(page.get_by_role("alert")).to_contain_text("3 runs of News 2026 came after the new closing date")
+    assert_accessible(page)
+    press(page, "Yes, save")
     visitor.goto(f"{site.url}/campaigns/news/2026")
     expect(visitor.get_by_role("row").filter(has_text="Curlew")).to_contain_text("Cedar")
     assert_accessible(visitor)
