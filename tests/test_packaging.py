@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pip
 import pytest
 
 from tests.support.processes import Process
@@ -35,8 +36,8 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
     venv.create(environment, symlinks=True)
-    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")  # the pip of our own environment
-    _run(*pip, "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel)
+    our_pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
+    _run(*our_pip, "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel)
     yield environment / "bin"
     shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
 
@@ -121,6 +122,9 @@ def prepare_metadata_for_build_editable(folder, _=None):
 
 def test_make_install_says_why_it_fails_and_nothing_of_indexes_that_lack_a_package(tmp_path: Path) -> None:
     shutil.copy(REPOSITORY / "Makefile", tmp_path)
+    venv.create(tmp_path / ".venv", symlinks=True)  # make does so too, and waits some seconds for a pip of its own
+    [packages] = (tmp_path / ".venv" / "lib").glob("python*/site-packages")
+    (packages / "pip").symlink_to(Path(pip.__file__).parent)
     (tmp_path / "constraints.txt").touch()
     (tmp_path / "backend.py").write_text(BUILD_BACKEND)
     (tmp_path / "pyproject.toml").write_text(

@@ -23,6 +23,12 @@ RUN = "q1\td1\tY\t0.9\nq1\td2\tN\t0.2\nq2\td9\tY\t0.8\n"
 
 
 @pytest.fixture
+def engine_name() -> str:
+    """What these commands add are words: their services are tested on both engines, and here one run is."""
+    return "sqlite"
+
+
+@pytest.fixture
 def campaign(ok: Says) -> str:
     ok("campaign", "add", "harbour", "--title", "Harbour", "--measures", "AQWV AP", "--beta", "20")
     return "harbour"
@@ -275,6 +281,7 @@ def test_a_new_revision_of_the_judgments_is_numbered(ok: Says, evaluation: str, 
     assert said == "more.txt: 4 judgments are revision 2 of harbour/2026\n"
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite", "postgresql"])
 def test_a_run_is_submitted_and_scored(ok: Says, evaluation: str, run_file: Path) -> None:
     said = ok("submit", "--wait", "0", evaluation, run_file, "--team", "alder", "--new-system", "Heron", "--as", "ada")
     assert re.fullmatch(r"submission \d+: run\.tsv, \d+ bytes, SHA-256 [0-9a-f]{64}\n", said)

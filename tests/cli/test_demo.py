@@ -25,6 +25,7 @@ from leaderboard.db import Base, Database
 from leaderboard.models import Board, Campaign, Scoring
 from leaderboard.rules.states import State
 from leaderboard.services.teams import create_team
+from tests.support.commands import run_here
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
 from tests.support.waiting import wait_until
@@ -301,12 +302,14 @@ def _refused(elsewhere: Path, *arguments: str) -> str:
 def test_a_port_in_use_is_said_before_anything_is_written(elsewhere: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        complaint = _refused(elsewhere, "--port", str(port))
-    assert complaint == f"can't listen on 127.0.0.1, port {port}: Address already in use; choose another with --port\n"
+        done = run_here(["demo", "--port", str(port)], _environment(elsewhere), folder=elsewhere)
+    assert (done.status, done.out) == (2, "")
+    assert done.err == f"can't listen on 127.0.0.1, port {port}: Address already in use; choose another with --port\n"
     assert list(elsewhere.iterdir()) == []
 
 
 def test_a_file_in_the_folders_place_is_said(elsewhere: Path) -> None:
     (elsewhere / "demo").write_text("a file")
-    complaint = _refused(elsewhere, "--port", "0", "--dir", "demo")
-    assert complaint.startswith("leaderboard demo: --dir: directory 'demo' is a file\n")
+    done = run_here(["demo", "--port", "0", "--dir", "demo"], _environment(elsewhere), folder=elsewhere)
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("leaderboard demo: --dir: directory 'demo' is a file\n")

@@ -9,6 +9,7 @@ import resource
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -206,11 +207,13 @@ PLACES = [a_file, an_empty_volume, a_volume_with_folders, a_link_to_itself]
 
 
 @pytest.mark.parametrize(  # what is in its place is seen by the store, whatever the database
-    ("engine_name", "put"), [*(("sqlite", put) for put in PLACES), ("postgresql", an_empty_volume)],
-    ids=lambda value: getattr(value, "__name__", value),
-)  # fmt: skip
+    ("engine_name", "places"), [("sqlite", PLACES), ("postgresql", [an_empty_volume])], ids=["sqlite", "postgresql"]
+)
 def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_board_stays(
-    put: Callable[[Path], None], world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    places: list[Callable[[Path], None]],
+    world: World,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker, "PATIENCE_SECONDS", 0.1)
     monkeypatch.setattr(worker, "POLL_SECONDS", 0.1)
@@ -218,31 +221,35 @@ def test_whatever_is_in_the_place_of_the_store_a_worker_waits_and_heals_and_the_
     for number in range(2):
         world.submit(run_text(number))
     world.drain()
-    before = [row.ranked_by.mean for row in shown(world).rows]
     place = Path(world.store.url)
-    right = place.rename(place.with_name("elsewhere"))
-    put(place)
-    world.judge(CORRECTED)
     stop = threading.Event()
     working = threading.Thread(target=worker.run, args=(world.config, stop))
     working.start()
     try:
-        for _ in range(2):
+        for judgments, put in zip(cycle([CORRECTED, QRELS]), places, strict=False):
+            before = [row.ranked_by.mean for row in shown(world).rows]
+            right = place.rename(place.with_name("elsewhere"))
+            put(place)
+            world.judge(judgments)
+            for _ in range(2):
+                wait_no_more(world)
+                caplog.clear()
+                wait_until(
+                    lambda: all(one.not_before for one in scorings(world, SetState.BUILDING)), "both were put back"
+                )
+                wait_until(lambda: "does not answer or is full" in caplog.text, "housekeeping met it too")
+            assert [one.errors for one in scorings(world, SetState.BUILDING)] == [0, 0], put.__name__
+            assert [row.ranked_by.mean for row in shown(world).rows] == before, put.__name__
+            place.rename(place.with_name(f"wrong-{put.__name__}"))
+            right.rename(place)
             wait_no_more(world)
-            caplog.clear()
-            wait_until(lambda: all(one.not_before for one in scorings(world, SetState.BUILDING)), "both were put back")
-            wait_until(lambda: "does not answer or is full" in caplog.text, "housekeeping met it too")
-        assert [one.errors for one in scorings(world, SetState.BUILDING)] == [0, 0]
-        assert [row.ranked_by.mean for row in shown(world).rows] == before
-        place.rename(place.with_name("wrong"))
-        right.rename(place)
-        wait_no_more(world)
-        wait_until(lambda: not scorings(world, SetState.BUILDING), "the new set is current")
+            wait_until(lambda: not scorings(world, SetState.BUILDING), "the new set is current")
+            assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2, put.__name__
+            assert [row.ranked_by.mean for row in shown(world).rows] != before, put.__name__
     finally:
         stop.set()
         working.join(SECONDS)
     assert not working.is_alive()
-    assert [one.state for one in scorings(world, SetState.CURRENT)] == [State.SCORED] * 2
 
 
 def a_folder_instead(copy: Path) -> None:
