@@ -27,7 +27,7 @@ from bench.serving import ask, bare, rate, site
 from leaderboard import migrate
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.models import Campaign, Evaluation, Membership, Submission, Team, User
+from leaderboard.models import Campaign, Evaluation, Membership, ScoringSet, Submission, Team, User
 from leaderboard.rules.roles import Role
 from leaderboard.services import sessions
 from leaderboard.services.events import present
@@ -45,8 +45,14 @@ PAGES = {  # what is measured: its address in a campaign, what a first view is r
     "queries": ("/2020/queries", 150, 50),
     "a query": ("/2020/queries/q1", 150, 50),
     "a run": ("run", 150, 50),
+    "compare": ("compare", 150, 50),
     "progress": ("/progress", 300, 100),
     "front page": ("front", 300, 100),
+}
+CHOICES = {  # boards of other runs than the campaign's choice, of which growth is measured too
+    "board of best runs": "/2020?show=best",
+    "board of latest runs": "/2020?show=latest",
+    "board of all runs": "/2020?show=all",
 }
 UNCHANGED = ("front page", "board", "progress", "queries")
 MOST_STATEMENTS, HEAVIEST_CHART = 10, 100_000
@@ -112,7 +118,7 @@ def _large(engine: str, config: Config, shape: Shape) -> None:
         _row(engine, f"statements: {name}", f"{MOST_STATEMENTS}", "", f"{seen.statements}")
         heaviest = f"{HEAVIEST_CHART:,} B" if name in ("progress", "front page") else ""
         _row(engine, f"gzipped: {name}", heaviest, "", f"{seen.packed:,} B")
-    for name, (path, *_) in PAGES.items():
+    for name, path in ({name: path for name, (path, *_) in PAGES.items()} | CHOICES).items():
         if path != "front":
             grown, before = _views(client, [_address(database, slug, path) for slug in ("many", "few")])
             ratios = f"{grown.wall / before.wall:.2f} ×", f"{grown.processor / before.processor:.2f} ×"
@@ -151,11 +157,15 @@ def _without_pages(config: Config) -> Config:
 def _address(database: Database, slug: str, path: str) -> str:
     if path == "front":
         return "/"
-    if path != "run":
-        return f"/campaigns/{slug}{path}"
     with database.read() as session:
-        of_it = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
-        return f"/submissions/{session.scalar(of_it.where(Campaign.slug == slug))}"
+        if path == "run":
+            of_it = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
+            return f"/submissions/{session.scalar(of_it.where(Campaign.slug == slug))}"
+        if path == "compare":  # what moved from a board to itself: both are read, and every system stands on both
+            of_it = sa.select(sa.func.max(ScoringSet.id)).join(Evaluation).join(Evaluation.campaign)
+            one = session.scalar(of_it.where(Campaign.slug == slug))
+            return f"/campaigns/{slug}/2020/boards/{one}/to/{one}"
+    return f"/campaigns/{slug}{path}"
 
 
 def _views(client: FlaskClient, paths: Sequence[str]) -> list[Seen]:

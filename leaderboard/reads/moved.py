@@ -7,8 +7,8 @@ these are: so it tells nothing that the two boards don't.
 import datetime as dt
 import math
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import sqlalchemy as sa
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require
 from leaderboard.lookup import current_set, find_evaluation, on_boards
-from leaderboard.metrics.families.agreement import kendall_tau, pairs, tau_ap, tied_pairs
+from leaderboard.metrics.families.agreement import pairs, tau_ap, tau_b, tied_pairs
 from leaderboard.models import Evaluation, Scoring, ScoringSet, Standing, Submission
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
@@ -165,9 +165,14 @@ class _Board:
     show: Show
     results_open: bool
     lost: frozenset[int]
+    chosen: dict[str, list[Entry]] = field(default_factory=dict)
 
     def standing(self, by: Column) -> list[Entry]:
-        return choose(self.entries, self.show, by)
+        """Those that stand, chosen once where the measure has no say in it."""
+        key = by.name if self.show is Show.BEST else ""
+        if key not in self.chosen:
+            self.chosen[key] = choose(self.entries, self.show, by)
+        return self.chosen[key]
 
     def ranks(self, by: Column) -> dict[int, int]:
         """System -> rank; none where the results are not open."""
@@ -194,6 +199,7 @@ def moved(
     columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
     boards = _board(session, actor, evaluation, one, moment), _board(session, actor, evaluation, other, later)
+    names = _names(boards)
     rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
     return MovedPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -207,7 +213,7 @@ def moved(
         column=by,
         column_before=column(called[by.name]),
         rows=_rows(boards, (column(called[by.name]), by)),
-        orders=tuple(_orders(boards, (column(called[each.name]), each)) for each in columns),
+        orders=tuple(_orders(boards, (column(called[each.name]), each), names) for each in columns),
         rounded=rounded,
     )
 
@@ -230,10 +236,15 @@ def sources(
     columns = tuple(column(name) for name in sets[0].settings.measures) if sets else ()
     by = pick(columns, measure) if columns else None
     boards = [_board(session, actor, evaluation, one, now) for one in sets]
+    names = _names(boards)
     agreements = tuple(
         Agreement(
             stood_set(evaluation, one),
-            tuple(_orders((boards[0], board), (each, each)) for each in columns if each.name in one.settings.measures),
+            tuple(
+                _orders((boards[0], board), (each, each), names)
+                for each in columns
+                if each.name in one.settings.measures
+            ),
         )
         for one, board in zip(sets[1:], boards[1:], strict=True)
     )
@@ -303,23 +314,28 @@ def _listed(names: Collection[str]) -> str:
     return f"{', '.join(shown[:NAMED])}{more}"
 
 
-def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> Orders:
+def _names(boards: Iterable[_Board]) -> dict[int, str]:
+    """System -> its name, in the order of the names."""
+    names = {entry.system_id: entry.system.name for board in boards for entry in board.entries}
+    return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
+
+
+def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column], names: Mapping[int, str]) -> Orders:
     """Of the systems that are compared, by each board's own name of one measure."""
     before, after = _compared(boards, by)
-    names = {entry.system_id: entry.system.name for board in boards for entry in board.entries}
-    both = sorted(before, key=lambda system: (names[system].casefold(), system))
+    both = [system for system in names if system in before]
     items = np.array([str(system) for system in both])
     places = [np.array([float(order[system]) for system in both]) for order in (before, after)]
     tied = [tied_pairs(place) for place in places]
     tied_on_both = tied_pairs(places[0] * (1 + max(after.values(), default=0)) + places[1])
-    tau = kendall_tau(items, items, scores=(places[0], places[1])).value if len(both) > 1 else math.nan
+    concordant, discordant = pairs(*places)
     lists = [items[np.argsort(place, kind="stable")] for place in places]
     return Orders(
         column=by[1],
         systems=len(both),
-        swapped=pairs(*places)[1],
+        swapped=discordant,
         parted=sum(tied) - 2 * tied_on_both,
-        tau=_defined(tau),
+        tau=_defined(tau_b(places[0], places[1], concordant, discordant)),
         tau_ap=_defined(tau_ap(lists[0], lists[1]).value) if len(both) > 1 else None,
         leaders=(_leaders(before, names), _leaders(after, names)),
         largest=max((abs(before[system] - after[system]) for system in both), default=0),

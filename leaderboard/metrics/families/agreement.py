@@ -61,10 +61,10 @@ def pairs(x: Floats, y: Floats) -> tuple[int, int]:
     rows = max(1, ROWS_AT_ONCE // max(len(x), 1))
     for start in range(0, len(x), rows):
         stop = start + rows
-        product = np.sign(x[start:stop, None] - x[None, :]) * np.sign(y[start:stop, None] - y[None, :])
-        concordant += int(np.count_nonzero(product > 0))
-        discordant += int(np.count_nonzero(product < 0))
-    return concordant // 2, discordant // 2
+        x_rises = x[start:stop, None] < x[None, :]
+        concordant += int(np.count_nonzero(x_rises & (y[start:stop, None] < y[None, :])))
+        discordant += int(np.count_nonzero(x_rises & (y[start:stop, None] > y[None, :])))
+    return concordant, discordant
 
 
 def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) -> Agreed:
@@ -148,11 +148,14 @@ def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) ->
     (0.3333, 3)
     """
     x, y = common(first, second, None, scores)
-    n = len(x)
-    concordant, discordant = pairs(x, y)
-    untied = [n * (n - 1) // 2 - tied_pairs(each) for each in (x, y)]
-    product = untied[0] * untied[1]
-    return Agreed((concordant - discordant) / math.sqrt(product) if product else math.nan, n)
+    return Agreed(tau_b(x, y, *pairs(x, y)), len(x))
+
+
+def tau_b(x: Floats, y: Floats, concordant: int, discordant: int) -> float:
+    """Kendall's τ of two orders with ties, given their `pairs`; NaN where it is undefined."""
+    every = len(x) * (len(x) - 1) // 2
+    product = (every - tied_pairs(x)) * (every - tied_pairs(y))
+    return (concordant - discordant) / math.sqrt(product) if product else math.nan
 
 
 def tied_pairs(x: Floats) -> int:
@@ -261,7 +264,12 @@ def tau_ap(first: Items, second: Items) -> Agreed:
     if n < 2:
         return Agreed(math.nan, n)
     listed = reference[np.argsort(place)]
-    above = np.array([np.count_nonzero(listed[:i] < listed[i]) for i in range(1, n)])
+    above = np.empty(n - 1)
+    rows = max(1, ROWS_AT_ONCE // n)
+    for start in range(1, n, rows):
+        stop = min(start + rows, n)
+        is_above = np.tril(listed[None, :stop] < listed[start:stop, None], start - 1)
+        above[start - 1 : stop - 1] = np.count_nonzero(is_above, axis=1)
     return Agreed(float(2.0 * np.mean(above / np.arange(1, n)) - 1.0), n)
 
 
