@@ -188,7 +188,7 @@ def _wrong(world: World) -> Iterator[str]:
     kept, by_rule = standing_kept(world.database), standing_by_the_rule(world.database)
     print(f"  {len(by_rule)} runs stand")
     for row in sorted(kept ^ by_rule):
-        yield f"stands {'by the rows' if row in kept else 'by the rule'} only: set, system, late, scoring {row}"
+        yield f"stands {'by the rows' if row in kept else 'by the rule'} only (set, way, system, late, scoring): {row}"
     for scoring in world.all(sa.select(Scoring).where(Scoring.state != State.SCORED)):
         yield f"scoring {scoring.id} is {scoring.state.value}: {scoring.failure}"
     with world.database.read() as session:

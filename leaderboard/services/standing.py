@@ -8,8 +8,8 @@ stood then, which an old board reads.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import NamedTuple
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -124,21 +124,30 @@ def kept_standing(session: Session, *which: sa.ColumnElement[bool]) -> dict[Plac
     return {Place(*place): scoring for *place, scoring in rows}
 
 
+@cache
+def _select_runs_with_means(subsets: tuple[Subset, ...]) -> sa.Select[*tuple[Any, ...]]:
+    """The statement on a set's scored runs, each with its means under a measure over these subsets. Made once, since
+    putting it together takes longer than running it."""
+    scores = {subset: sa.orm.aliased(Score) for subset in subsets}
+    means = (score.mean for score in scores.values())
+    statement = select_scored_runs(*means, of_sets=ScoringSet.id == sa.bindparam("of_set"))
+    for subset, score in scores.items():
+        its_own = score.scoring_id == Scoring.id, score.measure == sa.bindparam("by_measure"), score.subset == subset
+        statement = statement.outerjoin(score, sa.and_(*its_own))
+    return statement.order_by(Scoring.id)
+
+
 def _runs_with_means(
     session: Session, scoring_set: ScoringSet, *which: sa.ColumnElement[bool]
 ) -> tuple[list[ScoredRun], dict[Subset, dict[int, float | None]]]:
     """The set's scored runs, and the mean of each under its primary measure by subset and scoring."""
-    scores = {subset: sa.orm.aliased(Score) for subset in scoring_set.settings.subsets}
-    means = (score.mean for score in scores.values())
-    statement = select_scored_runs(*means, of_sets=ScoringSet.id == scoring_set.id)
-    for subset, score in scores.items():
-        its_own = score.scoring_id == Scoring.id, score.measure == scoring_set.settings.measures[0]
-        statement = statement.outerjoin(score, sa.and_(*its_own, score.subset == subset))
+    subsets = scoring_set.settings.subsets
     runs: list[ScoredRun] = []
-    found: dict[Subset, dict[int, float | None]] = {subset: {} for subset in scores}
-    for row in session.execute(statement.where(*which).order_by(Scoring.id)):
-        runs.append(ScoredRun(*row[: -len(scores)]))
-        for subset, mean in zip(scores, row[-len(scores) :], strict=True):
+    found: dict[Subset, dict[int, float | None]] = {subset: {} for subset in subsets}
+    values = {"of_set": scoring_set.id, "by_measure": scoring_set.settings.measures[0]}
+    for row in session.execute(_select_runs_with_means(subsets).where(*which), values):
+        runs.append(ScoredRun(*row[: -len(subsets)]))
+        for subset, mean in zip(subsets, row[-len(subsets) :], strict=True):
             found[subset][runs[-1].scoring_id] = mean
     return runs, found
 
