@@ -2,7 +2,7 @@
 
 from leaderboard.lookup.absent import missing
 from leaderboard.lookup.events import StoredEvent, stored_events
-from leaderboard.lookup.forms import collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.lookup.forms import answered, collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.lookup.openings import CLOSED_AGAIN, REVEALING, of_what_there_is, once_revealed
 from leaderboard.lookup.places import (
     find_campaign,
@@ -56,6 +56,7 @@ __all__ = [
     "IS_STANDING",
     "REVEALING",
     "StoredEvent",
+    "answered",
     "collection_list",
     "current_set",
     "current_sets",

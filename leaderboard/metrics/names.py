@@ -236,7 +236,7 @@ def _nearest(text: str) -> str:
         names.setdefault(name.casefold(), name)
     close = nearest(word, names)
     if not close:
-        return f"there are {', '.join(family.name for family in families())}, and trec_eval's names"
+        return f"no name is like it; the page of measures has all {len(families())}, such as AP, nDCG@10 and AQWV"
     return "nearest: " + ", ".join(close)
 
 

@@ -3,7 +3,6 @@
 import datetime as dt
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -12,7 +11,7 @@ from leaderboard.errors import BadInput
 from leaderboard.lookup import form_fields
 from leaderboard.models import Acceptance, Agreement, Evaluation, Scoring, Submission
 from leaderboard.reads.entries import Entry
-from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words
+from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words, said_by
 
 __all__ = [
     "AcceptedAgreement",
@@ -109,7 +108,7 @@ def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgre
 
 def said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
     """What a run says of itself: in the file beside it, else in its own header."""
-    return _said(scoring.facts if scoring else {}, run.said)
+    return said_by(scoring.facts if scoring else {}, run.said)
 
 
 def board_answers(
@@ -129,13 +128,9 @@ def board_answers(
         .join(Scoring, Scoring.submission_id == Submission.id)
         .where(Scoring.id.in_([entry.scoring_id for entry in named]))
     )
-    of_run = {run: answers_of(fields, given, _said(facts, said)) for run, given, said, facts in rows}
+    of_run = {run: answers_of(fields, given, said_by(facts, said)) for run, given, said, facts in rows}
     filters = [AnswerFilter(field, _values(field, of_run.values())) for field in fields if field.filter]
     return BoardAnswers(tuple(field for field in fields if field.column), tuple(filters), of_run, chosen)
-
-
-def _said(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, str]:
-    return {**facts.get("said", {}), **beside}
 
 
 def _values(field: FormField, answers: Iterable[Mapping[FormField, Answer]]) -> tuple[tuple[str, int], ...]:

@@ -79,7 +79,7 @@ class PublishedPage:
     sha256   of the revision, and file_sha256 of the file as the reader downloads it
     in_file  judgments that the file holds: those of excluded queries are left out
     files    those that there are
-    public   whether everybody sees this, or its organisers only so far
+    public   whether everybody sees this, or its organisers only so far; to_publish: whether everybody is to
     """
 
     evaluation: EvaluationHeading
@@ -95,6 +95,7 @@ class PublishedPage:
     files: tuple[JudgmentFile, ...]
     excluded: int
     public: bool
+    to_publish: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,7 @@ def published(
         files=_files(scoring_set),
         excluded=sum(one.excluded for one in found),
         public=_is_public(evaluation, now),
+        to_publish=evaluation.judgments_published,
     )
 
 

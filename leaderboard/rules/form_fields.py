@@ -28,6 +28,7 @@ __all__ = [
     "form_name",
     "in_words",
     "problems_of_field",
+    "said_by",
 ]
 
 Answer = str | float | bool
@@ -278,6 +279,15 @@ def answers_of(
         if answer is not None:
             found[field] = answer
     return found
+
+
+def said_by(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, str]:
+    """A run's own metadata: what the file beside it says, else its own header.
+
+    facts   what scoring found out about the run
+    beside  what is kept of the file beside it
+    """
+    return {**facts.get("said", {}), **beside}
 
 
 def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:

@@ -260,5 +260,5 @@ def _parsed(field: str, names: Sequence[str], fields: dict[str, list[str]]) -> l
     try:
         return list(metrics.parse_all(names))
     except UnknownMeasure as error:
-        fields.setdefault(field, []).append(error.message)
+        fields.setdefault(field, []).extend(error.message.split("\n"))
         return []

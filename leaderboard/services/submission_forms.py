@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import BadInput, InvalidFields, NotFound
 from leaderboard.formats import DocumentList, FileRules, Pattern
-from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
-from leaderboard.models import Acceptance, Agreement, CollectionList, Evaluation, Submission
+from leaderboard.lookup import answered, collection_list, file_rules, form_fields, standing_agreements
+from leaderboard.models import Acceptance, Agreement, CollectionList, Evaluation
 from leaderboard.numbers import counted
 from leaderboard.rules.form_fields import KEY, MOST_FIELDS, FormField, problems_of_field
 from leaderboard.services.events import present, record
@@ -56,7 +56,7 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
     wrong = problems_of_field(field)
     if place is None and len(fields) >= MOST_FIELDS:
         wrong.setdefault("key", []).append(f"a form has at most {MOST_FIELDS} fields")
-    if place is not None and _is_answered(session, evaluation, field.key):
+    if place is not None and answered(session, evaluation)[field.key]:
         before = fields[place]
         for part in ("kind", "header"):
             if getattr(before, part) != getattr(field, part):
@@ -83,15 +83,17 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     fields = form_fields(evaluation)
     if key not in {one.key for one in fields}:
         raise NotFound(f"this evaluation has no field {key!r}")
-    answered = _is_answered(session, evaluation, key)
+    has_answers = bool(answered(session, evaluation)[key])
     kept = [
-        dataclasses.replace(one, asked=False) if one.key == key else one for one in fields if answered or one.key != key
+        dataclasses.replace(one, asked=False) if one.key == key else one
+        for one in fields
+        if has_answers or one.key != key
     ]
     evaluation.form_fields = [one.as_json() for one in kept]
     before, after = ({one.key: one.as_json() for one in some}.get(key) for some in (fields, kept))
-    action = "retire field" if answered else "remove field"
+    action = "retire field" if has_answers else "remove field"
     record(session, actor, action, evaluation, key=key, changes=_changes(before, after))
-    return not answered
+    return not has_answers
 
 
 def state_agreement(
@@ -284,8 +286,3 @@ def _told_agreement(agreement: Agreement | None) -> dict[str, str]:
 def _versions(session: Session, evaluation: Evaluation, key: str) -> list[Agreement]:
     own = Agreement.evaluation_id == evaluation.id, Agreement.key == key
     return list(session.scalars(sa.select(Agreement).where(*own).order_by(Agreement.version)))
-
-
-def _is_answered(session: Session, evaluation: Evaluation, key: str) -> bool:
-    answers = session.scalars(sa.select(Submission.answers).where(Submission.evaluation_id == evaluation.id))
-    return any(key in found for found in answers)

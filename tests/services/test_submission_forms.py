@@ -11,12 +11,13 @@ from leaderboard.formats import FileRules, document_list
 from leaderboard.lookup import collection_list, file_rules, form_fields, standing_agreements
 from leaderboard.models import Acceptance, Agreement, Evaluation, Event, Submission
 from leaderboard.reads.organising.document_list import ListedDocuments, listed_documents
+from leaderboard.reads.organising.forms import organised_form
 from leaderboard.reads.organising.trail import TrailFilters, trail
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo, answers_of
 from leaderboard.services import evaluations, submission_forms
 from leaderboard.services.events import present
 from tests.support.refused import refused
-from tests.support.world import RUN, World
+from tests.support.world import RUN, World, run_text
 
 TRAINED = FormField(
     key="trained", label="Trained here", kind=FieldKind.YES_NO, required=True, shown_to=ShownTo.EVERYONE, column=True
@@ -80,6 +81,22 @@ def test_a_field_that_was_answered_keeps_its_kind_and_is_retired_instead_of_remo
         assert [(one.key, one.asked) for one in form_fields(evaluation)] == [("model", False)]
     with refused(world.database, InvalidFields, "evaluation"):
         world.submit(answers={"model": "dense"})
+
+
+def test_a_field_that_is_read_from_the_file_is_answered_by_what_runs_say(world: World) -> None:
+    ask(world, CPU, MODEL)
+    world.submit(said={"platform.cpu": "<b>i9</b>"})
+    world.submit(f"# platform.cpu: i7\n{RUN}")
+    world.submit(run_text(1))
+    world.drain()
+    with world.organising() as (session, campaign, evaluation):
+        page = organised_form(session, CONSOLE, campaign.slug, evaluation.slug, present())
+        assert [(one.field.key, one.answered) for one in page.fields] == [("cpu", 2), ("model", 0)]
+    with refused(world.database, InvalidFields, "evaluation") as caught:
+        ask(world, dataclasses.replace(CPU, kind=FieldKind.NUMBER))
+    assert caught.value.fields.keys() == {"kind"}
+    with world.organising() as (session, _, evaluation):
+        assert not submission_forms.remove_field(session, CONSOLE, evaluation, "cpu")
 
 
 def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> None:

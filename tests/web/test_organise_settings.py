@@ -57,6 +57,7 @@ def test_an_organiser_makes_a_campaign_and_its_evaluation_in_the_browser(founder
     assert '<a href="https://example.org/data" rel="nofollow noopener">The data</a>' in shown
     assert 'href="javascript:' not in shown
     assert "tides@example.org" in shown
+    assert '<a href="/measures/AQWV" class="code">AQWV</a>' in shown
     made = founder.post("/organise/tide-track/evaluations/new", **EVALUATION)
     assert made.location == "/organise/tide-track/2026-text", made.text
     with world.database.read() as session:
@@ -105,6 +106,12 @@ def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(found
     assert "<title>Error: Make a campaign" in refused.text
     assert 'id="title-error"' in refused.text
     assert "nCDG@10" in refused.text
+    refused = founder.post("/organise/campaigns/new", **{**CAMPAIGN, "measures": "nCDG@10 XYZ AP"})
+    beside = refused.text.partition('id="measures-error">')[2].partition("</div>")[0]
+    first, second = re.findall(r'<p class="field-error">(.*?)</p>', html.unescape(beside))
+    assert first.startswith("No measure is called 'nCDG@10'; nearest: NCG@10, nDCG@10")
+    assert second.startswith("No measure is called 'XYZ'; no name is like it; the page of measures has all ")
+    assert len(second) < 150
     refused = founder.post("/organise/campaigns/new", **{**wrong, "title": "T", "links": ""})
     assert (refused.status_code, "nDCG" in refused.text, 'id="prior-error"' in refused.text) == (400, True, True)
     wrong = {**EVALUATION, "time_zone": "Mars", "documents": "many", "title": "Kept"}
@@ -342,6 +349,15 @@ def test_next_years_evaluation_is_a_clone_with_its_dates_a_year_later(organiser:
     assert "with its form and 3 queries and" in organiser.get("/organise/harbour/2025/settings")
     assert organiser.post("/organise/harbour/2025/remove").location == "/organise/harbour"
     organiser.get("/organise/harbour/2025", status=404)
+
+
+def test_the_organisers_page_of_judgments_says_whether_and_when_all_read_it(organiser: Reader, world: World) -> None:
+    path = "/campaigns/harbour/2025/judgments"
+    assert "Only organisers see this page: by its settings the judgments are not published." in organiser.get(path)
+    world.change(judgments_published=True)
+    assert "It has no closing date, so the judgments are never published" in organiser.get(path)
+    world.change(closes_at=dt.datetime(2100, 1, 1, tzinfo=dt.UTC))
+    assert "Only organisers see this page now. Everybody does once the evaluation has closed." in organiser.get(path)
 
 
 def test_a_draft_is_called_a_draft_and_never_open(organiser: Reader, world: World) -> None:
