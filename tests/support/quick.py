@@ -8,7 +8,7 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from sqlalchemy import Engine
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from werkzeug.routing import Rule
+from werkzeug.routing import BaseConverter, Rule
+from werkzeug.routing.rules import RulePart
 
 __all__ = ["collect_seldom", "compile_once", "keep_files_in_memory"]
 
@@ -99,9 +100,35 @@ def _build_rules_once() -> None:
     Rule._compile_builder = once  # type: ignore[method-assign]  # werkzeug has no place to hand it in
 
 
+def _parse_rules_once() -> None:
+    """What werkzeug parses of a rule, most of what is left, is a function of its text and of the kinds of its parts.
+
+    The sites of a process then share converters, which know the first one's map, and none of them looks at it.
+    """
+    parsed: dict[tuple[Any, ...], tuple[list[RulePart], list[tuple[bool, str]], dict[str, BaseConverter]]] = {}
+    parse: Callable[[Rule, str], Iterable[RulePart]] = Rule._parse_rule
+
+    def once(self: Rule, rule: str) -> Iterable[RulePart]:
+        assert self.map is not None
+        key = (rule, *self.map.converters.items())
+        if key not in parsed:
+            trace, converters = self._trace, self._converters
+            self._trace, self._converters = [], {}
+            parsed[key] = list(parse(self, rule)), self._trace, self._converters
+            self._trace, self._converters = trace, converters
+        parts, traced, converting = parsed[key]
+        self._trace += traced
+        self._converters |= converting
+        self.arguments |= converting.keys()
+        return parts
+
+    Rule._parse_rule = once  # type: ignore[method-assign]  # the same
+
+
 def compile_once() -> None:
     """For every site and every database of this process from here on."""
     Flask.jinja_options = {"bytecode_cache": Templates()}
+    _parse_rules_once()
     _build_rules_once()
     registry.register("sqlite", __name__, SQLite.__name__)
     registry.register("postgresql.psycopg", __name__, PostgreSQL.__name__)
