@@ -16,6 +16,7 @@ JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\nq2 0 d1 0\nq2 0 d4 1\nq3 0 d5 1\n"
 RUN = "q1 Q0 d1 1 0.9 alpha\nq1 Q0 d2 2 0.8 alpha\nq2 Q0 d4 1 0.7 alpha\nq3 Q0 d6 1 0.6 alpha\n"
 PASSWORD = "a long enough password"
 SCORED_MILLISECONDS = 60_000
+GROUND = "getComputedStyle(document.body).backgroundColor"
 
 
 @pytest.fixture(scope="module")
@@ -156,15 +157,18 @@ def test_a_friend_joins_by_a_link(site: Site, campaign: Path, page: Page, new_pa
 
 
 @pytest.mark.parametrize("path", ["/", "/login", "/register", "/measures/", "/measures/nDCG", "/campaigns/harbour"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_is_accessible_and_fits_a_phone(
-    site: Site, campaign: Path, new_page: Callable[..., Page], path: str, scheme: str
+def test_a_page_is_accessible_in_both_colours_and_fits_a_phone(
+    site: Site, campaign: Path, phone: Page, path: str
 ) -> None:
-    page = new_page(viewport={"width": 375, "height": 800}, color_scheme=scheme, is_mobile=True, has_touch=True)
-    page.goto(f"{site.url}{path}")
-    assert_accessible(page)
-    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    phone.emulate_media(color_scheme="light")
+    phone.goto(f"{site.url}{path}")
+    assert_accessible(phone)
+    wider = phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wider == 0
+    light = phone.evaluate(GROUND)
+    phone.emulate_media(color_scheme="dark")
+    assert phone.evaluate(GROUND) != light
+    assert_accessible(phone, colours=True)
 
 
 def test_the_keyboard_reaches_the_content_first(site: Site, page: Page) -> None:

@@ -54,3 +54,5 @@ def running_site(database_url: str, folder: Path, *, workers: int = 1) -> Iterat
         url = f"http://127.0.0.1:{port}"
         serve.wait_for_url(f"{url}/healthz", seconds=START_SECONDS)
         yield Site(url, environment, serve, started)
+        for process in (serve, *started):  # without waiting: what stopping means is the subject of other tests
+            process.kill()
