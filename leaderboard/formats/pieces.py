@@ -26,6 +26,7 @@ BATCH_BYTES = MIB // 4  # few enough records that Python need not search them fo
 COMMENT, NEWLINE = b"#\n"
 IS_BLANK = np.isin(np.arange(256), [*b"\t\n\v\f\r "])  # by character code: what bytes.strip() takes away
 MOST_AT_ONCE = 4  # each piece costs memory
+WINDOWS = 1 << 8, 1 << 14  # bytes in which the first or the last line is looked for before the whole piece is searched
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -61,6 +62,14 @@ class Piece:
     def lines(self) -> Iterator[bytes]:
         """The lines, each with its end."""
         return io.BytesIO(self.text)
+
+    def first_line(self) -> bytes:
+        """The first line; b"" where there is none. As a rule it is short: what is copied grows from the start."""
+        for most in WINDOWS:
+            line, newline, _ = self.codes[:most].tobytes().partition(b"\n")
+            if newline:
+                return line
+        return self.text.partition(b"\n")[0]
 
     def last_line(self) -> bytes:
         """The last line; b"" where there is none."""
@@ -208,7 +217,7 @@ def _fill(text: CappedReader, window: memoryview, held: int) -> int:
 
 def _last_line_end(codes: Codes) -> int:
     """The place behind the last newline; 0 without one. As a rule it is near: the search grows from the end."""
-    for back in (1 << 8, 1 << 14, len(codes)):
+    for back in (*WINDOWS, len(codes)):
         newlines = np.flatnonzero(codes[-back:] == NEWLINE)
         if len(newlines):
             return max(len(codes) - back, 0) + int(newlines[-1]) + 1

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leaderboard.formats import Limits
-from leaderboard.formats.pieces import cut, side_by_side
+from leaderboard.formats.pieces import Piece, cut, side_by_side
 from leaderboard.formats.plain_text import CappedReader
 from leaderboard.formats.problems import Problems
 
@@ -31,6 +31,7 @@ def test_pieces_are_whole_lines_and_together_the_file(lines: list[bytes], size: 
         assert piece.text.endswith(b"\n")
         assert list(piece.numbers) == list(range(first, first + piece.text.count(b"\n")))
         assert [line[:-1] for line in piece.lines()] == piece.text.split(b"\n")[:-1]
+        assert piece.first_line() + b"\n" == next(piece.lines())
         assert piece.last_line() == list(piece.lines())[-1]
         first += piece.text.count(b"\n")
 
@@ -46,7 +47,15 @@ def test_work_goes_on_side_by_side_and_comes_back_in_order() -> None:
     assert list(side_by_side(work, iter(range(40)), at_once=2)) == [number * number for number in range(40)]
 
 
-def test_without_work_nothing_is_started() -> None:
+def test_long_first_and_last_lines_are_found_too() -> None:
+    for length in (0, 300, 20_000):
+        first, last = b"f" * length, b"l" * length + b"\n"
+        piece = Piece.of(first + b"\nbetween\n" + last, range(1, 4))
+        assert (piece.first_line(), piece.last_line()) == (first, last)
+    assert Piece.of(b"", range(1, 1)).first_line() == b""
+
+
+def test_for_less_than_two_things_no_thread_is_started() -> None:
     before = threading.active_count()
     assert list(side_by_side(str, iter(()))) == []
-    assert threading.active_count() == before
+    assert list(side_by_side(lambda thing: (thing, threading.active_count()), iter([7]))) == [(7, before)]

@@ -53,9 +53,9 @@ def read_columns(text: CappedReader, schemas: Sequence[Schema], problems: Proble
 
 def _width(piece: Piece) -> int:
     """The number of fields in the first line that is neither empty nor a comment; 0 where there is no such line."""
-    fields = next(piece.lines(), b"").split()
+    fields = piece.first_line().split()
     if not fields or fields[0].startswith(b"#"):
-        fields = next(piece.without_comments().lines(), b"").split()
+        fields = piece.without_comments().first_line().split()
     return len(fields)
 
 
@@ -131,7 +131,7 @@ def _read_fast(piece: Piece, schema: Schema, limits: Limits, part: Part) -> Tabl
     codes = piece.codes
     width = schema.width
     if schema.open_end:
-        width = max(width, len(next(piece.lines(), b"").split()))
+        width = max(width, len(piece.first_line().split()))
     fields = find_fields(codes, width, [place for place, _ in schema.read])
     if fields is None or (codes.take(fields[0][0]) == COMMENT).any():
         raise Doubt
