@@ -71,8 +71,15 @@ def header_metadata(head: bytes) -> Metadata:
 
 
 def run_metadata(run: Path, name: str) -> dict[str, str]:
-    """What the comment lines at the start of a run's file say; of one that can't be read, nothing: that is told where
+    r"""What the comment lines at the start of a run's file say; of one that can't be read, nothing: that is told where
     its lines are.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     run = Path(folder, "mine.run")
+    ...     _ = run.write_text("# team: Alder\nq1 Q0 d7 1 2.5 mine\n")
+    ...     run_metadata(run, "mine.run")
+    {'team': 'Alder'}
     """
     try:
         head, _ = beginning(run, HEADER_BYTES, name)
