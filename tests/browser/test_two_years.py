@@ -124,6 +124,7 @@ def test_two_years_of_a_campaign(
     log_in(page, site, "orla")
     page.goto(f"{site.url}/organise")
     follow(page, "Make a campaign")
+    page.get_by_text("Its address", exact=True).click()
     fill(page, title="News search", slug="news", measures="AP P@5 nDCG@10")
     press(page, "Make campaign")
     assert_accessible(page)
