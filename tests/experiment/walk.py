@@ -163,6 +163,7 @@ class Places:
         self._add(("token",), [("no-such-token",)])
         self._add(("provider",), [("nobody",)])
         self._add(("identity",), [(9999,)])
+        self._add(("session_id",), [(9999,)])
         self._add(("team", "asked"), [(teams[0][0], 9999)])
         self._add(("name",), [*((name,) for name in sorted(measures)), ("nothing",)])
 
