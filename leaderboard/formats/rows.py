@@ -151,6 +151,7 @@ class Rows:
             columns["subtopic"] = self._subtopics.encode(columns["subtopic"])
         if not self._columns:
             room = int(ROOM * len(table) * expected / table.text_bytes) if table.text_bytes else 0
+            room = min(room, problems.limits.lines)  # however well a compressed file begins to expand
             self._columns = {name: Growing(values.dtype, room) for name, values in columns.items()}
         for name, values in columns.items():
             self._columns[name].extend(values)
