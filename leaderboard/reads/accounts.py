@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, actor_columns, actor_in, maker_may_invite
+from leaderboard.db import UtcDateTime
 from leaderboard.errors import NotAllowed
 from leaderboard.lookup import only_organiser_of, only_owner_of
 from leaderboard.models import BrowserSession, Identity, Invitation, Membership, Team, User
@@ -123,7 +124,7 @@ def needed_by(session: Session, actor: Actor) -> tuple[str, ...]:
 
 def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession | None:
     """The session of this token, in one statement; None when it is over or its account is closed."""
-    row = session.execute(sessions_open(now).where(BrowserSession.token_hash == token_hash(token))).one_or_none()
+    row = session.execute(OF_TOKEN, {"now": now, "token_hash": token_hash(token)}).one_or_none()
     return None if row is None else session_in(row)
 
 
@@ -172,6 +173,12 @@ def sessions_open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select
         .join(BrowserSession.user)
         .where(BrowserSession.ended_at.is_(None), BrowserSession.expires_at > now, User.is_active.is_(True))
     )
+
+
+# Built once: each request of somebody who is signed in asks for it, and building it takes longer than running it.
+OF_TOKEN = sessions_open(sa.bindparam("now", type_=UtcDateTime())).where(
+    BrowserSession.token_hash == sa.bindparam("token_hash")
+)
 
 
 def session_in(row: Sequence[Any]) -> OpenSession:

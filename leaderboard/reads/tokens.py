@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from leaderboard.db import UtcDateTime
 from leaderboard.models import ApiToken, User
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.tokens import token_hash
@@ -29,7 +30,7 @@ class Token:
 
 def open_token(session: Session, token: str, now: dt.datetime) -> Token | None:
     """The token, if it is one, not revoked, not expired, and of an account that is not closed."""
-    found = session.scalars(_open(now).where(ApiToken.token_hash == token_hash(token))).one_or_none()
+    found = session.scalars(OF_TEXT, {"now": now, "token_hash": token_hash(token)}).one_or_none()
     return None if found is None else _shown(found)
 
 
@@ -39,7 +40,7 @@ def tokens_of(session: Session, user_id: int, now: dt.datetime) -> tuple[Token, 
     return tuple(map(_shown, found))
 
 
-def _open(now: dt.datetime) -> sa.Select[ApiToken]:
+def _open(now: dt.datetime | sa.BindParameter[dt.datetime]) -> sa.Select[ApiToken]:
     return (
         sa.select(ApiToken)
         .join(User, User.id == ApiToken.user_id)
@@ -49,6 +50,10 @@ def _open(now: dt.datetime) -> sa.Select[ApiToken]:
             sa.or_(ApiToken.expires_at.is_(None), ApiToken.expires_at > now),
         )
     )
+
+
+# Built once: each request of a program asks for it.
+OF_TEXT = _open(sa.bindparam("now", type_=UtcDateTime())).where(ApiToken.token_hash == sa.bindparam("token_hash"))
 
 
 def _shown(token: ApiToken) -> Token:
