@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import find_evaluation_and_set, form_fields, has_choice, lost_in, on_boards
+from leaderboard.lookup import find_evaluation_and_set, form_fields, has_choice
 from leaderboard.metrics import parse, query_order
-from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
+from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.reads.answers import BoardAnswers, board_answers
+from leaderboard.reads.board_queue import ParkedRun, of_worker, parked_runs, received_runs
 from leaderboard.reads.board_statistics import BoardStatistics, as_rounded, statistics_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import Entry, Figure, load_entries, with_figures
@@ -37,7 +37,6 @@ from leaderboard.reads.stood import StoodSet, seen_set, stood_set
 from leaderboard.reads.verifications import Verifications, verifications
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, is_ranked
-from leaderboard.rules.states import SetState, State
 from leaderboard.statistics import LEAST, Least, least_queries
 
 __all__ = ["BoardPage", "BoardRow", "Tag", "board"]
@@ -72,15 +71,6 @@ class BoardRow:
 class Tag:
     name: str
     queries: int
-
-
-@dataclass(frozen=True, slots=True)
-class ParkedRun:
-    """A run that could not be scored for a reason of ours. holds_up: a re-scoring waits for it, so the board is old."""
-
-    submission_id: int
-    reason: str
-    holds_up: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +222,7 @@ def board(
     if scoring_set is None:
         columns = tuple(column(name) for name in campaign_measures(evaluation.campaign))
         answers = board_answers(session, evaluation, (), answer)
-        waiting, rescoring = _received(session, evaluation), 0
+        waiting, rescoring = received_runs(session, evaluation), 0
     else:
         subset = subset_seen(actor, evaluation, moment)
         judged = judged_queries(session, [scoring_set])[scoring_set.id] if details_open else None
@@ -257,7 +247,7 @@ def board(
             entries = _over_tag(session, scoring_set, entries, positions[tag], subset, needed)
         places = every.places if every else ranks(entries, ranked_by) if results_open else {}
         ranked = every.ranked if every else {one.scoring_id for one in entries if one.submission_id in places}
-        computed, *unfinished, some_failed = _of_worker(
+        computed, *unfinished, some_failed = of_worker(
             session, evaluation, scoring_set, ranked_by.name, subset, organised
         )
         waiting, rescoring = (0, 0) if old else unfinished
@@ -318,7 +308,7 @@ def board(
         waiting=waiting,
         rescoring=rescoring,
         organised=organised,
-        parked=_parked(session, evaluation) if organised and some_failed and not old else (),
+        parked=parked_runs(session, evaluation) if organised and some_failed and not old else (),
         verified=verifications(session) if organised and not old else None,
         old=old,
         judgments_open=may_see(actor, evaluation, Sight.JUDGMENTS, now),
@@ -421,25 +411,6 @@ def _counts(rows: Sequence[BoardRow], names: Sequence[str], ranked_by: Column) -
     return {name: (min(own), max(own)) for name, own in counts.items() if own}
 
 
-def _parked(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ...]:
-    """Failed runs of the current set and of one that is being made, each once."""
-    holds_up = lost_in().where(ScoringSet.state == SetState.BUILDING).with_only_columns(Scoring.id)
-    rows = session.execute(
-        sa.select(Scoring, Scoring.id.in_(holds_up.correlate(None)))
-        .join(ScoringSet)
-        .join(Submission)
-        .where(_has_failed(evaluation), on_boards())
-        .order_by(Scoring.submission_id, ScoringSet.id)
-    ).all()
-    return tuple({one.submission_id: ParkedRun(one.submission_id, one.failure, holds) for one, holds in rows}.values())
-
-
-def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
-    """A condition on ScoringSet and Scoring."""
-    its_own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.state != SetState.SUPERSEDED
-    return sa.and_(*its_own, Scoring.state == State.FAILED)
-
-
 def _row(
     entry: Entry,
     columns: Sequence[Column],
@@ -454,43 +425,6 @@ def _row(
         figures=tuple(entry.figure(column.name) for column in columns),
         ranked_by=entry.figure(ranked_by.name),
     )
-
-
-def _of_worker(
-    session: Session, evaluation: Evaluation, scoring_set: ScoringSet, measure: str, subset: Subset, organised: bool
-) -> tuple[dict[str, Any] | None, int, int, bool]:
-    """The figures of a board that the worker has computed, None before that; how many runs are queued or being scored
-    in the current set, and in one that is building; for organisers whether `_parked` may find any. In one
-    statement."""
-    unfinished = (
-        sa.select(sa.func.count())
-        .select_from(Scoring)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .join(Scoring.submission)
-        .where(
-            ScoringSet.evaluation_id == evaluation.id,
-            ScoringSet.source == evaluation.official_source,
-            on_boards(),
-            sa.text(IN_QUEUE),  # by the queue's index, which has no scored run
-        )
-    )
-    failed = sa.select(Scoring.id).join(ScoringSet).where(_has_failed(evaluation))
-    of_board = Board.scoring_set_id == scoring_set.id, Board.measure == measure, Board.subset == subset
-    row = session.execute(
-        sa.select(
-            sa.select(Board.figures).where(*of_board).scalar_subquery(),
-            *(
-                unfinished.where(ScoringSet.state == state).scalar_subquery()
-                for state in (SetState.CURRENT, SetState.BUILDING)
-            ),
-            failed.exists() if organised else sa.false(),
-        )
-    ).one()
-    return row[0], row[1], row[2], row[3]
-
-
-def _received(session: Session, evaluation: Evaluation) -> int:
-    return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
 
 
 def _has_choice(entries: Sequence[Entry]) -> bool:
