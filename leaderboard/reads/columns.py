@@ -8,7 +8,7 @@ from leaderboard import metrics
 from leaderboard.errors import BadInput, UnknownMeasure
 from leaderboard.metrics.measure import Direction
 from leaderboard.models import ScoringSet
-from leaderboard.rules.standings import places
+from leaderboard.rules.standings import leads, places
 
 __all__ = ["Column", "at_level", "column", "per_query_columns", "pick"]
 
@@ -35,6 +35,10 @@ class Column:
     def places(self, values: Sequence[float | None]) -> list[int]:
         """The place of each value under this measure; see `rules.standings.places`."""
         return places(values, self.direction)
+
+    def is_better(self, mean: float | None, other: float | None) -> bool:
+        """Whether of two values the first has the better place."""
+        return leads(mean, other, self.direction)
 
     def sort(self, rows: Sequence[Row], value: Callable[[Row], float | None], backwards: bool = False) -> list[Row]:
         """The rows, the best value first (or last, if `backwards`). Ties keep their order; undefined ones are last."""

@@ -291,7 +291,7 @@ def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int])
         lowest[system.team_slug] = min(lowest.get(system.team_slug, len(numbers)), numbers.get(system.id, len(numbers)))
         of_team = best.setdefault(system.team_slug, {})
         standing = of_team.get(point.period.evaluation_id)
-        if standing is None or by.places([point.figure.mean, standing.figure.mean]) == [1, 2]:
+        if standing is None or by.is_better(point.figure.mean, standing.figure.mean):
             of_team[point.period.evaluation_id] = point
     lines = []
     for number, slug in enumerate(sorted(best, key=lambda slug: (lowest[slug], slug))):

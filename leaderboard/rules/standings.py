@@ -13,7 +13,7 @@ from leaderboard.metrics.ranking import Floats, Ints
 from leaderboard.rules.moments import day_in_words
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import Ruling
-from leaderboard.statistics import competition_ranks
+from leaderboard.statistics import competition_ranks, is_ahead
 
 __all__ = [
     "Designation",
@@ -25,6 +25,7 @@ __all__ = [
     "arrival",
     "is_ranked",
     "kept_choices",
+    "leads",
     "name_of_run",
     "places",
     "places_of",
@@ -148,6 +149,13 @@ def places(means: Sequence[float | None], direction: Direction) -> list[int]:
 def places_of(means: Floats, direction: Direction) -> Ints:
     """The same of an array, in which NaN is undefined."""
     return competition_ranks(means, "lower" if direction == "lower" else "higher")
+
+
+def leads(mean: float | None, other: float | None, direction: Direction) -> bool:
+    """Whether of these two the first has the first place alone."""
+    if mean is None or other is None:
+        return mean is not None
+    return is_ahead(mean, other, "lower" if direction == "lower" else "higher")
 
 
 def standing_run(

@@ -26,7 +26,7 @@ from leaderboard.statistics.linked_years import Change, Effect, LinkedPart, chan
 from leaderboard.statistics.paired import Effects, PairedTest, effect_sizes, paired_t, randomisation_test, wilcoxon
 from leaderboard.statistics.power import POWER, Detectable, detectable, detectable_by_pairs, power, queries_needed
 from leaderboard.statistics.rank_sets import RankSet, RankSets, rank_sets
-from leaderboard.statistics.ranks import competition_ranks
+from leaderboard.statistics.ranks import competition_ranks, is_ahead
 from leaderboard.statistics.swaps import SwapRate, swap_rates
 from leaderboard.statistics.thresholds import ThresholdIntervals, threshold_intervals
 from leaderboard.statistics.tukey import Tukey, tukey_hsd
@@ -71,6 +71,7 @@ __all__ = [
     "fragility",
     "holm",
     "intervals",
+    "is_ahead",
     "least_queries",
     "linked_parts",
     "paired_t",

@@ -5,7 +5,7 @@ import numpy as np
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Floats, Ints
 
-__all__ = ["TIE", "competition_ranks"]
+__all__ = ["TIE", "competition_ranks", "is_ahead"]
 
 TIE = 1e-12
 
@@ -47,3 +47,13 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
     ranks = np.empty(means.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, np.maximum.accumulate(np.where(opens, place, 0), axis=-1), axis=-1)
     return ranks
+
+
+def is_ahead(mean: float, other: float, direction: Direction) -> bool:
+    """Whether of two means alone the first has rank 1 and the second rank 2, by the rule of `competition_ranks`.
+
+    >>> is_ahead(0.3, 0.2, "higher"), is_ahead(0.1 + 0.2, 0.3, "higher"), is_ahead(0.3, 0.2, "lower")
+    (True, False, False)
+    """
+    better, worse = (mean, other) if direction == "lower" else (-mean, -other)
+    return worse > better + TIE * max(1.0, abs(better))
