@@ -25,7 +25,7 @@ from tests.support.postgres import postgres_server
 POSTGRES_VARIABLE = "LEADERBOARD_TEST_POSTGRES_URL"
 
 # Fixtures that give a filling. A test's database has what one of them puts there where its fixtures ask for it.
-FILLINGS = ("fill_world", "fill_field")
+FILLINGS = ("fill_world", "fill_field", "fill_large")
 # Fills a migrated database, and returns what a test has to know of it.
 Filling = Callable[[Database], Any]
 

@@ -33,6 +33,7 @@ from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.states import SetState
 from leaderboard.services import people, teams
 from leaderboard.services.standing import standing_by_rule
+from tests.support.databases import Filling
 from tests.support.standing import standing_by_the_rule, standing_kept
 from tests.support.statements import counted
 from tests.support.world import new_account, signed_in
@@ -42,9 +43,18 @@ SHAPE = Shape(systems=SYSTEMS, runs=SYSTEMS, queries=6, measures=2)
 BOARD = "/campaigns/large/2020"
 
 
-@pytest.fixture
-def large(database: Database) -> Database:
+def _fill(database: Database) -> None:
     make_campaign(database, SHAPE)
+
+
+@pytest.fixture(scope="session")
+def fill_large() -> Filling:
+    """Puts the large campaign into a database that tests get copies of."""
+    return _fill
+
+
+@pytest.fixture
+def large(database: Database, fill_large: Filling) -> Database:
     return database
 
 
