@@ -104,10 +104,13 @@ def add(slug: str, measures: str, primary_measure: str | None, **settings: Any) 
 @click.option("--measures", help="The measures that boards show.")
 @click.option("--primary", "primary_measure", help="The one that boards rank by.")
 @SETTINGS
+@click.option("--shut-out", is_flag=True, help="Made private, don't let the teams in that have runs in it.")
 @AGREED
 @click.pass_context
 def change(context: click.Context, /, slug: str, yes: bool, **_: Any) -> None:
     """Change the settings that are given; the others stay. Asks first where runs are scored again by that.
+
+    A public campaign that is made private lets the teams in that have runs in it; it asks first, and names them.
 
     β, cost, value, prior and the policy for queries without relevant documents are fixed by the first recorded score.
 

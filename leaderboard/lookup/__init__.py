@@ -48,6 +48,7 @@ from leaderboard.lookup.teams import (
     only_owner_of,
     takes_requests,
     team_called,
+    teams_with_runs,
 )
 
 __all__ = [
@@ -100,5 +101,6 @@ __all__ = [
     "takes_requests",
     "team_called",
     "team_quotas",
+    "teams_with_runs",
     "with_current_scoring",
 ]

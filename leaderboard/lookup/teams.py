@@ -44,6 +44,7 @@ __all__ = [
     "only_owner_of",
     "takes_requests",
     "team_called",
+    "teams_with_runs",
 ]
 
 
@@ -180,6 +181,12 @@ def known_team(session: Session, slug: str) -> Team | None:
 def team_called(session: Session, name_key: str) -> Team | None:
     """The team that has a name of this key, or ever had it, whatever it was merged into since."""
     return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
+
+
+def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:
+    """The teams that anything in the campaign was submitted for, by name."""
+    entered = sa.select(Submission.team_id).join(Evaluation).where(Evaluation.campaign_id == campaign_id)
+    return session.scalars(sa.select(Team).where(Team.id.in_(entered)).order_by(Team.name, Team.id)).all()
 
 
 def only_owner_of(session: Session, user_id: int) -> list[str]:

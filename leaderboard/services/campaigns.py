@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, known_campaigns, require, require_organiser
 from leaderboard.errors import Conflict, Gathered, InvalidFields, PriorLocked, UnknownMeasure
+from leaderboard.lookup import teams_with_runs
 from leaderboard.metrics.measure import NEEDED
 from leaderboard.models import (
     Campaign,
@@ -115,11 +116,14 @@ def _is_taken(session: Session, slug: str) -> bool:
     return slug in TAKEN or session.scalar(sa.select(Campaign.id).where(Campaign.slug == slug)) is not None
 
 
-def change_campaign(session: Session, actor: Actor, campaign: Campaign, **changes: Any) -> Campaign:
+def change_campaign(
+    session: Session, actor: Actor, campaign: Campaign, *, shut_out: bool = False, **changes: Any
+) -> Campaign:
     """Changes some of CHANGEABLE; a change of what figures depend on makes new scoring sets.
 
-    When cost, value or prior is changed and β is not given, β follows from them. Raises InvalidFields with everything
-    that is wrong, and PriorLocked for a change of LOCKED once a submission of the campaign was scored.
+    A public campaign that is made private lets the teams in that have runs there, unless shut_out says otherwise. When
+    cost, value or prior is changed and β is not given, β follows from them. Raises InvalidFields with everything that
+    is wrong, and PriorLocked for a change of LOCKED once a submission of the campaign was scored.
     """
     require_organiser(actor, campaign.id)
     campaign = locked(session, Campaign, campaign.id)
@@ -139,6 +143,9 @@ def change_campaign(session: Session, actor: Actor, campaign: Campaign, **change
         )
         for evaluation in list(evaluations):
             make_set(session, actor, evaluation)
+    if (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE) and not shut_out:
+        for team in teams_with_runs(session, campaign.id):
+            let_team_in(session, actor, campaign, team)
     return campaign
 
 

@@ -11,6 +11,7 @@ from leaderboard.errors import Conflict, InvalidFields, NotAllowed, PriorLocked
 from leaderboard.models import (
     Campaign,
     CampaignOrganiser,
+    CampaignTeam,
     Evaluation,
     Event,
     Judgment,
@@ -23,7 +24,7 @@ from leaderboard.models import (
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
 from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations, people, removing, submissions
+from leaderboard.services import campaigns, evaluations, people, removing, submissions, teams
 from leaderboard.services.verification import verify
 from tests.support.refused import refused
 from tests.support.world import World, build_world, new_account
@@ -101,6 +102,22 @@ def test_a_changed_prior_makes_a_new_set_that_the_board_reads_at_once(world: Wor
         (20.0, SetState.SUPERSEDED),
         (40.0, SetState.CURRENT),
     ]
+
+
+def test_a_public_campaign_that_is_made_private_lets_the_teams_with_runs_in_unless_told_otherwise(world: World) -> None:
+    world.submit("q1 Q0 d1 1 1 a\n")
+    with world.organising() as (session, campaign, _):
+        teams.create_team(session, world.eve, "Without runs")
+        campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PRIVATE, shut_out=True)
+    assert world.all(sa.select(CampaignTeam)) == []
+    for visibility in (Visibility.DRAFT, Visibility.PRIVATE):  # nobody but organisers knew of the draft
+        with world.organising() as (session, campaign, _):
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=visibility)
+    assert world.all(sa.select(CampaignTeam)) == []
+    for visibility in (Visibility.PUBLIC, Visibility.PRIVATE):
+        with world.organising() as (session, campaign, _):
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=visibility)
+    assert [one.team_id for one in world.all(sa.select(CampaignTeam))] == [world.team]
 
 
 def test_only_organisers_change_a_campaign(world: World) -> None:

@@ -107,6 +107,34 @@ def test_teams_are_let_into_a_private_campaign(orla: Program, program: Callable[
 
 
 @pytest.mark.usefixtures("runs")
+def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_otherwise(
+    orla: Program, program: Callable[..., Program]
+) -> None:
+    ada = program("ada")
+
+    def change(status: int = 200, **body: Any) -> Any:
+        answer = orla.ask(CAMPAIGN, "POST", status=status, json=body)
+        return [] if status == 200 else answer["fields"]["yes"][0]
+
+    let_in = "With this, 2 teams that have runs in it are let in: Alpha, Beta."
+    assert change(400, visibility="private") == let_in
+    assert ada.ask(f"{API}/campaigns/harbour")["campaign"]["slug"] == "harbour"
+    change(visibility="private", yes=True)
+    ada.ask(f"{API}/campaigns/harbour")
+    assert [one["slug"] for one in orla.ask(f"{CAMPAIGN}/organisers")["teams"]] == ["alpha", "beta"]
+    change(visibility="public")
+    orla.ask(f"{CAMPAIGN}/teams-let-in/alpha/remove", "POST")
+    out = "With this, 1 team that has runs in it is shut out: Alpha. For their members there is no such campaign"
+    assert change(400, visibility="private", shut_out=True).startswith(out)
+    change(visibility="private", shut_out=True, yes=True)
+    ada.ask(f"{API}/campaigns/harbour", status=404)
+    program("eve").ask(f"{API}/campaigns/harbour")
+    assert "1 team that has runs in it is shut out: Beta." in change(400, visibility="draft")
+    change(visibility="public")
+    assert "2 teams that have runs in it are shut out: Alpha, Beta." in change(400, visibility="draft")
+
+
+@pytest.mark.usefixtures("runs")
 def test_the_trail_is_read_page_by_page_and_filtered(orla: Program) -> None:
     orla.ask(CAMPAIGN, "POST", json={"title": "Harbours"})
     whole = orla.ask(f"{CAMPAIGN}/trail")

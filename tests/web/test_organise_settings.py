@@ -14,7 +14,7 @@ from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import people
-from tests.web.conftest import Reader, World, errors
+from tests.web.conftest import RUN, Reader, World, errors
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # no statement here is another one on the other
 
@@ -328,6 +328,33 @@ def test_a_private_campaign_is_there_for_the_teams_that_were_let_in(
     participant.get("/campaigns/harbour/2025/submit", status=404)
     with world.database.read() as session:
         assert session.scalars(sa.select(CampaignTeam)).all() == []
+
+
+def test_making_a_public_campaign_private_asks_and_lets_the_teams_with_runs_in(
+    organiser: Reader, participant: Reader, world: World
+) -> None:
+    settings = "/organise/harbour/settings"
+    sent = {"system": str(world.system.id), "designation": "primary"}
+    assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 302
+    assert "Made private, shut out teams that have runs in it" in organiser.get(settings)
+    given = {
+        **CAMPAIGN,
+        "measures": "AP P@5",
+        "run_choice": "primary",
+        "no_relevant": "exclude",
+        "cost": "",
+        "value": "",
+    }
+    given |= {"prior": "", "title": "Harbour", "visibility": "private"}
+    for more, words in (({}, "let in: Alpha."), ({"shut_out": "y"}, "shut out: Alpha. For their members")):
+        asked = organiser.post(settings, **given, **more)
+        assert (asked.status_code, words in asked.text) == (200, True)
+        participant.get("/campaigns/harbour/2025")
+    agreed = "With this, 1 team that has runs in it is let in: Alpha."
+    assert organiser.post(settings, **given, agreed=agreed).location == settings
+    participant.get("/campaigns/harbour/2025")
+    assert "Let out Alpha" in organiser.get("/organise/harbour/organisers")
+    assert "shut out teams" not in organiser.get(settings)  # it is private now
 
 
 def test_next_years_evaluation_is_a_clone_with_its_dates_a_year_later(organiser: Reader, world: World) -> None:

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
-from leaderboard.lookup import REVEALING, of_what_there_is, once_revealed, standing_set
-from leaderboard.models import Evaluation, ScoringSet, Submission
+from leaderboard.lookup import REVEALING, of_what_there_is, once_revealed, standing_set, teams_with_runs
+from leaderboard.models import Campaign, CampaignTeam, Evaluation, ScoringSet, Submission, Team
 from leaderboard.numbers import counted
 from leaderboard.reads.columns import column
 from leaderboard.reads.entries import load_entries
@@ -32,6 +32,7 @@ IN_WORDS = {
     "texts": "texts and tags of queries",
     "names": "names of teams and systems",
 }
+MOST_NAMED = 20  # of teams; their number is told always
 TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
 
 
@@ -49,16 +50,28 @@ class _Stood:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A campaign before a change. scored: what `scored_again` gave; evaluations: by their ids."""
+    """A campaign before a change.
+
+    scored       what `scored_again` gave
+    let_in       ids of the teams that know of it while it is private
+    evaluations  by their ids
+    """
 
     scored: Mapping[int, int]
+    visibility: Visibility
+    let_in: frozenset[int]
     evaluations: Mapping[int, _Stood]
 
 
 def noted(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) -> Noted:
     """What `effects` compares with. Raises NotFound for whoever does not organise the campaign."""
-    found = _evaluations(session, actor, campaign_slug)
-    return Noted(scored_again(session, actor, campaign_slug, now), {one.id: _stood(one, now) for one in found})
+    campaign = organised_campaign(session, actor, campaign_slug)
+    return Noted(
+        scored_again(session, actor, campaign_slug, now),
+        campaign.visibility,
+        _let_in(session, campaign),
+        {one.id: _stood(one, now) for one in _evaluations(session, campaign)},
+    )
 
 
 def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, now: dt.datetime) -> tuple[str, ...]:
@@ -70,7 +83,9 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
             f"With this, {words} again. Boards show the figures of before until all runs of an evaluation are, and "
             "then switch at once."
         )
-    for one in _evaluations(session, actor, campaign_slug):
+    campaign = organised_campaign(session, actor, campaign_slug)
+    found += _shut_out(session, campaign, before)
+    for one in _evaluations(session, campaign):
         if (was := before.evaluations.get(one.id)) is None:
             continue
         stood = _stood(one, now)
@@ -83,8 +98,39 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
     return tuple(found)
 
 
-def _evaluations(session: Session, actor: Actor, campaign_slug: str) -> list[Evaluation]:
-    campaign = organised_campaign(session, actor, campaign_slug)
+def _let_in(session: Session, campaign: Campaign) -> frozenset[int]:
+    return frozenset(session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id)))
+
+
+def _shut_out(session: Session, campaign: Campaign, before: Noted) -> Iterator[str]:
+    """Which teams with runs in a campaign know of it no longer, or only because they are let in with the change."""
+    if campaign.visibility is before.visibility:
+        return
+    let_in = _let_in(session, campaign)
+
+    def knows(team: Team, visibility: Visibility, among: frozenset[int]) -> bool:
+        return visibility is Visibility.PUBLIC or (visibility is Visibility.PRIVATE and team.id in among)
+
+    knew = [one for one in teams_with_runs(session, campaign.id) if knows(one, before.visibility, before.let_in)]
+    out = [one.name for one in knew if not knows(one, campaign.visibility, let_in)]
+    stay = [one.name for one in knew if one.id in let_in - before.let_in and one.name not in out]
+    if stay:
+        verb = "has runs in it is" if len(stay) == 1 else "have runs in it are"
+        yield f"With this, {counted(len(stay), 'team')} that {verb} let in: {_named(stay)}."
+    if out:
+        verb = "has runs in it is" if len(out) == 1 else "have runs in it are"
+        yield (
+            f"With this, {counted(len(out), 'team')} that {verb} shut out: {_named(out)}. For their members there "
+            "is no such campaign any more, nor their own runs in it."
+        )
+
+
+def _named(teams: list[str]) -> str:
+    more = len(teams) - MOST_NAMED
+    return ", ".join(teams[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
     own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
     return list(session.scalars(own))
 

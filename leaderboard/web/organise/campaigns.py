@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import RadioField, StringField, TextAreaField
+from wtforms import BooleanField, RadioField, StringField, TextAreaField
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, UnknownMeasure
 from leaderboard.metrics import Family, families, parse
@@ -36,7 +36,8 @@ LINKS = "One a line: a title, then its address, like: Track guidelines https://e
 class CampaignForm(Form):
     """Its fields in the order of the page, in which what is wrong is summed up.
 
-    `slug` is not there for a campaign that exists; the prior's fields and the policy not once they are locked.
+    `slug` is not there for a campaign that exists, and `shut_out` only for one that is public; the prior's fields and
+    the policy not once they are locked.
     """
 
     made_from: ClassVar[Mapping[str, str]] = {"slug": "title", "primary_measure": "measures"}
@@ -54,6 +55,10 @@ class CampaignForm(Form):
             (Visibility.PUBLIC.value, "Public: everybody"),
         ),
         description="For all others it is as if there were no such campaign: nothing here tells of it.",
+    )
+    shut_out = BooleanField(
+        "Made private, shut out teams that have runs in it",
+        description="Else they are let in with that. Who is let in is shown, and changed, under Organisers.",
     )
     slug = StringField(
         "Address (optional)",
@@ -124,6 +129,8 @@ class CampaignForm(Form):
         values["compat"] = str(values["compat"])
         form = cls(data=values)
         del form.slug
+        if page.values["visibility"] != Visibility.PUBLIC:
+            del form.shut_out
         if page.locked_at is not None:
             for name in (*PRIOR_FIELDS, "no_relevant"):
                 del form[name]
@@ -160,6 +167,7 @@ def new() -> ResponseReturnValue:
     if not (actor().all_powerful or actor().may_found):
         raise NotFound
     form = CampaignForm()
+    del form.shut_out
     if _is_asking(form) or not form.is_submitted():
         return _page(form)
     try:

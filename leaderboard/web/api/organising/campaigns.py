@@ -52,9 +52,13 @@ class NewCampaign(CampaignChanges):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedCampaign(CampaignChanges):
-    """yes: to the runs that are scored again by it, which a refusal without it counts."""
+    """yes: to what it does at once, which a refusal without it tells.
+
+    shut_out  made private, the campaign is absent for teams that have runs in it, too; else they are let in with that
+    """
 
     yes: bool = False
+    shut_out: bool = False
 
 
 @get("/organise/campaigns", Scope.ORGANISE)
