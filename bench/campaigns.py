@@ -32,12 +32,14 @@ from leaderboard.models import (
     Submission,
     System,
     Team,
+    TeamName,
 )
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import boards, campaigns, evaluations, judgments, queries
+from leaderboard.services.names import name_key
 from leaderboard.services.pseudonyms import ensure_pseudonym
 from leaderboard.services.standing import standing_by_rule
 
@@ -91,9 +93,11 @@ def _field(session: Session, shape: Shape, slug: str) -> tuple[list[int], list[i
     count = -(-shape.systems // TEAM_OF)
     _insert(
         session, Team,
-        [{"slug": f"{slug}-team-{n}", "name": f"{slug.title()} team {n}", "name_key": f"{slug} team {n}",
-          "created_at": START} for n in range(count)],
+        [{"slug": f"{slug}-team-{n}", "name": f"{slug.title()} team {n}", "created_at": START} for n in range(count)],
     )  # fmt: skip
+    _insert(
+        session, TeamName, [{"team_id": first_team + n, "name_key": name_key(f"{slug} team {n}")} for n in range(count)]
+    )
     teams = [first_team + number // TEAM_OF for number in range(shape.systems)]
     rows = []
     for number, team in enumerate(teams):
