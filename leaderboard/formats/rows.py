@@ -13,7 +13,6 @@ from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import HALF, Ids, Places, Texts, as_texts, changes, keys, pair_keys
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
-from leaderboard.formats.pieces import side_by_side
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers import READERS, FileFormat
@@ -32,7 +31,7 @@ MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each ch
 SLOTS_PER_QUERY = 64  # of the table: about one query in 64 shares its slot and is looked up the slow way
 MOST_BITS = 20  # of a slot's number
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
-ROWS_AT_ONCE = 1 << 16  # in which repeats are looked for in one thread
+ROWS_AT_ONCE = 1 << 16  # in which repeats are looked for together
 BY_HALF = 1 << 18  # up to so many rows half a hash is enough: hardly any two have the same by chance
 SORTED_AT_ONCE = 1 << 12  # of which half hashes sort within the processor's nearest cache
 
@@ -278,7 +277,7 @@ def repeated_rows(query: NDArray[np.uint32], document: Ids) -> tuple[Places, Pla
     query     uint32[L]
     document  L ids
     """
-    found = side_by_side(lambda stretch: _suspects(query, document, *stretch), _stretches(query, ROWS_AT_ONCE))
+    found = [_suspects(query, document, start, end) for start, end in _stretches(query, ROWS_AT_ONCE)]
     rows = np.concatenate([np.empty(0, np.int64), *found])
     documents = document.take(rows)
     order = np.lexsort((rows, documents, query[rows]))

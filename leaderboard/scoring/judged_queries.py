@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from leaderboard.formats import Ids, Judgments, SubtopicJudgments, Texts, keys, pair_keys
-from leaderboard.formats.pieces import side_by_side
 from leaderboard.metrics import Bools, Ints, Subtopics, query_order
 
 __all__ = ["JudgedQueries", "Judging", "JudgmentIndex", "prepare"]
@@ -52,8 +51,7 @@ class JudgmentIndex:
             slot = document.keys(start, min(start + ROWS_AT_ONCE, len(document))) >> shift
             return start + np.flatnonzero(taken.take(slot.view(np.int64)))
 
-        found = side_by_side(hits, iter(range(0, len(document), ROWS_AT_ONCE)))
-        return np.concatenate([np.empty(0, np.int64), *found])
+        return np.concatenate([np.empty(0, np.int64), *map(hits, range(0, len(document), ROWS_AT_ONCE))])
 
     def find(self, number: Ints, document: Texts) -> Ints:
         """int64[n]: the judgment of each query and document, -1 where there is none.
