@@ -84,7 +84,7 @@ class Reader:
 
     def token(self) -> str:
         """A token for forms: the last one, until the session is another."""
-        if self._token[0] != self._cookie():
+        if not self._cookie() or self._token[0] != self._cookie():
             found = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get("/login").text)
             assert found is not None
             self._token = (self._cookie(), found[1])
@@ -92,7 +92,7 @@ class Reader:
 
     def _cookie(self) -> str:
         cookie = self.client.get_cookie("leaderboard")
-        return "no session" if cookie is None else cookie.value
+        return "" if cookie is None else cookie.value
 
     def post(self, path: str, **fields: str) -> TestResponse:
         return self.client.post(path, data={"csrf_token": self.token(), **fields})
