@@ -275,4 +275,5 @@ def test_a_formula_wider_than_the_phone_can_be_scrolled_by_keyboard(
         page.wait_for_function("one => one.scrollLeft > 0", arg=formula.element_handle())
     assert_accessible(page)
     page.emulate_media(color_scheme="dark")
+    page.reload()  # a page that stands changes its colours step by step
     assert_accessible(page, colours=True)

@@ -167,6 +167,7 @@ def test_a_page_is_accessible_in_both_colours_and_fits_a_phone(
     assert wider == 0
     light = phone.evaluate(GROUND)
     phone.emulate_media(color_scheme="dark")
+    phone.reload()  # a page that stands changes its colours step by step
     assert phone.evaluate(GROUND) != light
     assert_accessible(phone, colours=True)
 
