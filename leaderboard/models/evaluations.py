@@ -109,7 +109,7 @@ class JudgmentRevision(Base):
     judgments with it.
 
     imported_at  when it came into this installation
-    released_at  when it was given out, of one that was brought in from the past; NULL where nothing says
+    released_at  when it was given out, here or before it was brought in from the past; NULL where nothing says
     """
 
     __tablename__ = "judgment_revision"

@@ -330,13 +330,14 @@ def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column], names: Map
     tied_on_both = tied_pairs(places[0] * (1 + max(after.values(), default=0)) + places[1])
     concordant, discordant = pairs(*places)
     lists = [items[np.argsort(place, kind="stable")] for place in places]
+    tau = _defined(tau_b(places[0], places[1], concordant, discordant))
     return Orders(
         column=by[1],
         systems=len(both),
         swapped=discordant,
         parted=sum(tied) - 2 * tied_on_both,
-        tau=_defined(tau_b(places[0], places[1], concordant, discordant)),
-        tau_ap=_defined(tau_ap(lists[0], lists[1]).value) if len(both) > 1 else None,
+        tau=tau,
+        tau_ap=None if tau is None else _defined(tau_ap(lists[0], lists[1]).value),
         leaders=(_leaders(before, names), _leaders(after, names)),
         largest=max((abs(before[system] - after[system]) for system in both), default=0),
     )

@@ -150,6 +150,8 @@ class Checked:
             "Whether the run would be taken can't be said here: it would be rejected, unless "
             f"{hidden}, which only the organisers know."
         )
+        if self.problem_count:
+            fate = f"That is a problem too, unless {hidden}, which only the organisers know."
         if not self.expected.title:
             fate = "A run with a query that its evaluation does not have is rejected."
         return f"{unknown} not among those listed here: {_first_of(self.unknown)}. {fate}"

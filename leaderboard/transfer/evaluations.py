@@ -177,7 +177,16 @@ class Evaluations:
         )
         if there is None:
             made = import_judgments(
-                self._session, actor, evaluation, judged, entry.note, known, subtopics, source, entry.released
+                self._session,
+                actor,
+                evaluation,
+                judged,
+                entry.note,
+                known,
+                subtopics,
+                source,
+                entry.released,
+                of_the_past=True,
             )
             words = f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}"
             self._told.made.append(words)

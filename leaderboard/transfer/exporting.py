@@ -189,7 +189,7 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
         "file": write("", Judgment, Judgment.document, Judgment.grade),
         "note": revision.note or None,
         "source": revision.source,
-        "released": revision.released_at or revision.imported_at,
+        "released": revision.released_at,
         "known": write("-known", KnownDocument, KnownDocument.document),
         "subtopics": write(
             "-subtopics", SubtopicJudgment, SubtopicJudgment.subtopic, SubtopicJudgment.document, SubtopicJudgment.grade

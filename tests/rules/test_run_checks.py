@@ -148,6 +148,16 @@ def test_a_hidden_query_is_no_problem_and_one_that_there_is_not_is_one_wherever_
     assert "it would be rejected, unless it is a hidden one" in said[0]
 
 
+def test_a_run_that_has_problems_is_not_said_to_be_perhaps_taken() -> None:
+    asked = ("q1", "q3")
+    broken = found(RUN, Expected("Text", asked, rules=RunRules(FileRules(every_query=True), asked)))
+    assert broken.problem_count == 1
+    assert broken.unsettled == (
+        "1 query is not among those listed here: q2. That is a problem too, unless it is a hidden one, which only the "
+        "organisers know."
+    )
+
+
 @pytest.mark.parametrize(
     ("threshold", "said"),
     [

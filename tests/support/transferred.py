@@ -45,7 +45,7 @@ def held(database: Database, slug: str) -> dict[str, Any]:
                     one.judgments,
                     one.highest_grade,
                     one.note,
-                    one.released_at or one.imported_at,
+                    one.released_at,
                 )
                 for one in session.scalars(revisions.order_by(JudgmentRevision.number))
             ]

@@ -96,7 +96,7 @@ class JudgmentChanges:
 class OrganisedRevision:
     """A revision on its organiser's page. stands: whether boards go by it, those of its source at least.
 
-    released_at      when it was given out, of one that was brought in from the past, where that is known
+    released_at      when it was given out, here or before it was brought in from the past; None where nothing says
     waiting, failed  runs not yet scored by it, and those that could not be
     """
 
