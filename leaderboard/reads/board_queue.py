@@ -76,5 +76,5 @@ def of_worker(
 
 
 def received_runs(session: Session, evaluation: Evaluation) -> int:
-    """How many runs of the evaluation may come to stand on its boards, scored or not."""
+    """How many runs of the evaluation boards may show, scored or not."""
     return session.scalar(sa.select(sa.func.count()).where(Submission.evaluation_id == evaluation.id, on_boards())) or 0
