@@ -150,7 +150,7 @@ class Score(Base):
 
     # All that a board needs of the figures by which it ranks, so that it reads none of the vectors beside them.
     __table_args__ = (
-        sa.Index("ix_score_of_boards", "measure", "subset", "scoring_id", "mean", "low", "high", "count"),
+        sa.Index("ix_score_of_boards", "measure", "scoring_id", "subset", "mean", "low", "high", "count"),
     )
 
     scoring: Mapped[Scoring] = relationship(back_populates="scores")

@@ -1042,7 +1042,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("score", schema=None) as batch_op:
         batch_op.create_index(
-            "ix_score_of_boards", ["measure", "subset", "scoring_id", "mean", "low", "high", "count"], unique=False
+            "ix_score_of_boards", ["measure", "scoring_id", "subset", "mean", "low", "high", "count"], unique=False
         )
 
     op.create_table(

@@ -306,3 +306,23 @@ def test_style_sheets_are_sent_compressed_to_whoever_takes_that(app: Flask, data
     assert packed.headers["Content-Encoding"] == "gzip"
     assert int(packed.headers["Content-Length"]) == len(packed.data) < len(plain) / 3
     assert "Accept-Encoding" in packed.headers["Vary"]
+
+
+@pytest.mark.parametrize("engine_name", ["sqlite"])
+def test_no_page_reads_the_figures_of_all_runs_by_one_measure(app: Flask, large: Database) -> None:
+    make_campaign(large, Shape(systems=3, runs=3, queries=6, measures=2), slug="small")
+    visitor = app.test_client()
+    for path in ("/", BOARD, f"{BOARD}?show=all", "/campaigns/large/progress"):
+        with counted(app) as ran:
+            assert visitor.get(path).status_code == 200
+        plans = [plan for statement in ran for plan in _plan_of(large, statement)]
+        assert any("SEARCH score" in plan for plan in plans)
+        assert not [plan for plan in plans if re.search(r"(SCAN score\b|ix_score_of_boards \(measure=\?\))", plan)], (
+            path
+        )
+
+
+def _plan_of(database: Database, statement: str) -> list[str]:
+    with database.engine.connect() as connection:
+        nothing = (None,) * statement.count("?")
+        return [str(row[3]) for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", nothing)]
