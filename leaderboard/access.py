@@ -29,7 +29,7 @@ from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import SetState
-from leaderboard.rules.visibility import Visibility
+from leaderboard.rules.visibility import Visibility, is_known
 
 __all__ = [
     "CONSOLE",
@@ -150,15 +150,7 @@ OF_ACCOUNT = sa.select(*actor_columns()).where(User.id == sa.bindparam("account"
 
 def knows_campaign(actor: Actor, campaign: Campaign) -> bool:
     """Whether there is such a campaign for `actor`. For whom there is none, nothing may tell of it: it is absent."""
-    if actor.may_organise(campaign.id):
-        return True
-    match campaign.visibility:
-        case Visibility.PUBLIC:
-            return True
-        case Visibility.PRIVATE:
-            return campaign.id in actor.let_into
-        case Visibility.DRAFT:
-            return False
+    return actor.may_organise(campaign.id) or is_known(campaign.visibility, let_in=campaign.id in actor.let_into)
 
 
 def knows(actor: Actor, evaluation: Evaluation) -> bool:

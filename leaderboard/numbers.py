@@ -8,8 +8,9 @@ And how a number of things is told, and a size in bytes.
 
 import math
 import re
+from collections.abc import Sequence
 
-__all__ = ["counted", "is_number", "is_whole", "natural", "read_number", "read_whole", "size"]
+__all__ = ["counted", "first_of", "is_number", "is_whole", "natural", "read_number", "read_whole", "size"]
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
@@ -68,6 +69,17 @@ def counted(number: int, one: str, many: str = "") -> str:
     ('1 run', '2,000 queries')
     """
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def first_of(names: Sequence[str], most: int, number: int | None = None) -> str:
+    """The first `most` of them, and how many more there are. number: of all, where only some are given.
+
+    >>> first_of(["q1", "q2", "q3"], 2), first_of(["q1"], 2), first_of(["q1"], 2, 1500)
+    ('q1, q2 and 1 more', 'q1', 'q1 and 1,499 more')
+    """
+    shown = names[:most]
+    more = (len(names) if number is None else number) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
 
 
 def size(number: int) -> str:

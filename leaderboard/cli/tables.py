@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import click
 
+from leaderboard.numbers import first_of
+
 __all__ = ["UNDEFINED", "aligned", "csv_text", "defined", "json_text", "named", "print_table"]
 
 UNDEFINED = "–"
@@ -46,8 +48,7 @@ def defined(value: float) -> float | None:
 
 def named(queries: Sequence[str]) -> str:
     """`q1, q2, …, q10 and 1,234 more`."""
-    more = f" and {len(queries) - NAMED:,} more" if len(queries) > NAMED else ""
-    return f"{', '.join(queries[:NAMED])}{more}"
+    return first_of(queries, NAMED)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:

@@ -7,6 +7,7 @@ these are: so it tells nothing that the two boards don't.
 import datetime as dt
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ from leaderboard.access import Actor, Sight, may_see, require
 from leaderboard.lookup import current_set, find_evaluation, on_boards
 from leaderboard.metrics.families.agreement import pairs, tau_ap, tau_b, tied_pairs
 from leaderboard.models import Evaluation, Scoring, ScoringSet, Standing, Submission
+from leaderboard.numbers import first_of
 from leaderboard.reads.columns import Column, column, pick
 from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
@@ -199,20 +201,21 @@ def moved(
     columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
     boards = _board(session, actor, evaluation, one, moment), _board(session, actor, evaluation, other, later)
-    names = _names(boards)
+    names, by_each = _names(boards), (column(called[by.name]), by)
+    compared = _compared(boards, by_each)
     rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
     return MovedPage(
         evaluation=evaluation_heading(evaluation, now),
         before=stood_set(evaluation, one),
         after=stood_set(evaluation, other),
         changes=differences(actor, evaluation, one, other, now),
-        apart=_apart(boards, (column(called[by.name]), by)),
+        apart=_apart(boards, by_each, compared[0], names),
         judgments=None if rounded else rejudged(session, actor, evaluation, one, other, now),
         results_open=all(board.results_open for board in boards),
         columns=columns,
         column=by,
-        column_before=column(called[by.name]),
-        rows=_rows(boards, (column(called[by.name]), by)),
+        column_before=by_each[0],
+        rows=_rows(boards, by_each, compared),
         orders=tuple(_orders(boards, (column(called[each.name]), each), names) for each in columns),
         rounded=rounded,
     )
@@ -291,32 +294,35 @@ def _among(systems: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:
     return {system: 1 + bisect_left(ordered, found[system]) for system in systems}
 
 
-def _apart(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[str, ...]:
+def _apart(
+    boards: tuple[_Board, _Board], by: tuple[Column, Column], compared: Collection[int], names: Mapping[int, str]
+) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
     before, after = (board.ranks(own) for board, own in zip(boards, by, strict=True))
-    compared, _ = _compared(boards, by)
-    names = {entry.system_id: entry.system.name for board in reversed(boards) for entry in board.entries}
     why = {
-        "another run stood for {} on the earlier board": (before.keys() & after.keys()) - compared.keys(),
+        "another run stood for {} on the earlier board": (before.keys() & after.keys()).difference(compared),
         "of {} the run that stood on the earlier board was withdrawn or taken off since": (
             (after.keys() - before.keys()) & boards[0].lost
         ),
-        "on the later board only {} is ranked": (after.keys() - before.keys()) - boards[0].lost,
-        "on the earlier board only {} is ranked": before.keys() - after.keys(),
+        "on the later board only {} {is_} ranked": (after.keys() - before.keys()) - boards[0].lost,
+        "on the earlier board only {} {is_} ranked": before.keys() - after.keys(),
     }
-    told = (words.format(_listed([names[system] for system in systems])) for words, systems in why.items() if systems)
+    told = []
+    for words, systems in why.items():
+        if systems:
+            listed = first_of([name for system, name in names.items() if system in systems], NAMED)
+            told.append(words.format(listed, is_="is" if len(systems) == 1 else "are"))
     return tuple(f"{words[:1].upper()}{words[1:]}." for words in told)
 
 
-def _listed(names: Collection[str]) -> str:
-    shown = sorted(names, key=str.casefold)
-    more = f" and {len(shown) - NAMED:,} more" if len(shown) > NAMED else ""
-    return f"{', '.join(shown[:NAMED])}{more}"
-
-
 def _names(boards: Iterable[_Board]) -> dict[int, str]:
-    """System -> its name, in the order of the names."""
-    names = {entry.system_id: entry.system.name for board in boards for entry in board.entries}
+    """System -> its name, in the order of the names; those that share one have their team's beside it."""
+    systems = {entry.system_id: entry.system for board in boards for entry in board.entries}
+    times = Counter(one.name for one in systems.values())
+    names = {
+        number: f"{one.name} of {one.team}" if times[one.name] > 1 and one.team else one.name
+        for number, one in systems.items()
+    }
     return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
 
 
@@ -351,11 +357,12 @@ def _leaders(order: Mapping[int, int], names: Mapping[int, str]) -> tuple[str, .
     return tuple(sorted(names[system] for system, rank in order.items() if rank == 1))
 
 
-def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[MovedSystem, ...]:
+def _rows(
+    boards: tuple[_Board, _Board], by: tuple[Column, Column], compared: tuple[Mapping[int, int], Mapping[int, int]]
+) -> tuple[MovedSystem, ...]:
     each = tuple(zip(boards, by, strict=True))
     before, after = ({entry.system_id: entry for entry in board.standing(own)} for board, own in each)
     rank_before, rank = (board.ranks(own) for board, own in each)
-    compared = _compared(boards, by)
     several = len(compared[0]) > 1
     rows = []
     for system in {**after, **before}:

@@ -11,7 +11,7 @@ from leaderboard.access import Actor, as_of, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_evaluation, find_set
 from leaderboard.models import Evaluation, ScoringSet
-from leaderboard.numbers import counted
+from leaderboard.numbers import counted, first_of
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.rules.states import SetState
@@ -182,5 +182,4 @@ def _shown(value: object) -> str:
 
 
 def _queries(ids: list[str]) -> str:
-    more = f" and {len(ids) - NAMED} more" if len(ids) > NAMED else ""
-    return f"{'query' if len(ids) == 1 else 'queries'} {', '.join(ids[:NAMED])}{more}"
+    return f"{'query' if len(ids) == 1 else 'queries'} {first_of(ids, NAMED)}"

@@ -16,7 +16,7 @@ import numpy as np
 from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.harmless import shown
-from leaderboard.numbers import counted, natural
+from leaderboard.numbers import counted, first_of, natural
 from leaderboard.scoring import returned
 
 __all__ = [
@@ -378,4 +378,4 @@ def _some(ids: Sequence[str]) -> tuple[int, tuple[str, ...]]:
 
 def _first_of(some: tuple[int, tuple[str, ...]]) -> str:
     number, first = some
-    return ", ".join(map(shown, first)) + (f" and {number - len(first):,} more" if number > len(first) else "")
+    return first_of([shown(one) for one in first], NAMED, number)

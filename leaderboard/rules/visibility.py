@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-__all__ = ["Visibility"]
+__all__ = ["Visibility", "is_known"]
 
 
 class Visibility(StrEnum):
@@ -11,3 +11,8 @@ class Visibility(StrEnum):
     PUBLIC = "public"
     PRIVATE = "private"  # its organisers, and members of the teams that they let in
     DRAFT = "draft"  # its organisers only
+
+
+def is_known(visibility: Visibility, *, let_in: bool) -> bool:
+    """Whether such a campaign is there for those who don't organise it. let_in: its organisers let their team in."""
+    return visibility is Visibility.PUBLIC or (visibility is Visibility.PRIVATE and let_in)

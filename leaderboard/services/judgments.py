@@ -12,6 +12,7 @@ from leaderboard.errors import Conflict, FileRejected, InvalidFields, Problem
 from leaderboard.formats import GRADE_LIMIT, Judgments, SubtopicJudgments
 from leaderboard.lookup import newest_revision
 from leaderboard.models import Evaluation, Judgment, JudgmentRevision, KnownDocument, Query, SubtopicJudgment
+from leaderboard.numbers import first_of
 from leaderboard.rules.moments import moment_in_words
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
@@ -154,10 +155,8 @@ def _query_numbers(
     if not numbers:
         raise Conflict(f"{evaluation.title} has no queries yet; import the queries first, then the judgments.")
     if unknown:
-        named = ", ".join(unknown[:NAMED])
-        more = f" and {len(unknown) - NAMED:,} more" if len(unknown) > NAMED else ""
         lacks = f"the evaluation lacks {len(unknown):,} of the {len(judgments.queries):,} queries"
-        raise FileRejected([Problem(None, f"{lacks}: {named}{more}; import the queries first")], name=name)
+        raise FileRejected([Problem(None, f"{lacks}: {first_of(unknown, NAMED)}; import the queries first")], name=name)
     return numbers
 
 

@@ -214,6 +214,14 @@ def test_a_move_is_that_among_the_systems_that_stand_on_both_boards(revised: tup
     assert page.apart == ("On the later board only Dogwood is ranked.",)  # of Alder neither board tells
 
 
+def test_systems_that_share_a_name_are_told_with_their_teams(revised: tuple[Field, int, int]) -> None:
+    field, first, second = revised
+    for team in ("Elm", "Fir"):
+        field.run("Dogwood", {"AP": [0.9] * 4}, team=team)
+    told = what_moved(field, first, second).apart
+    assert told == ("On the later board only Dogwood of Elm, Dogwood of Fir are ranked.",)
+
+
 def test_a_run_that_another_took_the_place_of_since_moved_nothing_by_the_judgments(
     two_of_alder: tuple[Field, list[int], int, int],
 ) -> None:

@@ -216,9 +216,10 @@ class Field:
         return session.get_one(Team, self.teams[name])
 
     def _system(self, session: Session, team: Team, name: str, kind: SystemKind) -> System:
-        if name not in self.systems:
-            self.systems[name] = systems.create_system(session, CONSOLE, team, systems.NewSystem(name, kind)).id
-        return session.get_one(System, self.systems[name])
+        found = session.scalar(sa.select(System).where(System.team_id == team.id, System.name == name))
+        of = found or systems.create_system(session, CONSOLE, team, systems.NewSystem(name, kind))
+        self.systems[name] = of.id  # of several teams' systems of one name that of the last run
+        return of
 
     def _record(
         self,

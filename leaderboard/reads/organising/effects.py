@@ -12,15 +12,15 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
 from leaderboard.lookup import REVEALING, of_what_there_is, once_revealed, standing_set, teams_with_runs
-from leaderboard.models import Campaign, CampaignTeam, Evaluation, ScoringSet, Submission, Team
-from leaderboard.numbers import counted
+from leaderboard.models import Campaign, CampaignTeam, Evaluation, ScoringSet, Submission
+from leaderboard.numbers import counted, first_of
 from leaderboard.reads.columns import column
 from leaderboard.reads.entries import load_entries
 from leaderboard.reads.organising.rescoring import in_words, scored_again
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.reads.standings import choose, ranks, show_of
 from leaderboard.rules.phases import Phase, closed_from, phase_of
-from leaderboard.rules.visibility import Visibility
+from leaderboard.rules.visibility import Visibility, is_known
 
 __all__ = ["TAKES_RUNS", "Noted", "effects", "noted", "revealed_in_words"]
 
@@ -107,27 +107,19 @@ def _shut_out(session: Session, campaign: Campaign, before: Noted) -> Iterator[s
     if campaign.visibility is before.visibility:
         return
     let_in = _let_in(session, campaign)
-
-    def knows(team: Team, visibility: Visibility, among: frozenset[int]) -> bool:
-        return visibility is Visibility.PUBLIC or (visibility is Visibility.PRIVATE and team.id in among)
-
-    knew = [one for one in teams_with_runs(session, campaign.id) if knows(one, before.visibility, before.let_in)]
-    out = [one.name for one in knew if not knows(one, campaign.visibility, let_in)]
+    entered = teams_with_runs(session, campaign.id)
+    knew = [one for one in entered if is_known(before.visibility, let_in=one.id in before.let_in)]
+    out = [one.name for one in knew if not is_known(campaign.visibility, let_in=one.id in let_in)]
     stay = [one.name for one in knew if one.id in let_in - before.let_in and one.name not in out]
     if stay:
         verb = "has runs in it is" if len(stay) == 1 else "have runs in it are"
-        yield f"With this, {counted(len(stay), 'team')} that {verb} let in: {_named(stay)}."
+        yield f"With this, {counted(len(stay), 'team')} that {verb} let in: {first_of(stay, MOST_NAMED)}."
     if out:
         verb = "has runs in it is" if len(out) == 1 else "have runs in it are"
         yield (
-            f"With this, {counted(len(out), 'team')} that {verb} shut out: {_named(out)}. For their members there "
-            "is no such campaign any more, nor their own runs in it."
+            f"With this, {counted(len(out), 'team')} that {verb} shut out: {first_of(out, MOST_NAMED)}. For their "
+            "members there is no such campaign any more, nor their own runs in it."
         )
-
-
-def _named(teams: list[str]) -> str:
-    more = len(teams) - MOST_NAMED
-    return ", ".join(teams[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
@@ -179,23 +171,25 @@ def _late_runs(session: Session, evaluation: Evaluation, was: _Stood, stood: _St
 
     An upload that began in time may have come within the grace.
     """
-    came = Submission.received_at
-    own = Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None)
-    count = sa.select(sa.func.count(Submission.id)).where(*own)
-    if stood.closed_from is not None:
-        after = [Submission.late.is_(False), came >= stood.closed_from]
-        if was.closed_from is not None:
-            after.append(came < was.closed_from)
-        if runs := session.scalar(count.where(*after)):
-            came_late = f"{counted(runs, 'run')} of {evaluation.title} came after the new closing date"
-            yield f"{came_late}: in time all the same, and ranked."
-    if was.closes_at is not None:
-        before = [Submission.late.is_(True), came >= was.closes_at]
-        if stood.closes_at is not None:
-            before.append(came < stood.closes_at)
-        if runs := session.scalar(count.where(*before)):
-            came_early = f"{counted(runs, 'late run')} of {evaluation.title} came before the new closing date"
-            yield f"{came_early}: late all the same, and without a rank."
+    title = evaluation.title
+    if runs := _came(session, evaluation, late=False, since=stood.closed_from, until=was.closed_from):
+        yield f"{counted(runs, 'run')} of {title} came after the new closing date: in time all the same, and ranked."
+    if runs := _came(session, evaluation, late=True, since=was.closes_at, until=stood.closes_at):
+        came = f"{counted(runs, 'late run')} of {title} came before the new closing date"
+        yield f"{came}: late all the same, and without a rank."
+
+
+def _came(
+    session: Session, evaluation: Evaluation, *, late: bool, since: dt.datetime | None, until: dt.datetime | None
+) -> int:
+    """How many runs that are late, or that are not, came from then on and before `until`; none since no moment."""
+    if since is None:
+        return 0
+    own = [Submission.evaluation_id == evaluation.id, Submission.withdrawn_at.is_(None), Submission.late.is_(late)]
+    own.append(Submission.received_at >= since)
+    if until is not None:
+        own.append(Submission.received_at < until)
+    return session.scalar(sa.select(sa.func.count(Submission.id)).where(*own)) or 0
 
 
 def _another_source(
