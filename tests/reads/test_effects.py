@@ -114,5 +114,5 @@ def test_another_official_source_says_how_many_ranks_are_others(field: Field) ->
             return effects(session, CONSOLE, "news", before, present())
 
     goes = "With this, the board of The year 2026 goes by the judgments of"
-    assert official("llm") == (f"{goes} llm instead of assessors: 2 ranks of 3 systems are others.",)
-    assert official("assessors") == (f"{goes} assessors instead of llm: 2 ranks of 3 systems are others.",)
+    assert official("llm") == (f"{goes} llm instead of assessors: 2 of 3 systems change rank.",)
+    assert official("assessors") == (f"{goes} assessors instead of llm: 2 of 3 systems change rank.",)

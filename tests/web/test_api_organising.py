@@ -27,7 +27,7 @@ __all__ = ["program"]  # the fixture
 
 CAMPAIGN = f"{API}/organise/campaigns/harbour"
 EVALUATION = f"{CAMPAIGN}/evaluations/2025"
-NO_RANK = "0 ranks of 1 system are others"
+NO_RANK = "0 of 1 system change rank"
 SEND_YES = "send yes: true with it where it is meant so"
 
 

@@ -182,9 +182,7 @@ def test_a_date_and_an_official_source_that_change_boards_ask_first(
     turn(world, State.SCORED)
     before, path = held(world), "/organise/harbour/2025/judgments"
     asked = organiser.post(f"{path}/official", source="llm")
-    words = (
-        "the board of Harbour 2025 goes by the judgments of llm instead of assessors: 0 ranks of 1 system are others."
-    )
+    words = "the board of Harbour 2025 goes by the judgments of llm instead of assessors: 0 of 1 system change rank."
     assert f"Nothing is changed yet. With this, {words}" in asked.text
     assert "Yes, let boards go by llm" in asked.text
     assert held(world) == before

@@ -195,7 +195,7 @@ def _came(
 def _another_source(
     session: Session, actor: Actor, evaluation: Evaluation, before: str, now: dt.datetime
 ) -> Iterator[str]:
-    """How many ranks are others by the official judgments of now, by the measure that ranks the board of each."""
+    """How many systems change rank by the official judgments of now, by the measure that ranks the board of each."""
     sources = before, evaluation.official_source
     orders = [
         {} if found is None else _ranks(session, actor, evaluation, found, now)
@@ -204,10 +204,10 @@ def _another_source(
     systems = orders[0].keys() | orders[1].keys()
     moved = sum(orders[0].get(system) != orders[1].get(system) for system in systems)
     if systems:
-        others = "is another" if moved == 1 else "are others"
+        change = "changes" if moved == 1 else "change"
         yield (
             f"With this, the board of {evaluation.title} goes by the judgments of {sources[1]} instead of "
-            f"{sources[0]}: {counted(moved, 'rank')} of {counted(len(systems), 'system')} {others}."
+            f"{sources[0]}: {moved:,} of {counted(len(systems), 'system')} {change} rank."
         )
 
 

@@ -115,7 +115,7 @@ def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
             submission_forms.set_field(session, actor(), evaluation_here(session), _field_of(form))
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, field=form)
-    flash(f"The form asks {form.text('label')}.")
+    flash(f"The form asks “{form.text('label')}”.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
 

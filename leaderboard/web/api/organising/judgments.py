@@ -38,7 +38,7 @@ class JudgmentForm(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose judgments boards go by. yes: to the ranks that are others by them, which a refusal without it counts."""
+    """Whose judgments boards go by. yes: to the change of ranks, which a refusal without it counts."""
 
     source: str
     yes: bool = False
