@@ -89,6 +89,8 @@ def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
     require(actor.all_powerful, "Only an admin gives an account an address that is not confirmed by a link.")
     address, _ = checked_email(email)
     old = user.email
+    if old == address and user.unconfirmed_email is None:
+        return
     _take(session, user, address)
     if old is not None and email_key(old) != user.email_key:
         outbox.put(session, MailKind.ADDRESS, user.id, old, new=address, done=True)
@@ -101,8 +103,10 @@ def choose_mail(session: Session, actor: Actor, user: User, wanted: Collection[s
     unknown = sorted(set(wanted) - {kind.value for kind in OPTIONAL})
     if unknown:
         raise InvalidFields({"wanted": [f"there is no mail of the kind {unknown[0]!r} that can be chosen"]})
-    user.unwanted_mail = [kind.value for kind in OPTIONAL if kind.value not in wanted]
-    record(session, actor, "choose mail", user)
+    unwanted = [kind.value for kind in OPTIONAL if kind.value not in wanted]
+    if unwanted != user.unwanted_mail:
+        user.unwanted_mail = unwanted
+        record(session, actor, "choose mail", user)
 
 
 def _take(session: Session, user: User, address: str) -> None:

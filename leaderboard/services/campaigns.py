@@ -136,7 +136,8 @@ def change_campaign(
         raise PriorLocked
     for name in changed:
         setattr(campaign, name, after[name])
-    record(session, actor, "change", campaign, fields=changed)
+    if changed:
+        record(session, actor, "change", campaign, fields=changed)
     if set(changed) & set(SCORED_BY):
         evaluations = session.scalars(
             sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)

@@ -123,7 +123,8 @@ def change_evaluation(session: Session, actor: Actor, evaluation: Evaluation, **
         setattr(evaluation, name, after[name])
     closed = of_what_there_is(session, evaluation, REVEALING & read_before - open_to_all(evaluation, now))
     facts: dict[str, Any] = {CLOSED_AGAIN: sorted(closed)} if closed else {}
-    record(session, actor, "change", evaluation, fields=changed, **facts)
+    if changed:
+        record(session, actor, "change", evaluation, fields=changed, **facts)
     if set(changed) & set(OF_EVALUATION):
         make_set(session, actor, evaluation)
     return evaluation

@@ -210,8 +210,9 @@ def end_session(session: Session, actor: Actor, user: User, session_id: int) -> 
 def set_admin(session: Session, actor: Actor, user: User, *, is_admin: bool) -> None:
     """Lets an account do everything, or no longer. On the command line only: no stolen session makes one."""
     require(actor.all_powerful and actor.user_id is None, "Admins are made on the command line only.")
-    user.is_admin = is_admin
-    record(session, actor, "make admin" if is_admin else "unmake admin", user)
+    if user.is_admin != is_admin:
+        user.is_admin = is_admin
+        record(session, actor, "make admin" if is_admin else "unmake admin", user)
 
 
 def set_founder(session: Session, actor: Actor, user: User, *, may_found: bool) -> None:

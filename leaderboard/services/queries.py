@@ -84,13 +84,14 @@ def exclude_queries(
     because = checked_text(because, LONGEST_REASON, "because")
     named = _found(session, evaluation, external_ids)
     counted = [query for query in named if query.excluded_at is None]
-    for query in named:
+    changed = [query for query in named if query.excluded_at is None or query.excluded_because != because]
+    for query in changed:
         query.excluded_because = because
     for query in counted:
         query.excluded_at = present()
     if counted:
         make_set(session, actor, evaluation)
-    for query in named:
+    for query in changed:
         record(session, actor, "exclude", query, because=because)
     return named
 

@@ -70,7 +70,8 @@ def set_field(session: Session, actor: Actor, evaluation: Evaluation, field: For
         fields[place] = field
     evaluation.form_fields = [one.as_json() for one in fields]
     action = "add field" if place is None else "change field"
-    record(session, actor, action, evaluation, key=field.key, changes=_changes(before_it, field.as_json()))
+    if changes := _changes(before_it, field.as_json()):
+        record(session, actor, action, evaluation, key=field.key, changes=changes)
 
 
 def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: str) -> bool:
@@ -92,7 +93,8 @@ def remove_field(session: Session, actor: Actor, evaluation: Evaluation, key: st
     evaluation.form_fields = [one.as_json() for one in kept]
     before, after = ({one.key: one.as_json() for one in some}.get(key) for some in (fields, kept))
     action = "retire field" if has_answers else "remove field"
-    record(session, actor, action, evaluation, key=key, changes=_changes(before, after))
+    if changes := _changes(before, after):  # a retired one has none
+        record(session, actor, action, evaluation, key=key, changes=changes)
     return not has_answers
 
 
@@ -170,7 +172,8 @@ def set_rules(session: Session, actor: Actor, evaluation: Evaluation, **changes:
     if wrong:
         raise InvalidFields(wrong)
     evaluation.file_rules = rules.as_json()
-    record(session, actor, "set file rules", evaluation, changes=_changes(before.as_json(), rules.as_json()))
+    if changes_made := _changes(before.as_json(), rules.as_json()):
+        record(session, actor, "set file rules", evaluation, changes=changes_made)
     return rules
 
 
@@ -185,8 +188,8 @@ def set_documents(session: Session, actor: Actor, evaluation: Evaluation, docume
     before = file_rules(evaluation)
     rules = dataclasses.replace(before, documents=count, documents_sha256=sha256)
     evaluation.file_rules = rules.as_json()
-    changes = _changes(before.as_json(), rules.as_json())
-    record(session, actor, "set documents", evaluation, changes=changes)
+    if changes := _changes(before.as_json(), rules.as_json()):
+        record(session, actor, "set documents", evaluation, changes=changes)
 
 
 def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:

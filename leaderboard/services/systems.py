@@ -79,11 +79,17 @@ def change_system(session: Session, actor: Actor, system: System, new: NewSystem
     if fields:
         raise InvalidFields(fields)
     system = locked(session, System, system.id)
-    system.kind = new.kind
-    system.description = new.description.strip()
-    system.code_url = new.code_url.strip()
-    system.paper_url = new.paper_url.strip()
-    record(session, actor, "change", system)
+    after = {
+        "kind": new.kind,
+        "description": new.description.strip(),
+        "code_url": new.code_url.strip(),
+        "paper_url": new.paper_url.strip(),
+    }
+    changed = [name for name, value in after.items() if getattr(system, name) != value]
+    for name in changed:
+        setattr(system, name, after[name])
+    if changed:
+        record(session, actor, "change", system)
 
 
 def unused_system(session: Session, team: Team, name: str, kind: SystemKind) -> System | None:

@@ -1,5 +1,6 @@
 """The audit trail: who did what to what."""
 
+import io
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -7,11 +8,15 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
 from leaderboard.db import Database
-from leaderboard.models import Chain, Event, System, Team
+from leaderboard.formats import document_list
+from leaderboard.models import Chain, Event, System, Team, User
 from leaderboard.rules.digests import FIRST, event_hash
+from leaderboard.rules.form_fields import FormField
+from leaderboard.rules.roles import Role
 from leaderboard.rules.standings import SystemKind
-from leaderboard.services import teams
+from leaderboard.services import addresses, campaigns, evaluations, people, queries, submission_forms, teams
 from leaderboard.services.events import present, record
+from leaderboard.services.systems import NewSystem, change_system
 from leaderboard.services.verification import verify
 from tests.support.world import World
 
@@ -123,3 +128,51 @@ def test_a_transaction_that_has_recorded_an_event_keeps_no_other_one_waiting(wor
         event.facts["words"] for event in world.all(sa.select(Event).order_by(Event.id)) if event.facts.get("words")
     ]
     assert said == ["second", "first"]
+
+
+def test_what_is_sent_with_the_values_that_stand_changes_nothing_and_has_no_event(world: World) -> None:
+    def send_everything() -> None:
+        """Each of these changes something where it is sent for the first time."""
+        with world.organising() as (session, campaign, evaluation):
+            team, ada = session.get_one(Team, world.team), session.get_one(User, world.ada.user_id)
+            system = session.scalars(sa.select(System)).one()
+            listed = document_list(io.BytesIO(b"d1\nd2\n"))
+            campaigns.change_campaign(session, CONSOLE, campaign, description="Every year.")
+            evaluations.change_evaluation(session, CONSOLE, evaluation, description="News.", daily_quota=7)
+            submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU hours"))
+            submission_forms.set_rules(session, CONSOLE, evaluation, most_documents=1000)
+            submission_forms.set_documents(session, CONSOLE, evaluation, listed)
+            queries.exclude_queries(session, CONSOLE, evaluation, ["q1"], "It is no question.")
+            change_system(session, CONSOLE, system, NewSystem(system.name, system.kind, "Fuses two lists."))
+            teams.change_team(session, CONSOLE, team, "We live in the north.", is_listed=True)
+            teams.rename_team(session, CONSOLE, team, "Southern lights")
+            teams.change_role(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
+            people.set_admin(session, CONSOLE, ada, is_admin=True)
+            addresses.set_address(session, CONSOLE, ada, "ada@example.com")
+            addresses.choose_mail(session, CONSOLE, ada, [])
+
+    world.submit()
+    with world.organising() as (session, _, _):
+        teams.add_member(session, CONSOLE, session.get_one(Team, world.team), session.get_one(User, world.eve.user_id))
+    at_first = len(world.all(sa.select(Event)))
+    send_everything()
+    told = [(event.action, event.subject) for event in world.all(sa.select(Event).order_by(Event.id))]
+    assert sorted(told[at_first:]) == [
+        ("add field", "evaluation"),
+        ("change", "campaign"),
+        ("change", "evaluation"),
+        ("change", "system"),
+        ("change", "team"),
+        ("change role", "team"),
+        ("choose mail", "user"),
+        ("exclude", "query"),
+        ("make admin", "user"),
+        ("make set", "scoring_set"),
+        ("rename", "team"),
+        ("set address", "user"),
+        ("set documents", "evaluation"),
+        ("set file rules", "evaluation"),
+        ("switch", "scoring_set"),
+    ]
+    send_everything()
+    assert len(world.all(sa.select(Event))) == len(told)

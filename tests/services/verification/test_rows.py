@@ -92,7 +92,13 @@ FOUND = "as an event found it"
 
 
 def change_title(session: Session) -> None:
-    evaluations.change_evaluation(session, CONSOLE, session.get_one(Evaluation, 1), title="New title")
+    evaluation = session.get_one(Evaluation, 1)
+    evaluations.change_evaluation(session, CONSOLE, evaluation, title=f"{evaluation.title}!")
+
+
+def change_title_of_campaign(session: Session) -> None:
+    campaign = session.get_one(Campaign, 1)
+    campaigns.change_campaign(session, CONSOLE, campaign, title=f"{campaign.title}!")
 
 
 # What SQL changed -> what this program does next about the same thing, what is named.
@@ -112,11 +118,11 @@ TAKEN_OVER: dict[str, tuple[Callable[[Session], object], Changes]] = {
         change_title, [(QUERIES, "q1, as an event found it")],
     ),
     "UPDATE campaign SET run_choice = 'best'": (
-        lambda session: campaigns.change_campaign(session, CONSOLE, session.get_one(Campaign, 1), title="X"),
+        change_title_of_campaign,
         [("campaign 1 (small)", "run_choice, as an event found it")],
     ),
     "INSERT INTO campaign_organiser VALUES (1, 2)": (
-        lambda session: campaigns.change_campaign(session, CONSOLE, session.get_one(Campaign, 1), title="X"),
+        change_title_of_campaign,
         [("organisers of small", "2, as an event found it")],
     ),
     "UPDATE scoring_set SET switched_at = '2026-01-01 00:00:00' WHERE id = 1": (
@@ -124,7 +130,7 @@ TAKEN_OVER: dict[str, tuple[Callable[[Session], object], Changes]] = {
         [(SETS, "1, as an event found it")],
     ),
     'UPDATE "user" SET is_admin = true WHERE name = \'Eve\'': (
-        lambda session: people.set_admin(session, CONSOLE, session.get_one(User, 2), is_admin=True),
+        lambda session: people.set_founder(session, CONSOLE, session.get_one(User, 2), may_found=True),
         [("account 2 (Eve)", "is_admin, as an event found it")],
     ),
     "UPDATE submission SET label = 'mine' WHERE id = 1": (
