@@ -21,6 +21,11 @@ from leaderboard.rules.states import State, shown_state
 
 __all__ = ["Member", "OwnRun", "TeamPage", "TeamPlace", "TeamSystem", "own_runs", "team_page"]
 
+EMPTIED = (
+    "Nobody is in the team then, and nobody but an admin of this site can let somebody in; requests to join it that "
+    "wait for an answer end."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -98,6 +103,11 @@ class TeamPage:
     def is_last_owner(self) -> bool:
         """Whether others would be without an owner if this reader left."""
         return self.is_owner and self.size > 1 and sum(one.role == Role.OWNER for one in self.members) == 1
+
+    @property
+    def emptied(self) -> str:
+        """What becomes of the team once its only member leaves, in words; empty where it has others."""
+        return EMPTIED if self.size == 1 else ""
 
 
 def team_page(session: Session, actor: Actor, slug: str, now: dt.datetime) -> TeamPage:

@@ -21,6 +21,7 @@ from leaderboard.models import (
 )
 from leaderboard.rules.mail import MailKind
 from leaderboard.services.events import record
+from leaderboard.services.join_requests import end_requests
 from leaderboard.services.locking import locked
 from leaderboard.services.mail import outbox
 
@@ -52,6 +53,7 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     for team in left:
         session.execute(sa.delete(Membership).where(Membership.team_id == team.id, Membership.user_id == user.id))
         record(session, actor, "leave", team, user=user.id)
+        end_requests(session, actor, team)
     for campaign in handed:
         of_campaign = CampaignOrganiser.campaign_id == campaign.id
         session.execute(sa.delete(CampaignOrganiser).where(of_campaign, CampaignOrganiser.user_id == user.id))

@@ -16,7 +16,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.texts import checked_text
 
-__all__ = ["answer_request", "ask_to_join", "take_back"]
+__all__ = ["answer_request", "ask_to_join", "end_requests", "take_back"]
 
 LONGEST_TEXT = 500  # characters
 MOST_OPEN = 5  # requests of one person that wait
@@ -92,6 +92,21 @@ def take_back(session: Session, actor: Actor, team: Team) -> None:
         raise Conflict(f"No request of yours waits at {team.name}.")
     session.delete(request)
     record(session, actor, "take request back", team, request=request.id)
+
+
+def end_requests(session: Session, actor: Actor, team: Team) -> None:
+    """Ends what waits at a team that nobody is in any more: nobody would answer. Who asked is told by mail.
+
+    It is no refusal: they may ask again as soon as the team has an owner. Does nothing while somebody is in the team.
+    """
+    session.flush()
+    if session.scalar(sa.select(Membership.user_id).where(Membership.team_id == team.id).limit(1)) is not None:
+        return
+    waiting = sa.select(JoinRequest).where(JoinRequest.team_id == team.id, JoinRequest.answered_at.is_(None))
+    for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
+        session.delete(request)
+        put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
+        record(session, actor, "end request", team, request=request.id)
 
 
 def _owners(session: Session, team: Team) -> list[int]:

@@ -14,6 +14,7 @@ from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
+from leaderboard.services.join_requests import end_requests
 from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked, or_refuse
 from leaderboard.services.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
 from leaderboard.services.texts import checked_text
@@ -77,9 +78,11 @@ def change_team(session: Session, actor: Actor, team: Team, description: str, *,
     Its name is for organisers to change (`rename_team`): boards show it.
     """
     _require_owner(session, actor, team)
-    team.description = checked_text(description, LONGEST_DESCRIPTION, "description")
-    team.is_listed = team.is_listed if is_listed is None else is_listed
-    record(session, actor, "change", team)
+    description = checked_text(description, LONGEST_DESCRIPTION, "description")
+    is_listed = team.is_listed if is_listed is None else is_listed
+    if (description, is_listed) != (team.description, team.is_listed):
+        team.description, team.is_listed = description, is_listed
+        record(session, actor, "change", team)
 
 
 def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str | None = None) -> None:
@@ -106,6 +109,8 @@ def rename_team(session: Session, actor: Actor, team: Team, name: str, slug: str
     if slug is None and shown != team.name:
         slug = _free_slug(session, shown, team.id)
     slug = slug or team.slug
+    if before == {"name": shown, "slug": slug}:
+        return
     if slug != team.slug:
         session.execute(
             sa.delete(FormerAddress).where(FormerAddress.team_slug == slug, FormerAddress.system_slug == "")
@@ -139,6 +144,8 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
     """Puts somebody into a team, or gives a member another role, without asking: admins only."""
     require(actor.all_powerful, "Only an admin adds people to a team; invite them instead.")
     membership = session.get(Membership, (team.id, user.id))
+    if membership is not None and membership.role is role:
+        return membership
     if membership is None:
         membership = Membership(team_id=team.id, user_id=user.id, role=role, joined_at=present())
         session.add(membership)
@@ -159,8 +166,9 @@ def change_role(session: Session, actor: Actor, team: Team, user: User, role: st
     owners = sa.select(Membership.user_id).where(Membership.team_id == team.id, Membership.role == Role.OWNER)
     if role != Role.OWNER and list(session.scalars(owners)) == [user.id]:
         raise Conflict(f"{team.name} would be left without an owner: make another member its owner first.")
-    membership.role = Role(role)
-    record(session, actor, "change role", team, user=user.id, role=role)
+    if membership.role != role:
+        membership.role = Role(role)
+        record(session, actor, "change role", team, user=user.id, role=role)
 
 
 def invite(session: Session, actor: Actor, team: Team, days: int = 7) -> str:
@@ -232,16 +240,21 @@ def revoke_invitation(session: Session, actor: Actor, invitation: Invitation) ->
     invitation = locked(session, Invitation, invitation.id)
     if invitation.used_at is not None:
         raise Conflict("This invitation was used already; take the person out of the team instead.")
-    invitation.revoked_at = present()
-    record(session, actor, "revoke", invitation)
+    if invitation.revoked_at is None:
+        invitation.revoked_at = present()
+        record(session, actor, "revoke", invitation)
 
 
 def leave_team(session: Session, actor: Actor, team: Team) -> None:
-    """Takes the actor out of the team; its runs and systems stay. The last owner hands over first."""
+    """Takes the actor out of the team; its runs and systems stay. The last owner hands over first.
+
+    After the last member nobody is in it, and the requests that wait there end.
+    """
     if actor.user_id is None:
         raise NotAllowed("Sign in first.")
     _take_out(session, team, actor.user_id)
     record(session, actor, "leave", team)
+    end_requests(session, actor, team)
 
 
 def remove_member(session: Session, actor: Actor, team: Team, user: User) -> None:
@@ -249,6 +262,7 @@ def remove_member(session: Session, actor: Actor, team: Team, user: User) -> Non
     _require_owner(session, actor, team)
     _take_out(session, team, user.id)
     record(session, actor, "remove member", team, user=user.id)
+    end_requests(session, actor, team)
 
 
 def _take_out(session: Session, team: Team, user_id: int) -> None:

@@ -2,18 +2,21 @@
 
 import datetime as dt
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE, VISITOR, actor_of
+from leaderboard.access import CONSOLE, VISITOR, Actor, actor_of
 from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound
-from leaderboard.models import Invitation, Membership, Team, User
+from leaderboard.models import Event, Invitation, JoinRequest, Mail, Membership, Team, User
 from leaderboard.reads.accounts import open_invitations
+from leaderboard.rules.mail import MailKind
 from leaderboard.rules.roles import Role
-from leaderboard.services import closing, people, teams
+from leaderboard.services import closing, join_requests, people, teams
 from leaderboard.services.events import present
+from leaderboard.services.mail.letters import written
 from leaderboard.services.names import NAME_TAKEN
 from tests.support.refused import refused
 from tests.support.world import World, new_account
@@ -224,3 +227,36 @@ def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
     assert _members(world) == {world.eve.user_id: Role.OWNER}
     with world.database.read() as session:
         assert not actor_of(session, world.ada.user_id).is_in(world.team)
+
+
+def _is_removed(session: sa.orm.Session, actor: Actor, team: Team) -> None:
+    teams.remove_member(session, CONSOLE, team, session.get_one(User, actor.user_id))
+
+
+def _closes_the_account(session: sa.orm.Session, actor: Actor, team: Team) -> None:
+    closing.close_account(session, actor, session.get_one(User, actor.user_id))
+
+
+@pytest.mark.parametrize("goes", [teams.leave_team, _is_removed, _closes_the_account])
+def test_a_request_ends_with_the_last_member_and_can_be_made_again(
+    world: World, goes: Callable[[sa.orm.Session, Actor, Team], None]
+) -> None:
+    with world.database.write() as session:
+        team = _team(session, world)
+        grace = people.create_user(session, CONSOLE, new_account("Grace", "grace@example.org"))
+        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        asking = actor_of(session, grace.id)
+        teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
+        join_requests.ask_to_join(session, asking, team, "please")
+        teams.remove_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id))
+        assert session.scalars(sa.select(JoinRequest.accepted)).all() == [None]  # somebody is in the team
+        goes(session, world.ada, team)
+        session.flush()
+        assert session.scalars(sa.select(JoinRequest)).all() == []
+        (mail,) = session.scalars(sa.select(Mail).where(Mail.kind == MailKind.ANSWER))
+        letter = written(session, mail, "https://board.example", present())
+        assert letter is not None
+        assert (letter.to, letter.subject) == ("grace@example.org", "Nobody is in Northern lights any more")
+        teams.add_member(session, CONSOLE, team, session.get_one(User, world.eve.user_id), Role.OWNER)
+        join_requests.ask_to_join(session, asking, team, "again")
+    assert "end request" in world.all(sa.select(Event.action))

@@ -52,6 +52,22 @@ def test_a_team_is_made_found_asked_and_joined(ada: Program, eve: Program) -> No
     eve.ask(f"{delta}/invitations", "POST", status=404, json={})
 
 
+@pytest.mark.parametrize("way", ["leave", "members/{own}/remove"])
+def test_the_last_member_of_a_team_leaves_with_a_yes_only(ada: Program, eve: Program, way: str) -> None:
+    eve.ask(f"{API}/teams", "POST", status=201, json={"name": "Delta"})
+    delta = f"{API}/teams/delta"
+    eve.ask(f"{delta}/settings", "POST", json={"is_listed": True})
+    ada.ask(f"{delta}/requests", "POST", json={"text": "me too"})
+    address = f"{delta}/{way.format(own=eve.ask(delta)['members'][0]['user_id'])}"
+    refused = eve.ask(address, "POST", status=400)["fields"]["yes"]
+    assert "nobody but an admin of this site can let somebody in" in refused[0]
+    assert [one["name"] for one in eve.ask(delta)["members"]] == ["eve"]
+    assert len(eve.ask(f"{delta}/requests")["waiting"]) == 1
+    eve.ask(address, "POST", json={"yes": True})
+    assert ada.ask(delta)["size"] == 0
+    assert ada.ask(f"{delta}/requests", status=404)["status"] == 404  # none of hers waits, and none can be made
+
+
 def test_a_request_is_taken_back_or_refused(ada: Program, eve: Program) -> None:
     ada.ask(f"{ALPHA}/settings", "POST", json={"is_listed": True})
     eve.ask(f"{ALPHA}/requests", "POST", json={})

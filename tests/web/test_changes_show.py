@@ -43,9 +43,9 @@ READING = {
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
-    "events.record", "generations.raise_generations", "locking", "pseudonyms", "queries.copy_queries",
-    "scoring_sets.enqueue", "scoring_sets.make_set", "standing", "submission_forms.accept_agreements",
-    "submissions.settle_primary",
+    "events.record", "generations.raise_generations", "join_requests.end_requests", "locking", "pseudonyms",
+    "queries.copy_queries", "scoring_sets.enqueue", "scoring_sets.make_set", "standing",
+    "submission_forms.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
 
 

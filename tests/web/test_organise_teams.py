@@ -227,8 +227,8 @@ def test_every_action_on_record_of_a_campaign_is_told_in_words() -> None:
     elsewhere = {
         "verify", "add member", "change role", "invite", "join", "revoke", "leave", "remove member", "make token",
         "revoke token", "link identity", "unlink identity", "ask to join", "accept request", "refuse request",
-        "take request back", "close", "register", "set password", "end session", "end sessions", "make admin",
-        "unmake admin",
+        "take request back", "end request", "close", "register", "set password", "end session", "end sessions",
+        "make admin", "unmake admin",
         "let found campaigns", "let found no more campaigns", "remove address", "give address", "confirm address",
         "set address", "choose mail",
     }  # fmt: skip

@@ -318,7 +318,13 @@ def _answer(writing: _Writing) -> Text | None:
     team = writing.row(Team, "team")
     if team is None:
         return None
-    if writing.mail.about["accepted"]:
+    accepted = writing.mail.about["accepted"]
+    if accepted is None:
+        return (
+            f"Nobody is in {team.name} any more",
+            f"Your request to join {team.name} has ended without an answer: the last of its members left.",
+        )
+    if accepted:
         subject, what = f"You are in {team.name} now", "has accepted your request: you are a member now"
     else:
         subject, what = f"{team.name} has refused your request", "has refused your request to join it"

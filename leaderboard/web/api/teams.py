@@ -8,7 +8,7 @@ from flask import url_for
 from msgspec import UNSET, Meta, UnsetType
 from sqlalchemy.orm import Session
 
-from leaderboard.errors import NotFound
+from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.lookup import find_known_team
 from leaderboard.models import Invitation, Team, User
 from leaderboard.reads import accounts, finding, teams
@@ -75,6 +75,13 @@ class Accepting:
     """token: the last part of the invitation's address."""
 
     token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """yes: to what becomes of a team without its last member, which a refusal without it tells."""
+
+    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,22 +212,28 @@ def revoke_invitation(team: str, invitation: int) -> tuple[accounts.OpenInvitati
 
 
 @post(f"{TEAM}/leave", Scope.MANAGE)
-def leave_team(team: str) -> Left:
-    """Leaves a team; its runs and systems stay. It may be absent for you from then on."""
+def leave_team(team: str, body: Leaving) -> Left:
+    """Leaves a team; its runs and systems stay. It may be absent for you from then on. As its last member it needs a
+    yes.
+    """
     with writing() as session:
         found = _known(session, team)
+        emptied = teams.team_page(session, actor(), team, now()).emptied
         services.leave_team(session, actor(), found)
+        _require_yes(emptied, yes=body.yes)
         return Left(found.name, found.slug)
 
 
 @post(f"{TEAM}/members/<int:member>/remove", Scope.MANAGE)
-def remove_member(team: str, member: int) -> teams.TeamPage:
-    """Takes somebody out of the team."""
+def remove_member(team: str, member: int, body: Leaving) -> teams.TeamPage:
+    """Takes somebody out of the team; its last member with a yes only."""
     with writing() as session:
         user = session.get(User, member)
         if user is None:
             raise NotFound
+        emptied = teams.team_page(session, actor(), team, now()).emptied
         services.remove_member(session, actor(), _known(session, team), user)
+        _require_yes(emptied, yes=body.yes)
     return read(teams.team_page, team)
 
 
@@ -250,6 +263,12 @@ def _answer(team: str, asked: int, *, accept: bool) -> JoinRequests:
 def _known(session: Session, team: str) -> Team:
     """The team of an address, if there is one for whoever asks."""
     return find_known_team(session, actor(), team, now())
+
+
+def _require_yes(emptied: str, *, yes: bool) -> None:
+    """Raises InvalidFields (yes), which undoes it, where nobody said yes to what becomes of an emptied team."""
+    if emptied and not yes:
+        raise InvalidFields({"yes": [emptied, "send yes: true with it where it is meant so"]})
 
 
 def _is_inside(team: Team) -> bool:
