@@ -258,6 +258,20 @@ def test_the_newest_period_is_the_first_on_the_progress_page(news: str, phone: P
     assert phone.locator("thead").first.locator("th").all_inner_texts() == ["System", "2026", "2025", "2024", "2023"]
 
 
+def test_the_evaluations_of_a_system_stand_below_each_other_however_far_their_table_is_swiped(
+    news: str, phone: Page
+) -> None:
+    """Only the system's name, which spans their rows, stays where it is."""
+    phone.goto(f"{news}/teams/team-alder")
+    for swiped in (0, 60):
+        phone.locator(".table-frame").first.evaluate(f"frame => {{ frame.scrollLeft = {swiped} }}")
+        lefts = phone.locator("tbody td:has(.under) > a").evaluate_all(
+            "links => links.map(link => Math.round(link.getBoundingClientRect().x))"
+        )
+        assert len(lefts) == 4
+        assert len(set(lefts)) == 1
+
+
 @pytest.mark.parametrize("name", ["AQWV", "nDCG", "RBO"])
 def test_a_formula_wider_than_the_phone_can_be_scrolled_by_keyboard(
     site: Site, new_page: Callable[..., Page], name: str
