@@ -18,7 +18,7 @@ from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, Session, mapp
 from sqlalchemy.pool import ConnectionPoolEntry
 from sqlalchemy.sql.visitors import InternalTraversal
 
-from leaderboard.errors import BadInput, NoDatabase
+from leaderboard.errors import BadInput, NoDatabase, OtherBuild
 from leaderboard.metrics import Floats
 from leaderboard.owner_only import private_file, tighten
 from leaderboard.rules.settings import ScoringSettings
@@ -36,6 +36,7 @@ __all__ = [
     "choice",
     "clock",
     "does_not_answer",
+    "is_of_another_build",
     "read_so_far",
     "value_at",
 ]
@@ -57,6 +58,8 @@ GLANCE = {"pool_size": 4, "max_overflow": 0, "pool_pre_ping": False, **NO_TRANSA
 CONTENT = ("Could not decode to UTF-8", "malformed JSON")  # SQLite's words for what somebody else wrote
 LIMIT_PASSED = "54"  # the class of PostgreSQL's codes
 READ_ONLY = "25006"  # PostgreSQL's code: a standby, or a server that its operator has closed to writers
+NO_SUCH = ("42P01", "42703")  # PostgreSQL's codes: no such table, no such column
+NO_SUCH_IN_WORDS = ("no such table: ", "no such column: ", " has no column named ")  # SQLite's words for them
 PATIENCE_SECONDS = 30.0  # of commands and workers; the site's is shorter
 
 Json = sa.JSON().with_variant(JSONB(), "postgresql")
@@ -194,6 +197,14 @@ def does_not_answer(error: sa.exc.SQLAlchemyError) -> bool:
     return isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError)) and not state.startswith(LIMIT_PASSED)
 
 
+def is_of_another_build(error: sa.exc.SQLAlchemyError) -> bool:
+    """Whether an error says that the database lacks a table or a column, as one of another build does."""
+    if not isinstance(error, sa.exc.DBAPIError):
+        return False
+    said = str(error.orig)
+    return getattr(error.orig, "sqlstate", None) in NO_SUCH or any(words in said for words in NO_SUCH_IN_WORDS)
+
+
 class Database:
     """One engine, and connections beside it. `read()` and `write()` are the only ways to a session.
 
@@ -315,13 +326,17 @@ def _keep_private(file: Path, *_: object) -> None:
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Raises NoDatabase when the database does not answer in this block, is locked, full or read-only."""
+    """Raises NoDatabase when the database does not answer in this block, is locked, full or read-only, and OtherBuild
+    when it lacks a table or a column."""
     try:
         yield
     except (sa.exc.TimeoutError, sa.exc.DBAPIError) as error:
+        reason = " ".join(str(getattr(error, "orig", None) or error).split())
+        if is_of_another_build(error):
+            raise OtherBuild(reason) from error
         if not does_not_answer(error):
             raise
-        raise NoDatabase(reason=" ".join(str(getattr(error, "orig", None) or error).split())) from error
+        raise NoDatabase(reason) from error
 
 
 def _bound_locks(seconds: float) -> Callable[[DBAPIConnection, ConnectionPoolEntry], None]:

@@ -17,6 +17,7 @@
     ├── TooManyAttempts          429  too many wrong passwords, or registrations, for now
     └── Unavailable              503  ours: a part that we need does not answer; try again
         ├── NoDatabase           503  the database: away, locked, full or read-only
+        │   └── OtherBuild       503  it has other tables: another build of this program made it
         ├── NoStore              503  the run store: away, full or read-only
         └── Damaged              503  a file of the run store is not what was put there
 
@@ -43,6 +44,7 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "NotIdentified",
+    "OtherBuild",
     "PriorLocked",
     "Problem",
     "QuotaSpent",
@@ -53,6 +55,13 @@ __all__ = [
     "UnknownMeasure",
     "file_of",
 ]
+
+
+OTHER_BUILD = (
+    "nothing brings the tables of one build of this program to those of another before the first release: export the "
+    "campaigns with the build that made the database (`leaderboard export`), name a new one in "
+    "LEADERBOARD_DATABASE_URL, run `leaderboard db upgrade`, and import them there (`leaderboard import-campaign`)"
+)
 
 
 class LeaderboardError(Exception):
@@ -251,6 +260,14 @@ class NoDatabase(Unavailable):
     def __init__(self, reason: str = "") -> None:
         super().__init__()
         self.reason = reason  # for the log and for commands: it may name files and hosts
+
+
+class OtherBuild(NoDatabase):
+    """The database was made by another build of this program. Whoever runs the site reads in its log what to do."""
+
+    def __init__(self, difference: str) -> None:
+        self.difference = difference
+        super().__init__(f"{difference}; {OTHER_BUILD}")
 
 
 class NoStore(Unavailable):

@@ -10,11 +10,22 @@ import sqlalchemy as sa
 
 from leaderboard.config import folder
 from leaderboard.db import Database, answering
+from leaderboard.errors import OtherBuild
+from leaderboard.numbers import first_of
 
 if TYPE_CHECKING:
     from alembic.config import Config as AlembicConfig
 
-__all__ = ["check", "current", "guarding_functions", "guards", "newest", "upgrade"]
+__all__ = [
+    "check",
+    "current",
+    "guarding_functions",
+    "guards",
+    "newest",
+    "require_known",
+    "require_this_build",
+    "upgrade",
+]
 
 
 VERSION = "alembic_version"  # alembic's own table, of one row
@@ -30,9 +41,12 @@ def _config(database: Database) -> "AlembicConfig":
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Bring the schema up to `revision`; does nothing when it is there. Raises NoDatabase."""
+    """Bring the schema up to `revision`; does nothing when it is there. Raises NoDatabase, and OtherBuild where it is
+    at a revision that this version does not know.
+    """
     from alembic import command
 
+    require_known(current(database))
     with answering():
         command.upgrade(_config(database), revision)
 
@@ -55,7 +69,38 @@ def current(database: Database) -> str | None:
 
 def newest() -> str:
     """The revision that this version of the product needs: the files of migrations begin with their numbers."""
-    return max(file.name.partition("_")[0] for file in (folder("migrations") / "versions").glob("[0-9]*.py"))
+    return max(_revisions())
+
+
+def require_known(revision: str | None) -> None:
+    """Raises OtherBuild for a revision that this version of the product has no migration to; None: no schema yet."""
+    if revision is not None and revision not in _revisions():
+        raise OtherBuild(f"it is at revision {revision}, which this version does not know")
+
+
+def _revisions() -> set[str]:
+    return {file.name.partition("_")[0] for file in (folder("migrations") / "versions").glob("[0-9]*.py")}
+
+
+def require_this_build(database: Database, metadata: sa.MetaData) -> None:
+    """Raises OtherBuild where a database at the newest revision has other tables or columns than the models, and
+    NoDatabase. Until the first release migrations themselves are changed: one revision may stand for other tables.
+
+    metadata  of the models. Columns are compared by their names only: every command asks this, in milliseconds.
+    """
+    with answering(), database.engine.connect() as connection:
+        columns = sa.inspect(connection).get_multi_columns()
+    there = {table: {column["name"] for column in of_table} for (_, table), of_table in columns.items()}
+    said = []
+    for name, table in metadata.tables.items():
+        if name not in there:
+            said.append(f"it lacks the table {name}")
+            continue
+        expected = {column.name for column in table.columns}
+        said += [f"it lacks the column {name}.{column}" for column in sorted(expected - there[name])]
+        said += [f"it has a column {name}.{column}" for column in sorted(there[name] - expected)]
+    if said:
+        raise OtherBuild(first_of(said, 3))
 
 
 def guards(dialect: str) -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 from collections.abc import Callable
 
+import pytest
+import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from leaderboard import migrate
 from leaderboard.config import folder
 from leaderboard.db import Database
+from leaderboard.errors import OtherBuild
+from leaderboard.models import User
 
 
 def test_an_empty_database_has_no_revision_and_an_upgraded_one_the_newest(new_database_url: Callable[[], str]) -> None:
@@ -20,3 +24,29 @@ def test_an_empty_database_has_no_revision_and_an_upgraded_one_the_newest(new_da
 
 def test_the_newest_revision_is_the_one_that_alembic_would_upgrade_to() -> None:
     assert migrate.newest() == ScriptDirectory(str(folder("migrations"))).get_current_head()
+
+
+def test_a_database_of_another_build_is_told_from_one_that_does_not_answer(new_database_url: Callable[[], str]) -> None:
+    """Until the first release its migrations have the same names; what its tables lack says what it is."""
+    database = Database.connect(new_database_url())
+    migrate.upgrade(database)
+    migrate.require_this_build(database, User.metadata)
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE mail RENAME COLUMN failure TO why")
+        connection.exec_driver_sql("DROP TABLE team_name")
+    with pytest.raises(OtherBuild) as caught:
+        migrate.require_this_build(database, User.metadata)
+    assert sorted(caught.value.difference.split(", ")) == [
+        "it has a column mail.why",
+        "it lacks the column mail.failure",
+        "it lacks the table team_name",
+    ]
+    for statement in ("SELECT * FROM team_name", "SELECT failure FROM mail", "INSERT INTO mail (failure) VALUES (1)"):
+        with pytest.raises(OtherBuild, match="made by another build"), database.write() as session:
+            session.execute(sa.text(statement))
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0999'")
+    with pytest.raises(OtherBuild, match="another build") as caught:
+        migrate.upgrade(database)
+    assert caught.value.difference == "it is at revision 0999, which this version does not know"
+    database.close()

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 from leaderboard import migrate
 from leaderboard.config import Config
 from leaderboard.db import PATIENCE_SECONDS, Database
-from leaderboard.errors import BadInput, Conflict, NoDatabase, Unavailable
+from leaderboard.errors import BadInput, Conflict, NoDatabase, OtherBuild, Unavailable
+from leaderboard.models import User
 
 __all__ = ["db", "reading", "require_up_to_date", "up_to_date", "writing"]
 
@@ -29,6 +30,7 @@ def upgrade() -> None:
     """
     with _connected(Config.from_environment()) as database:
         migrate.upgrade(database)
+        migrate.require_this_build(database, User.metadata)
         click.echo(f"{_shown(database)} is at revision {migrate.current(database)}")
 
 
@@ -39,6 +41,10 @@ def _connected(config: Config) -> Iterator[Database]:
     _require_folder(database)
     try:
         yield database
+    except OtherBuild as error:
+        raise Conflict(
+            f"the database {_shown(database)} was made by another build of this program: {error.reason}"
+        ) from error
     except NoDatabase as error:
         raise Unavailable(f"the database {_shown(database)} does not answer: {error.reason}") from error
     finally:
@@ -53,9 +59,11 @@ def up_to_date(config: Config) -> Iterator[Database]:
         # Connecting would make an empty file where there is none.
         found = migrate.current(database) if file is None or file.exists() else None
         newest = migrate.newest()
+        migrate.require_known(found)
         if found != newest:
             state = f"is at revision {found}, this version needs {newest}" if found else "has no tables yet"
             raise Conflict(f"the database {_shown(database)} {state}; run `leaderboard db upgrade`")
+        migrate.require_this_build(database, User.metadata)
         yield database
 
 

@@ -23,7 +23,8 @@ from leaderboard.cli.options import Whole
 from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
-from leaderboard.errors import BadInput, Conflict, InvalidFields, Unavailable
+from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable
+from leaderboard.models import User
 from leaderboard.owner_only import private_file, private_folder
 from leaderboard.services.queue import unfinished
 from leaderboard.store import RunStore
@@ -183,7 +184,14 @@ def _run(folder: Path, listener: socket.socket) -> None:
         secure_cookies=False,  # it is served without TLS, to this machine only
     )
     with closing(Database.connect(config.database_url)) as database:
-        migrate.upgrade(database)
+        try:
+            migrate.upgrade(database)
+            migrate.require_this_build(database, User.metadata)
+        except OtherBuild as error:
+            raise Conflict(
+                f"{folder} was made by another build of this program ({error.difference}); delete the folder to start "
+                "afresh, or name another one with --dir"
+            ) from error
         with _site_and_worker(config, folder, listener) as look_after:
             # The worker scores the first runs while the others are still being drawn.
             try:

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
-from leaderboard.errors import LeaderboardError, Unavailable
+from leaderboard.errors import LeaderboardError, NoDatabase, NoStore, Unavailable
 from leaderboard.numbers import size
 from leaderboard.web.exports import FORMATS
 from leaderboard.web.intake import FORM_TYPES
@@ -117,7 +117,8 @@ def _refusal(error: LeaderboardError) -> ResponseReturnValue:
     if error.status == HTTPStatus.NOT_FOUND:
         return page(error.status)  # the same words for what is absent and what is hidden
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        log.error("refused with status %d", error.status, exc_info=error)
+        reason = error.reason if isinstance(error, (NoDatabase, NoStore)) else error.message
+        log.error("refused with status %d: %s", error.status, reason, exc_info=error)
     return page(error.status, error.message, error.retry_seconds, error.fields)
 
 

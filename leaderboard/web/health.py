@@ -5,7 +5,7 @@ from http import HTTPStatus
 import sqlalchemy as sa
 from flask import Blueprint, Response
 
-from leaderboard.errors import NoDatabase, NoStore
+from leaderboard.errors import NoDatabase, NoStore, OtherBuild
 from leaderboard.models import User
 from leaderboard.web.context import reading, store
 
@@ -19,6 +19,8 @@ def healthz() -> Response:
     try:
         with reading() as session:
             session.execute(sa.select(User.id).limit(1))  # a table: SQLite does not open its file for less
+    except OtherBuild:
+        missing.append("the database was made by another build of this program")
     except NoDatabase:
         missing.append("the database does not answer")
     try:

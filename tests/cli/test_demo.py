@@ -291,11 +291,21 @@ def test_a_name_that_somebody_has_taken_in_its_folder_is_said_with_what_to_do(el
     assert "delete the folder to start afresh, or name another one with --dir" in process.output
 
 
-def _refused(elsewhere: Path, *arguments: str) -> str:
+def test_a_folder_of_another_build_is_said_with_what_to_do(elsewhere: Path) -> None:
+    (elsewhere / "demo").mkdir()
+    with closing(Database.connect(f"sqlite:///{elsewhere / 'demo' / 'leaderboard.sqlite'}")) as database:
+        migrate.upgrade(database)
+        with database.engine.begin() as connection:
+            connection.exec_driver_sql("DROP TABLE team_name")
+    said = _refused(elsewhere, "--port", "0", "--dir", "demo", says="setting up the demonstration")
+    assert "demo was made by another build of this program (it lacks the table team_name); delete the folder" in said
+
+
+def _refused(elsewhere: Path, *arguments: str, says: str = "") -> str:
     done = subprocess.run(
         [*COMMAND, *arguments], cwd=elsewhere, env=_environment(elsewhere), capture_output=True, text=True
     )
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout.partition(" in ")[0].strip()) == (2, says)
     return done.stderr
 
 

@@ -143,6 +143,18 @@ def test_a_file_that_is_no_database_is_one_line_of_every_command(
         complains(command, name, "does not answer")
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what an engine says is tried in tests/test_migrate.py
+@pytest.mark.parametrize("statement", ["DROP TABLE team_name", "UPDATE alembic_version SET version_num = '0999'"])
+def test_a_database_of_another_build_says_what_to_do(
+    world: World, impatient: None, command: Command, statement: str
+) -> None:
+    with closing(sqlite3.connect(file_of(world), isolation_level=None)) as other:
+        other.execute(statement)
+    for name in COMMANDS:
+        complains(command, name, "was made by another build of this program: it ")
+        complains(command, name, "export the campaigns with the build that made the database")
+
+
 def test_a_full_disk_is_one_line_of_a_command_and_nothing_is_half_written(
     migrated_sqlite: Path, impatient: None, command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

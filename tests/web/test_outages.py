@@ -153,6 +153,22 @@ def test_without_a_database_every_page_says_so_in_its_own_form_and_the_site_heal
     assert visitor.log_in() == 302
 
 
+@pytest.mark.parametrize("engine_name", ["sqlite"])  # what an engine says is tried in tests/test_migrate.py
+def test_a_database_of_another_build_in_the_sites_place_is_told_apart_and_logged_with_what_to_do(
+    world: World, app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    with world.database.engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE campaign RENAME TO campaigns")
+    answer = app.test_client().get("/")
+    assert (answer.status_code, "made by another build of this program" in answer.text) == (503, True)
+    assert not INTERNAL.search(answer.text.partition("</head>")[2]), answer.text
+    assert "no such table: campaign; nothing brings the tables of one build" in caplog.text
+    with world.database.engine.begin() as connection:
+        connection.exec_driver_sql('ALTER TABLE "user" RENAME TO accounts')
+    health = app.test_client().get("/healthz")
+    assert (health.status_code, health.text) == (503, "the database was made by another build of this program\n")
+
+
 def said_everywhere(app: Flask, ada: Visitor, token: str) -> None:
     """Every page, file, form and the health of a site whose database is away; `ada` had logged in before."""
     stranger = Visitor(app.test_client())
