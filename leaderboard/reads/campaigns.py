@@ -13,7 +13,7 @@ from leaderboard.access import Actor, Sight, known_campaigns, known_evaluations,
 from leaderboard.lookup import current_sets, find_campaign, on_boards
 from leaderboard.models import Campaign, Evaluation, Query, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, at_level, column
-from leaderboard.reads.entries import Entry
+from leaderboard.reads.entries import Entry, told_apart
 from leaderboard.reads.headings import CampaignHeading, EvaluationHeading, campaign_heading, evaluation_heading
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.disclosure import Rounding
@@ -42,9 +42,11 @@ EVALUATION_ORDER = (Evaluation.period_key.desc(), Evaluation.condition, Evaluati
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first run of an evaluation's board by the primary measure. tied: how many others share its rank."""
+    """The first run of an evaluation's board by the primary measure. name: what its system is called among the others
+    there; tied: how many others share its rank."""
 
     entry: Entry
+    name: str
     mean: float
     column: Column
     tied: int
@@ -279,8 +281,8 @@ def _leader(evaluation: Evaluation, entries: Sequence[Entry], column: Column) ->
     first = [entry for entry in chosen if places.get(entry.submission_id) == 1]
     if not first:
         return None, systems
-    mean = first[0].figure(column.name).mean
-    return (Leader(first[0], mean, column, len(first) - 1) if mean is not None else None), systems
+    mean, name = first[0].figure(column.name).mean, told_apart(entry.system for entry in chosen)[first[0].system.id]
+    return (Leader(first[0], name, mean, column, len(first) - 1) if mean is not None else None), systems
 
 
 def _counts(session: Session) -> tuple[Counter[tuple[int, Split]], dict[int, int]]:

@@ -5,6 +5,7 @@ there are.
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -35,6 +36,7 @@ __all__ = [
     "load_entries",
     "rounded",
     "system_label",
+    "told_apart",
     "with_figures",
 ]
 
@@ -96,6 +98,18 @@ class SystemLabel:
     @property
     def is_baseline(self) -> bool:
         return self.kind == SystemKind.BASELINE
+
+
+def told_apart(systems: Iterable[SystemLabel]) -> dict[int, str]:
+    """System -> what sentences and charts call it among these: its name, and where several share that, its team too, as
+    in `Sysone of Elm`. Teams that a reader may not know of are not on the labels; made-up names are all different.
+    """
+    named = {system.id: system for system in systems}
+    times = Counter(system.name.casefold() for system in named.values())
+    return {
+        number: f"{one.name} of {one.team}" if times[one.name.casefold()] > 1 and one.team else one.name
+        for number, one in named.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

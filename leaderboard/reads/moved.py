@@ -7,7 +7,6 @@ these are: so it tells nothing that the two boards don't.
 import datetime as dt
 import math
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +20,7 @@ from leaderboard.metrics.families.agreement import pairs, tau_ap, tau_b, tied_pa
 from leaderboard.models import Evaluation, Scoring, ScoringSet, Standing, Submission
 from leaderboard.numbers import first_of
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries
+from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.rejudged import Rejudged, rejudged
 from leaderboard.reads.standings import Show, choose, ranks, show_of, stands_by
@@ -316,13 +315,8 @@ def _apart(
 
 
 def _names(boards: Iterable[_Board]) -> dict[int, str]:
-    """System -> its name, in the order of the names; those that share one have their team's beside it."""
-    systems = {entry.system_id: entry.system for board in boards for entry in board.entries}
-    times = Counter(one.name for one in systems.values())
-    names = {
-        number: f"{one.name} of {one.team}" if times[one.name] > 1 and one.team else one.name
-        for number, one in systems.items()
-    }
+    """System -> what it is called on them, in the order of the names."""
+    names = told_apart(entry.system for board in boards for entry in board.entries)
     return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
 
 

@@ -13,7 +13,7 @@ from leaderboard.lookup import current_sets, find_campaign
 from leaderboard.models import Campaign, Evaluation
 from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.columns import Column, at_level, column, pick
-from leaderboard.reads.entries import Entry, Figure, SystemLabel
+from leaderboard.reads.entries import Entry, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
@@ -63,10 +63,12 @@ class Point:
 class Line:
     """A system over the periods, or the best of a team's systems in each.
 
+    called: what sentences and charts call it: its name, told apart from others of the page
     number: decides its colour, the same on every page of the campaign.
     """
 
     name: str
+    called: str
     system: SystemLabel | None
     team: str
     team_slug: str
@@ -174,6 +176,7 @@ def progress_of(
     found = _points(entries, ordered, by, shown)
     numbers = _colour_numbers(entries, periods.values(), columns[0], shown)
     competing = [point for point in found if not point.entry.is_baseline]
+    called = told_apart(point.entry.system for point in found)
     return ProgressPage(
         campaign=campaign_heading(campaign),
         conditions=conditions,
@@ -181,9 +184,9 @@ def progress_of(
         columns=columns,
         column=by,
         periods=ordered,
-        systems=_system_lines(competing, numbers),
+        systems=_system_lines(competing, numbers, called),
         teams=_team_lines(competing, by, numbers),
-        baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers),
+        baselines=_system_lines([point for point in found if point.entry.is_baseline], numbers, called),
         held_back=tuple(one.period for one in here if one not in seen),
         differing=_differing([period.terms for period in ordered]),
     )
@@ -269,8 +272,8 @@ def _colour_numbers(
     return {system: number for number, system in enumerate(ordered)}
 
 
-def _system_lines(points: Iterable[Point], numbers: Mapping[int, int]) -> tuple[Line, ...]:
-    """One line for each system, in the order of their numbers."""
+def _system_lines(points: Iterable[Point], numbers: Mapping[int, int], called: Mapping[int, str]) -> tuple[Line, ...]:
+    """One line for each system, in the order of their numbers. called: what they are called, by their ids."""
     by_system: dict[int, list[Point]] = {}
     for point in points:
         by_system.setdefault(point.entry.system.id, []).append(point)
@@ -278,7 +281,8 @@ def _system_lines(points: Iterable[Point], numbers: Mapping[int, int]) -> tuple[
     for system, own in by_system.items():
         label = own[-1].entry.system
         number = numbers.get(system, len(numbers))
-        lines.append(Line(label.name, label, label.team, label.team_slug, number, own[-1].entry.own, tuple(own)))
+        own_line = own[-1].entry.own
+        lines.append(Line(label.name, called[system], label, label.team, label.team_slug, number, own_line, tuple(own)))
     return tuple(sorted(lines, key=lambda line: (line.number, line.name)))
 
 
@@ -297,5 +301,5 @@ def _team_lines(points: Sequence[Point], by: Column, numbers: Mapping[int, int])
     for number, slug in enumerate(sorted(best, key=lambda slug: (lowest[slug], slug))):
         own = tuple(best[slug].values())
         team = own[-1].entry.system.team
-        lines.append(Line(team, None, team, slug, number, own[-1].entry.own, own))
+        lines.append(Line(team, team, None, team, slug, number, own[-1].entry.own, own))
     return tuple(lines)

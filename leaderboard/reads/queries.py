@@ -12,7 +12,7 @@ from leaderboard.errors import NotFound
 from leaderboard.lookup import find_evaluation_and_set, find_query, of_subset
 from leaderboard.models import Judgment, Query, ScoringSet
 from leaderboard.reads.columns import Column, column, per_query_columns, pick
-from leaderboard.reads.entries import Entry
+from leaderboard.reads.entries import Entry, told_apart
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.paging import Paging, paged
 from leaderboard.reads.query_values import load_slices, load_vectors, spread_of, value_in
@@ -225,7 +225,8 @@ def _summaries(
 ) -> list[QuerySummary]:
     vectors = load_vectors(session, [entry.scoring_id for entry in entries], [chosen.name], subset)
     keys = {(entry.scoring_id, chosen.name): entry for entry in entries if (entry.scoring_id, chosen.name) in vectors}
-    names = [entry.system.name for entry in keys.values()]
+    called = told_apart(entry.system for entry in keys.values())
+    names = [called[entry.system.id] for entry in keys.values()]
     spread = spread_of([vectors[key] for key in keys], chosen)
     rows = []
     for found in queries:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from leaderboard.numbers import counted
 from leaderboard.reads.boards import BoardPage, BoardRow
 from leaderboard.reads.columns import Column
+from leaderboard.reads.entries import told_apart
 from leaderboard.reads.progress import Line, Point, ProgressPage
 from leaderboard.reads.standings import Show
 from leaderboard.rules.disclosure import Rounded
@@ -109,7 +110,7 @@ def lead_rests_on(page: BoardPage) -> str:
     lead = told.lead if told else None
     if lead is None or lead.leader is None:
         return ""
-    names = {row.entry.scoring_id: _name(page, row) for row in page.ranked}
+    names = _names(page)
     leader = names[lead.leader]
     if not lead.removed:
         if lead.reason == NEVER:
@@ -133,7 +134,7 @@ def best_over_periods(page: ProgressPage, kind: str = "system") -> str:
     queries, and how much of a difference is theirs takes systems that ran unchanged in both (`statistics.linked`)."""
     lines = page.systems if kind == "system" else page.teams
     best = [
-        [(point, line.name) for line in lines if (point := line.at(period)) and point.best] for period in page.periods
+        [(point, line.called) for line in lines if (point := line.at(period)) and point.best] for period in page.periods
     ]
     known = [group for group in best if group]
     measure = page.column.name
@@ -159,7 +160,7 @@ def one_system_over_periods(page: ProgressPage, lines: Sequence[Line], only: int
     """The figures of the system with the id `only` in its first period and in its last one."""
     line = next(line for line in lines if line.system is not None and line.system.id == only)
     first, last = line.points[0], line.points[-1]
-    what = f"{page.column.name} of {line.name}"
+    what = f"{page.column.name} of {line.called}"
     if page.condition:
         what = f"{page.condition}: {what}"
     if first is last:
@@ -183,18 +184,18 @@ def _own_runs_only(page: BoardPage) -> str:
 
 def _best(page: BoardPage, column: Column) -> str:
     """Who has the best figure: an observation, which says nothing of other queries."""
-    first = _first(page)
+    first, names = _first(page), _names(page)
     value = plain_figure(first[0].ranked_by.mean, column.unit)
     those = f"over {over(first[0].ranked_by)}"
     if page.whole.ranked == 1:
-        return f"{_name(page, first[0])} is the only ranked {_noun(page)}: {column.name} {value} {those}."
-    names = [_name(page, row) for row in first]
+        return f"{names[first[0].entry.scoring_id]} is the only ranked {_noun(page)}: {column.name} {value} {those}."
     if len(first) > 1:
-        return f"{_together(names)} share the {extreme(column)} {column.name}, {value} {those}."
+        sharing = [names[row.entry.scoring_id] for row in first]
+        return f"{_together(sharing)} share the {extreme(column)} {column.name}, {value} {those}."
     second = page.ranked[1]
     return (
-        f"{names[0]} has the {extreme(column)} {column.name}, {value} {those}; "
-        f"{_name(page, second)} is next with {plain_figure(second.ranked_by.mean, column.unit)}."
+        f"{names[first[0].entry.scoring_id]} has the {extreme(column)} {column.name}, {value} {those}; "
+        f"{names[second.entry.scoring_id]} is next with {plain_figure(second.ranked_by.mean, column.unit)}."
     )
 
 
@@ -215,7 +216,8 @@ def _significance(page: BoardPage) -> list[str]:
             return [_costly(page, statistics.needed_queries)]
         return [f"Which of these {_noun(page)}s may be the best has not been worked out."]
     level = f"At {number(statistics.confidence * 100)}\N{NO-BREAK SPACE}% confidence"
-    best = [_name(page, row) for row in page.ranked if row.may_be_best]
+    names = _names(page)
+    best = [names[row.entry.scoring_id] for row in page.ranked if row.may_be_best]
     count = len(best)
     if count == 1:
         return [f"{level} the best {_noun(page)} is {best[0]}."]
@@ -293,10 +295,16 @@ def _noun(page: BoardPage) -> str:
     return "run" if page.show == Show.ALL else "system"
 
 
-def _name(page: BoardPage, row: BoardRow) -> str:
-    """The system; its run too where a board lists several of one system."""
-    entry = row.entry
-    return f"{entry.system.name} ({entry.label})" if page.show == Show.ALL and entry.label else entry.system.name
+def _names(page: BoardPage) -> dict[int, str]:
+    """Scoring -> its system; its run too where a board lists several of one system."""
+    systems = told_apart(row.entry.system for row in page.rows)
+    entries = [row.entry for row in page.rows]
+    return {
+        entry.scoring_id: f"{systems[entry.system.id]} ({entry.label})"
+        if page.show == Show.ALL and entry.label
+        else systems[entry.system.id]
+        for entry in entries
+    }
 
 
 def _from_to(fewest: int, most: int) -> str:

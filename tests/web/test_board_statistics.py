@@ -1,6 +1,7 @@
 """What a board's page and files say of intervals, rank sets and who may be the best."""
 
 import csv
+import datetime as dt
 import io
 import json
 import re
@@ -14,7 +15,7 @@ from leaderboard.db import Database
 from leaderboard.models import Score
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.standings import SystemKind
-from tests.support.field import Field, about
+from tests.support.field import NOW, Field, about
 from tests.support.pages import seen
 
 pytestmark = pytest.mark.parametrize("engine_name", ["sqlite"])  # tried on both: tests/services, tests/reads
@@ -50,6 +51,24 @@ def test_those_who_may_be_the_best_are_named_and_shaded(app: Flask, field: Field
     assert shaded(app) == 2
     assert "Shaded: rank 1 is in the set, so the best system is among these." in page
     assert "compared over 20 queries, with 10,000 resamples of the queries (seed 1)." in page
+
+
+def test_systems_that_share_a_name_are_told_by_their_teams_unless_names_are_hidden(app: Flask, field: Field) -> None:
+    field.run("Sysone", {"AP": HALF}, team="Elm")
+    field.run("sysone", {"AP": HALF[::-1]}, team="Oak")
+    field.run("Cedar", {"AP": about(-3.0)})
+    field.refresh()
+    page = seen(app, BOARD)
+    assert "Sysone of Elm and sysone of Oak share the highest AP, 0.500 over 20 queries." in page
+    assert "among these two, shaded: Sysone of Elm and sysone of Oak." in page
+    assert "(20 queries): Sysone of Elm and 1 other" in seen(app, "/")
+    assert "Sysone of Elm" in seen(app, f"{BOARD}/queries")
+    field.run("Sysone", {"AP": about(0.9)}, team="Elm", label="deep")
+    assert "Sysone of Elm (deep) has the highest AP" in seen(app, f"{BOARD}?show=all")
+    field.change(anonymous_until=NOW + dt.timedelta(days=10_000))
+    hidden = seen(app, BOARD)
+    assert "share the highest AP" in hidden
+    assert not re.search("elm|oak|sysone", hidden, re.IGNORECASE)
 
 
 def test_a_first_that_can_be_told_apart_from_all_is_said_to_be_the_best(app: Flask, field: Field) -> None:

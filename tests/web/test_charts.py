@@ -374,6 +374,23 @@ def test_those_who_share_the_best_are_all_named(database: Database) -> None:
     )
 
 
+def test_systems_that_share_a_name_are_told_by_their_teams_in_the_sentence_and_at_their_lines(
+    database: Database,
+) -> None:
+    field, _ = years_of(database, "AP", {"Sysone": (0.25, 0.5, 0.5)})
+    for year, mean in zip(YEARS, (0.125, 0.25, 0.5), strict=True):
+        field.run("Sysone", {"AP": [mean] * 4}, team="Oak", evaluation=str(year))
+    with database.read() as session:
+        chart = charts.progress_chart(progress(session, VISITOR, "news", NOW))
+    assert chart is not None
+    shared = "Sysone of Team Sysone and Sysone of Oak"
+    assert chart.sentence == f"The highest AP is 0.250 in 2024 (Sysone of Team Sysone) and 0.500 in 2026 ({shared})."
+    assert {"Sysone of Team Sysone", "Sysone of Oak"} <= set(texts(chart.wide))
+    with database.read() as session:
+        page = progress(session, VISITOR, "news", NOW)
+    assert [(line.name, line.team) for line in page.systems] == [("Sysone", "Team Sysone"), ("Sysone", "Oak")]
+
+
 @pytest.mark.parametrize("greatest", [0.0004, 0.014, 0.02, 0.3, 0.9])
 def test_no_two_ticks_of_the_axis_read_alike(database: Database, greatest: float) -> None:
     _, page = years_of(database, "AP", {"Alder": (0.0, greatest / 2, greatest)})

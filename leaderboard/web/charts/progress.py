@@ -147,14 +147,14 @@ class _Drawing:
     def _group(self, line: Line) -> str:
         return {MUTED: "baseline", REST: "rest"}.get(self._colour(line), "series")
 
-    def _asides(self) -> Mapping[str, float]:
-        """Line -> by how many px its points and intervals stand beside their period: intervals of one period would hide
-        each other."""
+    def _asides(self) -> Mapping[int, float]:
+        """`id` of a line -> by how many px its points and intervals stand beside their period: intervals of one period
+        would hide each other."""
         lines = [line for line in self.lines if self._group(line) == "series"]
         if all(point.figure.low is None for line in lines for point in line.points):
             return {}
         apart = min(INTERVAL + 1, self.width / len(self.page.periods) / 2 / len(lines))
-        return {line.name: (place - (len(lines) - 1) / 2) * apart for place, line in enumerate(lines)}
+        return {id(line): (place - (len(lines) - 1) / 2) * apart for place, line in enumerate(lines)}
 
     def _written(self, value: float | None) -> str:
         return plain_figure(value, self.page.column.unit)
@@ -191,7 +191,7 @@ class _Drawing:
                 "high": point.figure.high,
                 "best": point.best,
                 "text": self._written(point.figure.mean),
-                "says": f"{line.name}, {point.period.label}: {self._written(point.figure.mean)}"
+                "says": f"{line.called}, {point.period.label}: {self._written(point.figure.mean)}"
                 + (f", rank {point.rank}" if point.rank is not None else "")
                 + (
                     f", interval {self._written(point.figure.low)} to {self._written(point.figure.high)}"
@@ -206,10 +206,10 @@ class _Drawing:
         """One line with its intervals and its points."""
         rows = self._rows(line)
         thin = group == "rest"
-        mark = {"color": self._colour(line), "xOffset": self.asides.get(line.name, 0.0)}
+        mark = {"color": self._colour(line), "xOffset": self.asides.get(id(line), 0.0)}
         dash = {"strokeDash": [5, 4]} if group == "baseline" else {}
         yield {
-            "data": {"values": [{**row, "name": line.name} for row in rows]},
+            "data": {"values": [{**row, "name": line.called} for row in rows]},
             "mark": {"type": "line", "aria": True, "strokeWidth": 1 if thin else 2, "opacity": 0.7 if thin else 1}
             | mark
             | dash,
@@ -257,7 +257,7 @@ class _Drawing:
             for row in best:
                 ends = self._interval_ends(row["period"])
                 row["label"] = min([row["mean"] - 9 * px, *ends]) if below else max([row["mean"] + 9 * px, *ends])
-            aside = self.asides.get(line.name, 0.0)
+            aside = self.asides.get(id(line), 0.0)
             ring = {"type": "point", "filled": False, "size": 200, "color": INK, "strokeWidth": 1.25, "opacity": 1}
             yield {
                 "data": {"values": best},
@@ -301,13 +301,13 @@ class _Drawing:
                 "period": last.period.label,
                 "mean": last.figure.mean,
                 "label": height,
-                "text": shortened(line.name, self.characters - len(ending)) + ending,
-                "says": line.name + ending,
+                "text": shortened(line.called, self.characters - len(ending)) + ending,
+                "says": line.called + ending,
             }
             colour = self._colour(line)
             at = {"y": {**self.y, "field": "label"}, "description": {"field": "says"}}
             if not is_over:
-                aside = self.asides.get(line.name, 0.0)
+                aside = self.asides.get(id(line), 0.0)
                 yield {
                     "data": {"values": [row]},
                     "mark": {"type": "rule", "xOffset": aside + 8, "strokeWidth": 1, "opacity": 0.5, "color": colour},
