@@ -20,10 +20,11 @@ from leaderboard import migrate
 from leaderboard.access import CONSOLE
 from leaderboard.db import Base, Database
 from leaderboard.formats import QueryRow, read_judgments
-from leaderboard.lookup import current_set, scored_runs
+from leaderboard.lookup import scored_runs
 from leaderboard.models import (
     Board,
     Campaign,
+    Evaluation,
     Participation,
     Score,
     Scoring,
@@ -37,7 +38,7 @@ from leaderboard.models import (
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
-from leaderboard.rules.states import State
+from leaderboard.rules.states import SetState, State
 from leaderboard.services import boards, campaigns, evaluations, judgments, queries
 from leaderboard.services.names import name_key
 from leaderboard.services.pseudonyms import ensure_pseudonym
@@ -60,13 +61,18 @@ WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron",
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large a campaign is. runs: of the newest year; the years before have one run of each system."""
+    """How large a campaign is.
+
+    runs    of the newest year; the years before have one run of each system
+    boards  that the newest year has had, each by judgments of its own; those of the past have one run of each system
+    """
 
     systems: int = 1_000
     runs: int = 10_000
     queries: int = 50
     measures: int = 20
     years: int = 2
+    boards: int = 1
 
 
 def make_campaign(database: Database, shape: Shape, *, slug: str = "large", choice: RunChoice | None = None) -> None:
@@ -127,13 +133,11 @@ def _evaluation(
     )  # fmt: skip
     rows = [QueryRow(f"q{n}", f"what is known of {WORDS[n % 12]} {n}", ()) for n in range(1, shape.queries + 1)]
     queries.import_queries(session, CONSOLE, made, rows)
-    lines = "".join(f"q{n} 0 d{n}-{k} {k % 2}\n" for n in range(1, shape.queries + 1) for k in range(4))
-    judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
-    scoring_set = current_set(session, made.id)
-    if scoring_set is None:
-        raise RuntimeError("there are judgments, so there is a current set")
+    for revision in range(shape.boards if last else 1):
+        judged = ((n, k, (k + n * revision) % 2) for n in range(1, shape.queries + 1) for k in range(4))
+        lines = "".join(f"q{n} 0 d{n}-{k} {grade}\n" for n, k, grade in judged)
+        judgments.import_judgments(session, CONSOLE, made, read_judgments(io.BytesIO(lines.encode())))
     first_run = (session.scalar(sa.select(sa.func.max(Submission.id))) or 0) + 1
-    first_scoring = (session.scalar(sa.select(sa.func.max(Scoring.id))) or 0) + 1
     entered = sorted({*teams})
     _insert(
         session, Participation,
@@ -146,13 +150,30 @@ def _evaluation(
     _insert(session, Submission, submitted)
     for system in sorted({systems[which] for which in own}):
         ensure_pseudonym(session, made.id, system)
+    sets = sa.select(ScoringSet).where(ScoringSet.evaluation_id == made.id).order_by(ScoringSet.id)
+    for one in session.scalars(sets).all():
+        count = runs if one.state is SetState.CURRENT else min(runs, len(systems))
+        _scored(session, rng, one, shape, first_run, submitted[:count], quality[own[:count]])
+
+
+def _scored(
+    session: Session,
+    rng: np.random.Generator,
+    scoring_set: ScoringSet,
+    shape: Shape,
+    first_run: int,
+    submitted: Sequence[dict[str, Any]],
+    quality: Any,
+) -> None:
+    """The figures of these runs by that set, and what is kept of its boards."""
+    first_scoring = (session.scalar(sa.select(sa.func.max(Scoring.id))) or 0) + 1
     _insert(
         session, Scoring,
         [{"submission_id": first_run + number, "scoring_set_id": scoring_set.id, "state": State.SCORED,
           "queued_at": run["received_at"], "finished_at": run["scored_at"], "digest": f"{number:064x}",
           "missing": ["q1"] if number % 7 == 0 else []} for number, run in enumerate(submitted)],
     )  # fmt: skip
-    means = _scores(session, rng, scoring_set, first_scoring, shape, quality[own])
+    means = _scores(session, rng, scoring_set, first_scoring, shape, quality)
     _stand(session, scoring_set)
     _figures(session, scoring_set, first_scoring, means)
 
@@ -177,15 +198,14 @@ def _submission(evaluation: int, year: str, number: int, team: int, system: int,
 def _scores(
     session: Session, rng: np.random.Generator, scoring_set: ScoringSet, first: int, shape: Shape, quality: Any
 ) -> Any:
-    """Values of every run on every query under every measure; the means of the first measure."""
-    means = np.empty(len(quality))
+    """Values of every run on every query under every measure; the means, float64[measures, runs]."""
+    means = np.empty((len(scoring_set.settings.measures), len(quality)))
     rows = []
     for number, own in enumerate(quality):
         for place, measure in enumerate(scoring_set.settings.measures):
             values = np.clip(rng.normal(own, 0.2, shape.queries), 0.0, 1.0)
             mean = float(values.mean())
-            if place == 0:
-                means[number] = mean
+            means[place, number] = mean
             half = 2 * float(values.std()) / shape.queries**0.5
             row = {
                 "scoring_id": first + number, "measure": measure, "mean": mean, "low": mean - half,
@@ -200,23 +220,25 @@ def _scores(
 
 
 def _figures(session: Session, scoring_set: ScoringSet, first: int, means: Any) -> None:
-    """What a worker keeps of the board, without the work: each rank set is a few ranks around its rank."""
-    terms = boards.terms_of_standing_sets(session, scoring_set.id)[scoring_set.id]
+    """What a worker keeps of the boards, without the work: by the first measure each rank set is a few ranks around its
+    rank, and by the others there are none, as of boards with many pairs."""
+    rule = session.get_one(Evaluation, scoring_set.evaluation_id).campaign.run_choice
+    terms = boards.StandingSet(rule, scoring_set.settings)
     runs = scored_runs(session, of_sets=ScoringSet.id == scoring_set.id)[scoring_set.id]
     best = boards.best_means(session, [scoring_set.id]).get(scoring_set.id, {})
-    measure = scoring_set.settings.measures[0]
+    measures = scoring_set.settings.measures
     for (name, subset), lineup in boards.lineups_of(runs, terms, best).items():
-        if name != measure:
-            continue
-        ordered = sorted(lineup.ranked, key=lambda run: -means[run - first])
+        own = means[measures.index(name)]
+        ordered = sorted(lineup.ranked, key=lambda run: -own[run - first]) if name == measures[0] else []
         ranks = {str(run): [max(1, n - 12), min(len(ordered), n + 12)] for n, run in enumerate(ordered, start=1)}
         figures = {
             "over": lineup.digest, "confidence": 0.95, "resamples": 10_000, "seed": 1, "ranked": list(lineup.ranked),
-            "ranks": ranks, "rank_resamples": 4_000, "rank_queries": 50, "needed_queries": None,
-            "above_baselines": [], "queries": None,
+            "ranks": ranks, "rank_resamples": 4_000 if ranks else 0, "rank_queries": 50 if ranks else 0,
+            "needed_queries": None, "above_baselines": [], "queries": None,
         }  # fmt: skip
+        scorings, packed = boards.packed_means({run: own[run - first] for run in lineup.all})
         key = {"scoring_set_id": scoring_set.id, "measure": name, "version": boards.FIGURES_VERSION}
-        row = {**key, "figures": figures, "refreshed_at": START}
+        row = {**key, "figures": figures, "refreshed_at": START, "scorings": scorings, "means": packed}
         whole = Subset if len(scoring_set.settings.subsets) == 1 else (subset,)
         _insert(session, Board, [{**row, "subset": each} for each in whole])
 

@@ -39,7 +39,7 @@ __all__ = ["pages"]
 
 ENGINES = ("sqlite", "postgresql")
 FIRST_VIEWS, ROUNDS = 9, 3
-WIDE = Shape(systems=500, runs=556)
+WIDE = Shape(systems=500, runs=556, boards=2)
 PAGES = {  # what is measured: its address in a campaign, what a first view is required to take and aims at, in ms
     "board": ("/2020", 150, 50),
     "queries": ("/2020/queries", 150, 50),
@@ -161,10 +161,10 @@ def _address(database: Database, slug: str, path: str) -> str:
         if path == "run":
             of_it = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
             return f"/submissions/{session.scalar(of_it.where(Campaign.slug == slug))}"
-        if path == "compare":  # what moved from a board to itself: both are read, and every system stands on both
-            of_it = sa.select(sa.func.max(ScoringSet.id)).join(Evaluation).join(Evaluation.campaign)
-            one = session.scalar(of_it.where(Campaign.slug == slug))
-            return f"/campaigns/{slug}/2020/boards/{one}/to/{one}"
+        if path == "compare":  # what moved from the board before to that of today
+            of_it = sa.select(ScoringSet.id).join(Evaluation).join(Evaluation.campaign)
+            own = session.scalars(of_it.where(Campaign.slug == slug).order_by(ScoringSet.id.desc()).limit(2)).all()
+            return f"/campaigns/{slug}/2020/boards/{own[1]}/to/{own[0]}"
     return f"/campaigns/{slug}{path}"
 
 
@@ -256,7 +256,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000, help="submissions of its last year (10000)")
     parser.add_argument("--engine", choices=ENGINES, action="append", help="only this one (both)")
     arguments = parser.parse_args()
-    pages(Shape(systems=arguments.systems, runs=arguments.runs), arguments.engine or ENGINES)
+    pages(Shape(systems=arguments.systems, runs=arguments.runs, boards=2), arguments.engine or ENGINES)
 
 
 if __name__ == "__main__":

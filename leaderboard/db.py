@@ -20,6 +20,7 @@ from sqlalchemy.sql.visitors import InternalTraversal
 
 from leaderboard.errors import BadInput, NoDatabase, OtherBuild
 from leaderboard.metrics import Floats
+from leaderboard.metrics.ranking import Ints
 from leaderboard.owner_only import private_file, tighten
 from leaderboard.rules.settings import ScoringSettings
 
@@ -29,6 +30,7 @@ __all__ = [
     "Json",
     "Key",
     "PackedFloats",
+    "PackedInts",
     "Text",
     "UtcDateTime",
     "answering",
@@ -93,13 +95,20 @@ class PackedFloats(sa.types.TypeDecorator[Floats]):
 
     impl = sa.LargeBinary
     cache_ok = True
-    VALUE = np.dtype("<f8")
+    VALUE: np.dtype[Any] = np.dtype("<f8")
 
     def process_bind_param(self, value: Floats | None, dialect: Dialect) -> bytes | None:  # noqa: ARG002  # SQLAlchemy's signature
         return None if value is None else value.astype(self.VALUE).tobytes()
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> Floats | None:  # noqa: ARG002  # SQLAlchemy's signature
         return None if value is None else np.frombuffer(value, self.VALUE)
+
+
+class PackedInts(PackedFloats):
+    """An int64[…], kept in the same way."""
+
+    cache_ok = True
+    VALUE = np.dtype("<i8")
 
 
 def value_at(column: InstrumentedAttribute[Floats], position: int) -> sa.Function[Floats]:
@@ -134,6 +143,7 @@ class Base(DeclarativeBase):
         list[str]: Json,
         str: sa.Text(),
         Floats: PackedFloats(),
+        Ints: PackedInts(),
         ScoringSettings: SettingsColumn(),
     }
 

@@ -1,6 +1,6 @@
 """The scoring sets and judgments that count: current, standing, newest."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -18,7 +18,7 @@ __all__ = [
     "IS_CURRENT",
     "current_set",
     "current_sets",
-    "find_set",
+    "find_sets",
     "newest_revision",
     "note_current_set",
     "standing_set",
@@ -44,17 +44,18 @@ def standing_set(session: Session, evaluation_id: int, source: str) -> ScoringSe
     )
 
 
-def find_set(session: Session, evaluation: Evaluation, set_id: int) -> ScoringSet:
-    """One of the evaluation's sets, with its judgment revision. Raises NotFound, and tells of no other one."""
-    found = session.scalar(
+def find_sets(session: Session, evaluation: Evaluation, ids: Sequence[int]) -> list[ScoringSet]:
+    """The evaluation's sets with these ids, with their judgment revisions. Raises NotFound, and tells of no others."""
+    rows = session.scalars(
         sa.select(ScoringSet)
         .join(ScoringSet.revision)
         .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.id == set_id, ScoringSet.evaluation_id == evaluation.id)
+        .where(ScoringSet.id.in_(ids), ScoringSet.evaluation_id == evaluation.id)
     )
-    if found is None:
+    found = {one.id: one for one in rows}
+    if found.keys() != {*ids}:
         raise NotFound
-    return found
+    return [found[one] for one in ids]
 
 
 def newest_revision(session: Session, evaluation: Evaluation, source: str) -> JudgmentRevision | None:

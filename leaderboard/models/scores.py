@@ -8,6 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from leaderboard.db import Base, Key, choice
 from leaderboard.metrics import Floats
+from leaderboard.metrics.ranking import Ints
 from leaderboard.models.evaluations import JudgmentRevision
 from leaderboard.models.submissions import Submission
 from leaderboard.rules.settings import ASSESSORS, ScoringSettings, Subset
@@ -157,7 +158,12 @@ class Score(Base):
 
 
 class Board(Base):
-    """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring."""
+    """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring.
+
+    scorings, means  of the set's scored runs the means by this measure, NaN where undefined, in the order of their ids:
+                     what `score` holds, in one row for whoever asks for those of many runs (`reads.means`). A mean
+                     never changes, so that what stands here is right even of a board that was not refreshed since
+    """
 
     __tablename__ = "board"
 
@@ -167,6 +173,8 @@ class Board(Base):
     version: Mapped[int] = mapped_column(default=1)
     figures: Mapped[dict[str, Any]]
     refreshed_at: Mapped[dt.datetime]
+    scorings: Mapped[Ints] = mapped_column(deferred=True)  # last, since SQLite reads a row up to what is asked for
+    means: Mapped[Floats] = mapped_column(deferred=True)
 
 
 class Standing(Base):

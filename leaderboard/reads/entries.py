@@ -10,13 +10,16 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
 from leaderboard.lookup import IS_STANDING, current_sets, select_scored_runs
+from leaderboard.metrics import Floats
 from leaderboard.metrics.measure import Family
+from leaderboard.metrics.ranking import Bools
 from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Standing, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
@@ -34,6 +37,7 @@ __all__ = [
     "is_seen",
     "label_without_name",
     "load_entries",
+    "means_as_seen",
     "rounded",
     "system_label",
     "told_apart",
@@ -251,6 +255,28 @@ def with_figures(
         if rounding:
             means = {name: _rounded(figure, families[name], rounding) for name, figure in means.items()}
         found.append(replace(entry, figures={**means, **entry.figures}))
+    return found
+
+
+def means_as_seen(
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    now: dt.datetime,
+    own: Bools,
+    measure: str,
+    means: Floats,
+) -> Floats:
+    """The means by one measure of runs of that set, which `actor` may see, with as many digits as `load_entries` gives
+    them; NaN is none. own: which of the runs are of teams of the reader's."""
+    family, found = metrics.parse(measure).family, means
+    for is_own in {*own.tolist()}:
+        if rounding := _Sights(actor, evaluation, scoring_set, now, is_own).rounding:
+            if found is means:
+                found = means.copy()
+            of_these = own == is_own
+            told = is_told_rounded(family)
+            found[of_these] = rounding.means(means[of_these], family.unit) if told else np.nan
     return found
 
 

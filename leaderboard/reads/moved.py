@@ -5,66 +5,42 @@ these are: so it tells nothing that the two boards don't.
 """
 
 import datetime as dt
-import math
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, require
+from leaderboard.access import Actor, Sight, may_see, require, subset_seen
 from leaderboard.lookup import current_set, find_evaluation, on_boards
-from leaderboard.metrics.families.agreement import pairs, tau_ap, tau_b, tied_pairs
+from leaderboard.metrics import Floats
+from leaderboard.metrics.ranking import Bools, Ints
 from leaderboard.models import Evaluation, Scoring, ScoringSet, Standing, Submission
 from leaderboard.numbers import first_of
 from leaderboard.reads.columns import Column, column, pick
-from leaderboard.reads.entries import NO_FIGURE, Entry, Figure, SystemLabel, load_entries, told_apart
+from leaderboard.reads.entries import (
+    NO_FIGURE,
+    Entry,
+    Figure,
+    SystemLabel,
+    load_entries,
+    means_as_seen,
+    told_apart,
+)
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.reads.means import Wanted, load_means
+from leaderboard.reads.orders import Orders, Ranked, Shared, orders, shared
 from leaderboard.reads.rejudged import Rejudged, rejudged
-from leaderboard.reads.standings import Show, choose, ranks, show_of, stands_by
-from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_set, stood_set
-from leaderboard.rules.standings import KeptChoice, RunChoice
+from leaderboard.reads.standings import Show, choose, show_of, stands_by
+from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_sets, stood_set
+from leaderboard.rules.standings import KeptChoice, RunChoice, best_runs, is_ranked, places_of
 from leaderboard.rules.states import STANDING
 
-__all__ = ["Agreement", "MovedPage", "MovedSystem", "Orders", "SourceRow", "SourcesPage", "moved", "sources"]
+__all__ = ["Agreement", "MovedPage", "MovedSystem", "SourceRow", "SourcesPage", "moved", "sources"]
 
 
 NAMED = 5  # systems that a sentence names
-
-
-@dataclass(frozen=True, slots=True)
-class Orders:
-    """How two boards order the systems that both rank by the same run, by one measure.
-
-    Where the best runs stand, another run is the judgments' doing, so that systems that both rank are compared.
-
-    systems   that are compared
-    swapped   pairs of them in one order before and in the other after: Kendall's distance, in pairs
-    parted    pairs that tie on one of the two boards only
-    tau       Kendall's τ-b, which takes ties into account; None where it is undefined
-    tau_ap    with the first board as the reference, those that tie in it in the order of their names; None likewise
-    leaders   the names of the first ones, before and after
-    largest   the most places that a system went up or down
-    """
-
-    column: Column
-    systems: int
-    swapped: int
-    parted: int
-    tau: float | None
-    tau_ap: float | None
-    leaders: tuple[tuple[str, ...], tuple[str, ...]]
-    largest: int
-
-    @property
-    def pairs(self) -> int:
-        return math.comb(self.systems, 2)
-
-    @property
-    def changed(self) -> bool:
-        return bool(self.swapped or self.parted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,26 +136,54 @@ class SourcesPage:
 
 @dataclass(frozen=True, slots=True)
 class _Board:
-    """The entries of a set, as one reader sees them. lost: the systems whose run that stood was taken away since."""
+    """What a set's board lists, as one reader sees it.
 
+    entries  the runs from which those that stand are chosen, in the order of their arrival, with the figures by the
+             measure of the table; systems, runs and may_rank are theirs, as arrays
+    means    by every measure that is compared, the means of these runs as the reader sees them; NaN for none
+    """
+
+    scoring_set: ScoringSet
+    moment: dt.datetime
     entries: list[Entry]
+    systems: Ints
+    runs: Ints
+    may_rank: Bools
     show: Show
     results_open: bool
-    lost: frozenset[int]
-    chosen: dict[str, list[Entry]] = field(default_factory=dict)
+    means: dict[str, Floats] = field(default_factory=dict)
+    chosen: dict[str, Ints] = field(default_factory=dict)
 
-    def standing(self, by: Column) -> list[Entry]:
-        """Those that stand, chosen once where the measure has no say in it."""
+    def standing(self, by: Column) -> Ints:
+        """Where those that stand are in `entries`, found once where the measure has no say in it."""
         key = by.name if self.show is Show.BEST else ""
         if key not in self.chosen:
-            self.chosen[key] = choose(self.entries, self.show, by)
+            self.chosen[key] = self._best(by) if self.show is Show.BEST else self._chosen(by)
         return self.chosen[key]
 
-    def ranks(self, by: Column) -> dict[int, int]:
-        """System -> rank; none where the results are not open."""
-        standing = self.standing(by)
-        found = ranks(standing, by) if self.results_open else {}
-        return {entry.system_id: found[entry.submission_id] for entry in standing if entry.submission_id in found}
+    def _chosen(self, by: Column) -> Ints:
+        at = {entry.submission_id: place for place, entry in enumerate(self.entries)}
+        return np.array([at[entry.submission_id] for entry in choose(self.entries, self.show, by)], dtype=np.int64)
+
+    def _best(self, by: Column) -> Ints:
+        groups = 2 * self.systems + np.array([entry.late for entry in self.entries], dtype=np.int64)
+        stand = best_runs(groups, self._means(by), by.direction).tolist()
+        return np.array([place for place in stand if not self.entries[place].off_board], dtype=np.int64)
+
+    def _means(self, by: Column) -> Floats:
+        return self.means.get(by.name, np.full(len(self.entries), np.nan))
+
+    def by_system(self, by: Column) -> dict[int, Entry]:
+        """System -> the run that stands for it."""
+        return {one.system_id: one for one in (self.entries[place] for place in self.standing(by).tolist())}
+
+    def ranked(self, by: Column) -> Ranked:
+        """Nothing where the results are not open."""
+        standing, means = self.standing(by), self._means(by)
+        if not self.results_open or by.direction == "none":
+            standing = standing[:0]
+        standing = standing[self.may_rank[standing] & ~np.isnan(means[standing])]
+        return Ranked(self.systems[standing], self.runs[standing], places_of(means[standing], by.direction))
 
 
 def moved(
@@ -195,27 +199,32 @@ def moved(
 ) -> MovedPage:
     """From the board by one set to that by another. Raises NotFound where one of them is not to be seen."""
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
-    (one, moment), (other, later) = (seen_set(session, actor, evaluation, each, now) for each in (before, after))
+    (one, moment), (other, later) = seen_sets(session, actor, evaluation, (before, after), now)
     called = same_measures(one.settings, other.settings) or {name: name for name in other.settings.measures}
     columns = tuple(column(name) for name in called)
     by = pick(columns, measure)
-    boards = _board(session, actor, evaluation, one, moment), _board(session, actor, evaluation, other, later)
-    names, by_each = _names(boards), (column(called[by.name]), by)
-    compared = _compared(boards, by_each)
+    by_each = column(called[by.name]), by
+    board, board_after = (
+        _board(session, actor, evaluation, each, as_of, own)
+        for each, as_of, own in ((one, moment, by_each[0]), (other, later, by))
+    )
+    boards = board, board_after
+    _add_means(session, actor, evaluation, ((board, list(called.values())), (board_after, list(called))))
+    names = _names(boards)
     rounded = not all(may_see(actor, evaluation, Sight.DETAILS, each) for each in (moment, later))
     return MovedPage(
         evaluation=evaluation_heading(evaluation, now),
         before=stood_set(evaluation, one),
         after=stood_set(evaluation, other),
         changes=differences(actor, evaluation, one, other, now),
-        apart=_apart(boards, by_each, compared[0], names),
+        apart=_apart(session, boards, by_each, names),
         judgments=None if rounded else rejudged(session, actor, evaluation, one, other, now),
         results_open=all(board.results_open for board in boards),
         columns=columns,
         column=by,
         column_before=by_each[0],
-        rows=_rows(boards, by_each, compared),
-        orders=tuple(_orders(boards, (column(called[each.name]), each), names) for each in columns),
+        rows=_rows(boards, by_each),
+        orders=tuple(orders(each, _shared(boards, (column(called[each.name]), each)), names) for each in columns),
         rounded=rounded,
     )
 
@@ -237,18 +246,21 @@ def sources(
     sets = sorted(standing, key=lambda one: current is None or one.id != current.id)
     columns = tuple(column(name) for name in sets[0].settings.measures) if sets else ()
     by = pick(columns, measure) if columns else None
-    boards = [_board(session, actor, evaluation, one, now) for one in sets]
+    boards = [_board(session, actor, evaluation, one, now, by) for one in sets] if by else []
+    compared = [[each for each in columns if each.name in one.settings.measures] for one in sets]
+    _add_means(
+        session,
+        actor,
+        evaluation,
+        [(board, [each.name for each in own]) for board, own in zip(boards, compared, strict=True)],
+    )
     names = _names(boards)
     agreements = tuple(
         Agreement(
             stood_set(evaluation, one),
-            tuple(
-                _orders((boards[0], board), (each, each), names)
-                for each in columns
-                if each.name in one.settings.measures
-            ),
+            tuple(orders(each, _shared((boards[0], board), (each, each)), names) for each in own),
         )
-        for one, board in zip(sets[1:], boards[1:], strict=True)
+        for one, board, own in zip(sets[1:], boards[1:], compared[1:], strict=True)
     )
     return SourcesPage(
         evaluation=evaluation_heading(evaluation, now),
@@ -261,50 +273,65 @@ def sources(
 
 
 def _board(
-    session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, moment: dt.datetime
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    scoring_set: ScoringSet,
+    moment: dt.datetime,
+    by: Column,
 ) -> _Board:
-    names, show = scoring_set.settings.measures, show_of(None, evaluation.campaign.run_choice)
+    show = show_of(None, evaluation.campaign.run_choice)
     standing = stands_by(KeptChoice(RunChoice.PRIMARY)) if show is Show.PRIMARY else None
-    entries = load_entries(session, actor, [evaluation], moment, names, scoring_set=scoring_set, standing=standing)
-    gone = frozenset[int]()
-    if show is not Show.BEST:  # the best one is found again among those that are there
-        stood = sa.select(Standing.system_id).join(Scoring, Scoring.id == Standing.scoring_id).join(Submission)
-        kept = stands_by(KeptChoice(RunChoice(show.value)))
-        of_set = Standing.scoring_set_id == scoring_set.id, Standing.late.is_(False), kept, ~on_boards()
-        gone = frozenset(session.scalars(stood.where(*of_set)))
-    return _Board(entries, show, may_see(actor, evaluation, Sight.RESULTS, moment), gone)
+    entries = load_entries(session, actor, [evaluation], moment, [by.name], scoring_set=scoring_set, standing=standing)
+    return _Board(
+        scoring_set=scoring_set,
+        moment=moment,
+        entries=entries,
+        systems=np.array([entry.system_id for entry in entries], dtype=np.int64),
+        runs=np.array([entry.submission_id for entry in entries], dtype=np.int64),
+        may_rank=np.array([is_ranked(entry) for entry in entries], dtype=bool),
+        show=show,
+        results_open=may_see(actor, evaluation, Sight.RESULTS, moment),
+    )
 
 
-def _compared(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[dict[int, int], dict[int, int]]:
-    """System -> its place before and after, among those that are compared."""
-    each = tuple(zip(boards, by, strict=True))
-    runs = [{entry.system_id: entry.submission_id for entry in board.standing(own)} for board, own in each]
-    before, after = (board.ranks(own) for board, own in each)
-    both = [
-        system
-        for system in before.keys() & after.keys()
-        if runs[0][system] == runs[1][system] or boards[1].show is Show.BEST
+def _add_means(
+    session: Session, actor: Actor, evaluation: Evaluation, boards: Sequence[tuple[_Board, Sequence[str]]]
+) -> None:
+    """Adds the means of each board's runs by these measures, as the reader sees them."""
+    wanted = [
+        Wanted(
+            board.scoring_set.id,
+            subset_seen(actor, evaluation, board.moment),
+            names,
+            np.array([entry.scoring_id for entry in board.entries], dtype=np.int64),
+        )
+        for board, names in boards
     ]
-    return _among(both, before), _among(both, after)
+    for (board, _), means in zip(boards, load_means(session, wanted), strict=True):
+        own = np.array([entry.own for entry in board.entries], dtype=bool)
+        for name, all_digits in means.items():
+            board.means[name] = means_as_seen(actor, evaluation, board.scoring_set, board.moment, own, name, all_digits)
 
 
-def _among(systems: Sequence[int], found: Mapping[int, int]) -> dict[int, int]:
-    ordered = sorted(found[system] for system in systems)
-    return {system: 1 + bisect_left(ordered, found[system]) for system in systems}
+def _shared(boards: Sequence[_Board], by: tuple[Column, Column]) -> Shared:
+    """The systems that are compared by a measure, which each board has its own name of."""
+    before, after = (board.ranked(own) for board, own in zip(boards, by, strict=True))
+    return shared(before, after, any_run=boards[1].show is Show.BEST)
 
 
 def _apart(
-    boards: tuple[_Board, _Board], by: tuple[Column, Column], compared: Collection[int], names: Mapping[int, str]
+    session: Session, boards: tuple[_Board, _Board], by: tuple[Column, Column], names: Mapping[int, str]
 ) -> tuple[str, ...]:
     """Which systems are not compared, and why: what somebody did, or who came."""
-    before, after = (board.ranks(own) for board, own in zip(boards, by, strict=True))
+    compared = set(_shared(boards, by).systems.tolist())
+    before, after = (set(board.ranked(own).systems.tolist()) for board, own in zip(boards, by, strict=True))
+    lost = _lost(session, boards[0]) if after - before else frozenset[int]()
     why = {
-        "another run stood for {} on the earlier board": (before.keys() & after.keys()).difference(compared),
-        "of {} the run that stood on the earlier board was withdrawn or taken off since": (
-            (after.keys() - before.keys()) & boards[0].lost
-        ),
-        "on the later board only {} {is_} ranked": (after.keys() - before.keys()) - boards[0].lost,
-        "on the earlier board only {} {is_} ranked": before.keys() - after.keys(),
+        "another run stood for {} on the earlier board": (before & after) - compared,
+        "of {} the run that stood on the earlier board was withdrawn or taken off since": (after - before) & lost,
+        "on the later board only {} {is_} ranked": after - before - lost,
+        "on the earlier board only {} {is_} ranked": before - after,
     }
     told = []
     for words, systems in why.items():
@@ -314,50 +341,28 @@ def _apart(
     return tuple(f"{words[:1].upper()}{words[1:]}." for words in told)
 
 
+def _lost(session: Session, board: _Board) -> frozenset[int]:
+    """The systems whose run that stood was taken away since."""
+    if board.show is Show.BEST:  # the best one is found again among those that are there
+        return frozenset()
+    stood = sa.select(Standing.system_id).join(Scoring, Scoring.id == Standing.scoring_id).join(Submission)
+    kept = stands_by(KeptChoice(RunChoice(board.show.value)))
+    of_set = Standing.scoring_set_id == board.scoring_set.id, Standing.late.is_(False), kept, ~on_boards()
+    return frozenset(session.scalars(stood.where(*of_set)))
+
+
 def _names(boards: Iterable[_Board]) -> dict[int, str]:
     """System -> what it is called on them, in the order of the names."""
     names = told_apart(entry.system for board in boards for entry in board.entries)
     return dict(sorted(names.items(), key=lambda item: (item[1].casefold(), item[0])))
 
 
-def _orders(boards: tuple[_Board, _Board], by: tuple[Column, Column], names: Mapping[int, str]) -> Orders:
-    """Of the systems that are compared, by each board's own name of one measure."""
-    before, after = _compared(boards, by)
-    both = [system for system in names if system in before]
-    items = np.array([str(system) for system in both])
-    places = [np.array([float(order[system]) for system in both]) for order in (before, after)]
-    tied = [tied_pairs(place) for place in places]
-    tied_on_both = tied_pairs(places[0] * (1 + max(after.values(), default=0)) + places[1])
-    concordant, discordant = pairs(*places)
-    lists = [items[np.argsort(place, kind="stable")] for place in places]
-    tau = _defined(tau_b(places[0], places[1], concordant, discordant))
-    return Orders(
-        column=by[1],
-        systems=len(both),
-        swapped=discordant,
-        parted=sum(tied) - 2 * tied_on_both,
-        tau=tau,
-        tau_ap=None if tau is None else _defined(tau_ap(lists[0], lists[1]).value),
-        leaders=(_leaders(before, names), _leaders(after, names)),
-        largest=max((abs(before[system] - after[system]) for system in both), default=0),
-    )
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _leaders(order: Mapping[int, int], names: Mapping[int, str]) -> tuple[str, ...]:
-    return tuple(sorted(names[system] for system, rank in order.items() if rank == 1))
-
-
-def _rows(
-    boards: tuple[_Board, _Board], by: tuple[Column, Column], compared: tuple[Mapping[int, int], Mapping[int, int]]
-) -> tuple[MovedSystem, ...]:
+def _rows(boards: tuple[_Board, _Board], by: tuple[Column, Column]) -> tuple[MovedSystem, ...]:
     each = tuple(zip(boards, by, strict=True))
-    before, after = ({entry.system_id: entry for entry in board.standing(own)} for board, own in each)
-    rank_before, rank = (board.ranks(own) for board, own in each)
-    several = len(compared[0]) > 1
+    before, after = (board.by_system(own) for board, own in each)
+    rank_before, rank = (board.ranked(own).of_system for board, own in each)
+    moves = _shared(boards, by).moves
+    several = len(moves) > 1
     rows = []
     for system in {**after, **before}:
         entry = after.get(system) or before[system]
@@ -368,7 +373,7 @@ def _rows(
                 another_run=system in before and before[system].submission_id != entry.submission_id,
                 rank_before=rank_before.get(system),
                 rank=rank.get(system),
-                places=compared[0][system] - compared[1][system] if several and system in compared[0] else None,
+                places=moves.get(system) if several else None,
                 before=before[system].figure(by[0].name) if system in before else NO_FIGURE,
                 after=after[system].figure(by[1].name) if system in after else NO_FIGURE,
             )
@@ -377,8 +382,8 @@ def _rows(
 
 
 def _side_by_side(boards: Sequence[_Board], by: Column) -> tuple[SourceRow, ...]:
-    standing = [{entry.system_id: entry for entry in board.standing(by)} for board in boards]
-    found = [board.ranks(by) for board in boards]
+    standing = [board.by_system(by) for board in boards]
+    found = [board.ranked(by).of_system for board in boards]
     systems: dict[int, Entry] = {}
     for own in standing:
         systems = {**own, **systems}

@@ -41,14 +41,15 @@ def rejudged(
         return of.revision_id == scoring_set.revision_id, of.query_id.in_(known)
 
     both = sa.and_(one.query_id == other.query_id, one.document == other.document)
-    shared, regraded = session.execute(
-        sa.select(sa.func.count(), sa.func.count(sa.case((one.grade != other.grade, 1))))
+    was, is_now = (
+        sa.select(sa.func.count()).select_from(of).where(*judged(of, each)).scalar_subquery()
+        for of, each in ((sa.orm.aliased(Judgment), before), (sa.orm.aliased(Judgment), after))
+    )
+    counts = sa.func.count(), sa.func.count(sa.case((one.grade != other.grade, 1)))
+    shared, regraded, had, has = session.execute(
+        sa.select(*counts, was, is_now)
         .select_from(one)
         .join(other, both)
         .where(*judged(one, before), *judged(other, after))
     ).one()
-    was, is_now = (
-        session.execute(sa.select(sa.func.count()).select_from(of).where(*judged(of, each))).scalar_one()
-        for of, each in ((one, before), (other, after))
-    )
-    return Rejudged(added=is_now - shared, removed=was - shared, regraded=regraded, same=shared - regraded)
+    return Rejudged(added=has - shared, removed=had - shared, regraded=regraded, same=shared - regraded)

@@ -1,6 +1,7 @@
 """The scoring sets that an evaluation's boards have gone by, and what was different from one to the next."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -9,14 +10,14 @@ from sqlalchemy.orm import Session
 from leaderboard import metrics
 from leaderboard.access import Actor, as_of, subset_seen
 from leaderboard.errors import NotFound
-from leaderboard.lookup import find_evaluation, find_set
+from leaderboard.lookup import find_evaluation, find_sets
 from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.numbers import counted, first_of
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
 from leaderboard.rules.states import SetState
 
-__all__ = ["StoodPage", "StoodSet", "differences", "same_measures", "seen_set", "stood_set", "stood_sets"]
+__all__ = ["StoodPage", "StoodSet", "differences", "same_measures", "seen_set", "seen_sets", "stood_set", "stood_sets"]
 
 NAMED = 10  # queries that a sentence names
 
@@ -64,11 +65,20 @@ def seen_set(
     session: Session, actor: Actor, evaluation: Evaluation, set_id: int, now: dt.datetime
 ) -> tuple[ScoringSet, dt.datetime]:
     """The set and the moment by whose rules its figures are seen. Raises NotFound where they are not seen at all."""
-    found = find_set(session, evaluation, set_id)
-    moment = as_of(actor, evaluation, found, now)
-    if moment is None:
-        raise NotFound
-    return found, moment
+    return seen_sets(session, actor, evaluation, [set_id], now)[0]
+
+
+def seen_sets(
+    session: Session, actor: Actor, evaluation: Evaluation, ids: Sequence[int], now: dt.datetime
+) -> list[tuple[ScoringSet, dt.datetime]]:
+    """The same of several sets, in one statement."""
+    found = []
+    for one in find_sets(session, evaluation, ids):
+        moment = as_of(actor, evaluation, one, now)
+        if moment is None:
+            raise NotFound
+        found.append((one, moment))
+    return found
 
 
 def stood_set(

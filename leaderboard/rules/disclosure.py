@@ -7,11 +7,15 @@ import math
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
+import numpy as np
+
+from leaderboard.metrics import Floats
 from leaderboard.metrics.measure import Family
 from leaderboard.statistics import LEAST_QUERIES
 
 __all__ = ["Rounded", "Rounding", "decimals_for", "is_told_rounded"]
 
+NEARLY = 1e-6
 SHARES = ("share", "false alarms", "correlation")  # units whose values lie between −1 and 1
 
 
@@ -73,6 +77,22 @@ class Rounding:
         (0.41, 1200.0, -3.3)
         """
         return None if value is None else self._round(value, unit, ROUND_HALF_EVEN)
+
+    def means(self, values: Floats, unit: str) -> Floats:
+        """The same of an array, in which NaN is undefined.
+
+        >>> Rounding(50).means(np.array([0.41349, np.nan]), "share").tolist()
+        [0.41, nan]
+        """
+        found = values.copy()
+        at = np.flatnonzero(~np.isnan(values))
+        if unit in SHARES:
+            parts = values[at] * 10.0**self.decimals
+            nearest = np.rint(parts)
+            found[at] = nearest / 10.0**self.decimals + 0.0
+            at = at[np.abs(np.abs(parts - nearest) - 0.5) < NEARLY]  # which of two is decided by all digits
+        found[at] = [self._round(value, unit, ROUND_HALF_EVEN) for value in values[at].tolist()]
+        return found
 
     def interval(self, low: float | None, high: float | None, unit: str) -> tuple[Rounded | None, Rounded | None]:
         """The ends of an interval, rounded outward; none over fewer than LEAST_QUERIES queries.

@@ -14,6 +14,7 @@ from leaderboard.rules.moments import day_in_words
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import Ruling
 from leaderboard.statistics import competition_ranks, is_ahead
+from leaderboard.statistics.ranks import opens_place, worst_last
 
 __all__ = [
     "Designation",
@@ -23,6 +24,7 @@ __all__ = [
     "ScoredRun",
     "SystemKind",
     "arrival",
+    "best_runs",
     "is_ranked",
     "kept_choices",
     "leads",
@@ -178,6 +180,29 @@ def standing_run(
     if chosen:
         return max(chosen, key=lambda each: each[:2])[2]
     return min(runs, key=lambda run: (run.scored_at or run.received_at, run.submission_id))
+
+
+def best_runs(groups: Ints, means: Floats, direction: Direction) -> Ints:
+    """Where the best run stands, the places of those that stand in arrays of runs in the order of their arrival.
+
+    groups  of each run a number that those have in common of which one stands
+    means   under the measure that ranks; NaN is undefined
+
+    What `standing_run` says of each group, of all of them at once.
+
+    >>> best_runs(np.array([7, 7, 9, 7]), np.array([0.2, 0.3, np.nan, 0.3]), "higher").tolist()
+    [3, 2]
+    """
+    if not len(groups):
+        return np.zeros(0, dtype=np.int64)
+    rising = worst_last(means, "lower" if direction == "lower" else "higher")
+    order = np.lexsort((rising, groups))
+    groups = groups[order]
+    begins = np.concatenate([[True], groups[1:] != groups[:-1]])
+    tie = np.cumsum(begins | opens_place(rising[order]))  # the number of each run's place, counted over all groups
+    starts = np.flatnonzero(begins)
+    is_best = tie == tie[starts][np.cumsum(begins) - 1]
+    return np.maximum.reduceat(np.where(is_best, order, -1), starts)
 
 
 def standing_runs(

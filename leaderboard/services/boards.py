@@ -27,6 +27,7 @@ from leaderboard.lookup import scored_runs
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.measure import Direction
+from leaderboard.metrics.ranking import Ints
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
 from leaderboard.rules.digests import short
@@ -35,7 +36,7 @@ from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standin
 from leaderboard.rules.states import STANDING
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "recomputed", "refresh"]
+__all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "packed_means", "recomputed", "refresh"]
 
 FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
 
@@ -97,6 +98,7 @@ class _Work:
     limits         the lowest and the highest figure possible
     least          how many queries the measure needs
     ends           scoring -> the ends of the interval that is kept now
+    means          scoring -> its mean, None where it is undefined
     resamples      to draw, at least LEAST_RESAMPLES
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
@@ -109,6 +111,7 @@ class _Work:
     limits: tuple[float, float]
     least: statistics.Least
     ends: dict[int, KeptEnds]
+    means: dict[int, float | None]
     resamples: int
     compare_pairs: bool
 
@@ -187,7 +190,7 @@ def _refresh(database: Database, wanted: Due) -> bool:
                 _write_ends(session, wanted.measure, subsets, some)
         with database.write() as session:
             for subset in subsets:
-                kept = _write_figures(session, wanted, subset, figures, as_of)
+                kept = _write_figures(session, wanted, subset, figures, work.means, as_of)
     return kept
 
 
@@ -314,7 +317,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     works = []
     for subset in terms.settings.subsets:
         lineup = lineups[wanted.measure, subset]
-        vectors, ends = _vectors(session, wanted, subset, names, [positions[query] for query in order])
+        vectors, ends, own_means = _vectors(session, wanted, subset, names, [positions[query] for query in order])
         columns = {
             run: columns_from_values(
                 measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
@@ -331,6 +334,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
                 least=statistics.least_queries(measure, settings.metric),
                 ends=ends,
+                means=own_means,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
                 or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
@@ -348,20 +352,22 @@ def _positions(session: Session, scoring_set_id: int) -> dict[str, int]:
 
 def _vectors(
     session: Session, wanted: Due, subset: Subset, names: Sequence[str], order: Sequence[int]
-) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds]]:
-    """(scoring -> measure -> float64[Q] in this order of positions, scoring -> the interval that stands)."""
+) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds], dict[int, float | None]]:
+    """(scoring -> measure -> float64[Q] in this order of positions, scoring -> the interval that stands, scoring -> its
+    mean)."""
     rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high)
+        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high, Score.mean)
         .join(Scoring, Scoring.id == Score.scoring_id)
         .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure.in_(names), Score.subset == subset)
     )
     vectors: dict[int, dict[str, Floats]] = {}
     ends: dict[int, KeptEnds] = {}
-    for scoring_id, measure, values, low, high in rows:
+    means: dict[int, float | None] = {}
+    for scoring_id, measure, values, low, high, mean in rows:
         vectors.setdefault(scoring_id, {})[measure] = values[order]
         if measure == wanted.measure:
-            ends[scoring_id] = (low, high)
-    return vectors, ends
+            ends[scoring_id], means[scoring_id] = (low, high), mean
+    return vectors, ends, means
 
 
 def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
@@ -457,6 +463,12 @@ def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
     )
 
 
+def packed_means(means: Mapping[int, float | None]) -> tuple[Ints, Floats]:
+    """What the columns `scorings` and `means` of `Board` hold of these, given by their scorings."""
+    scorings = sorted(means)
+    return np.array(scorings, dtype=np.int64), np.array([means[one] for one in scorings], dtype=np.float64)
+
+
 def _write_ends(
     session: Session, measure: str, subsets: Sequence[Subset], some: Sequence[tuple[int, tuple[float, float]]]
 ) -> None:
@@ -473,12 +485,22 @@ def _write_ends(
     session.connection().execute(statement, rows)
 
 
-def _write_figures(session: Session, wanted: Due, subset: Subset, figures: dict[str, Any], as_of: dt.datetime) -> bool:
-    """Keeps the figures, unless later ones are kept already; whether it did."""
+def _write_figures(
+    session: Session,
+    wanted: Due,
+    subset: Subset,
+    figures: dict[str, Any],
+    means: Mapping[int, float | None],
+    as_of: dt.datetime,
+) -> bool:
+    """Keeps the figures and the means, unless later ones are kept already; whether it did."""
     key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
-    insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of)
+    scorings, own_means = packed_means({})
+    empty = {"version": 0, "figures": {}, "scorings": scorings, "means": own_means}
+    insert_unless_there(session, Board, **key, **empty, refreshed_at=as_of)
     row = locked(session, Board, key)
     if row.refreshed_at > as_of:
         return False
+    row.scorings, row.means = packed_means(means)
     row.version, row.figures, row.refreshed_at = FIGURES_VERSION, figures, as_of
     return True

@@ -3,9 +3,9 @@
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.ranking import Floats, Ints
+from leaderboard.metrics.ranking import Bools, Floats, Ints
 
-__all__ = ["TIE", "competition_ranks", "is_ahead"]
+__all__ = ["TIE", "competition_ranks", "is_ahead", "opens_place", "worst_last"]
 
 TIE = 1e-12
 
@@ -37,16 +37,26 @@ def competition_ranks(means: Floats, direction: Direction) -> Ints:
     """
     if direction == "none":
         raise ValueError("a measure without a direction has no ranks")
-    rising = np.where(np.isnan(means), np.inf, means if direction == "lower" else -means)
+    rising = worst_last(means, direction)
     order = np.argsort(rising, axis=-1, kind="stable")
-    rising = np.take_along_axis(rising, order, axis=-1)
-    better = rising[..., :-1]
-    opens = np.ones(means.shape, dtype=bool)
-    opens[..., 1:] = rising[..., 1:] > better + TIE * np.maximum(1.0, np.abs(better))
+    opens = opens_place(np.take_along_axis(rising, order, axis=-1))
     place = np.arange(1, means.shape[-1] + 1)
     ranks = np.empty(means.shape, dtype=np.int64)
     np.put_along_axis(ranks, order, np.maximum.accumulate(np.where(opens, place, 0), axis=-1), axis=-1)
     return ranks
+
+
+def worst_last(means: Floats, direction: Direction) -> Floats:
+    """Numbers that rise from the best mean to the worst; infinite for NaN."""
+    return np.where(np.isnan(means), np.inf, means if direction == "lower" else -means)
+
+
+def opens_place(rising: Floats) -> Bools:
+    """Of numbers of `worst_last` in their order along the last axis, which do not tie with the one before."""
+    better = rising[..., :-1]
+    opens = np.ones(rising.shape, dtype=bool)
+    opens[..., 1:] = rising[..., 1:] > better + TIE * np.maximum(1.0, np.abs(better))
+    return opens
 
 
 def is_ahead(mean: float, other: float, direction: Direction) -> bool:

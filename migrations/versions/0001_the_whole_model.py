@@ -958,6 +958,8 @@ def upgrade() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("figures", JSON, nullable=False),
         moment("refreshed_at"),
+        sa.Column("scorings", sa.LargeBinary(), nullable=False),
+        sa.Column("means", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
             ["scoring_set_id"], ["scoring_set.id"], name=op.f("fk_board_scoring_set_id_scoring_set")
         ),

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -139,6 +140,18 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
         ("run 1 (System number 0 in small/2026)", "interval of AP over all queries"),
         ("the board of AP over all queries", "rank_queries"),
     ]
+
+
+def test_a_mean_that_a_board_keeps_and_that_is_none_of_its_runs_is_named(played: World, command: Command) -> None:
+    with played.database.write() as session:
+        of_ap = Board.measure == "AP", Board.subset == "all"
+        mean = session.scalars(sa.select(Score.mean).where(Score.measure == "AP", Score.subset == "all")).one()
+        session.execute(sa.update(Board).where(*of_ap).values(means=np.array([0.125])))
+    done = command("verify", "--json")
+    (found,) = json.loads(done.out)["differences"]
+    assert (done.status, found["where"]) == (1, "run 1 (System number 0 in small/2026)")
+    assert found["what"] == "the mean of AP over all queries that the board of set 1 keeps"
+    assert (found["stored"], found["expected"]) == ("0.125", str(mean))
 
 
 @pytest.mark.parametrize("more", [[], ["--figures"]], ids=["every night", "figures too"])

@@ -14,6 +14,7 @@ from leaderboard.metrics.families.agreement import (
     fagin_kendall,
     kendall_distance,
     kendall_tau,
+    pairs,
     rank_biased_overlap,
     spearman_rho,
     tau_ap,
@@ -56,6 +57,14 @@ def test_correlations_agree_with_scipy(order):
     assert kendall_tau(reference, other).value == pytest.approx(stats.kendalltau(reference, places).statistic)
     assert spearman_rho(reference, other).value == pytest.approx(stats.spearmanr(reference, places).statistic)
     assert kendall_distance(reference, other).value == pytest.approx((1 - kendall_tau(reference, other).value) / 2)
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=30))
+def test_pairs_are_counted_one_by_one_those_that_tie_in_either_left_out(places):
+    x, y = (np.array([float(place[k]) for place in places]) for k in (0, 1))
+    signs = [np.sign((a[0] - b[0]) * (a[1] - b[1])) for a, b in combinations(places, 2)]
+    assert pairs(x, y) == (signs.count(1), signs.count(-1))
 
 
 @quick

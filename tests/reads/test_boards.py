@@ -18,6 +18,7 @@ from leaderboard.rules.settings import NoRelevant, Split, Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import submissions
+from leaderboard.services.boards import packed_means
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.queries import set_split
 from tests.support.field import DAY, NAN, NOW, Field
@@ -488,7 +489,9 @@ def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: 
     }  # fmt: skip
     with field.database.write() as session:
         set_id = field.current_set().id
-        session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, figures=figures, refreshed_at=NOW))
+        scorings, means = packed_means({})
+        kept = {"figures": figures, "refreshed_at": NOW, "scorings": scorings, "means": means}
+        session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, **kept))
 
 
 def test_rank_sets_tell_none_from_another_that_reads_alike(database: Database) -> None:

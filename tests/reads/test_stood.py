@@ -10,14 +10,14 @@ from leaderboard.access import CONSOLE, VISITOR, Actor
 from leaderboard.db import Database
 from leaderboard.errors import NotAllowed, NotFound
 from leaderboard.metrics import MEASURES_VERSION
-from leaderboard.models import Evaluation, Query, ScoringSet, Submission
+from leaderboard.models import Board, Evaluation, Query, ScoringSet, Submission
 from leaderboard.reads.boards import BoardPage, board
 from leaderboard.reads.moved import MovedPage, SourcesPage, moved, sources
 from leaderboard.reads.rejudged import Rejudged
 from leaderboard.reads.stood import StoodPage, stood_sets
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
-from leaderboard.rules.standings import Designation
+from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import Ruling
 from leaderboard.services import scoring_sets, submissions
 from leaderboard.services.evaluations import change_evaluation
@@ -26,7 +26,7 @@ from leaderboard.services.queries import exclude_queries
 from leaderboard.services.scoring_sets import switch
 from leaderboard.services.submissions import restore, take_off
 from leaderboard.worker.housekeeping import renew_sets
-from tests.support.field import DAY, NOW, Field
+from tests.support.field import DAY, NAN, NOW, Field
 
 ORGANISER = CONSOLE
 QRELS = "q1 0 d1 1\nq2 0 d1 1\nq3 0 d2 1\nq4 0 d1 1\n"
@@ -197,6 +197,33 @@ def test_what_moved_says_ranks_means_and_pairs_that_changed_places(revised: tupl
     assert page.apart == ()
     unmoved = what_moved(field, second, second)
     assert (unmoved.order.swapped, unmoved.order.tau_ap, unmoved.changes) == (0, 1.0, ())
+
+
+@pytest.mark.parametrize("details", [Opening.ALWAYS, Opening.NEVER], ids=["all digits", "rounded"])
+@pytest.mark.parametrize("rule", list(RunChoice))
+def test_what_moved_is_the_same_by_the_means_that_boards_keep_and_by_the_runs_figures(
+    database: Database, rule: RunChoice, details: Opening
+) -> None:
+    field = Field(database, measures=("AP", "P@5"))
+    field.campaign(run_choice=rule)
+    field.evaluation(tags=[()] * 4, details=details)
+    runs = [
+        field.run(name, {"AP": [ap] * 4, "P@5": [p] * 4})
+        for name, ap, p in (("Alder", 0.8, 0.2), ("Birch", 0.61, 0.6), ("Alder", 0.7, 0.7), ("Cedar", 0.58, 0.9))
+    ]
+    field.refresh()
+    first = field.current_set().id
+    means = zip(runs, ((0.3, 0.4), (0.9, 0.5), (0.6, 0.8), (0.3, NAN)), strict=True)
+    second = field.judge_again(QRELS, {run: {"AP": [ap] * 4, "P@5": [p] * 4} for run, (ap, p) in means})
+    field.refresh()
+    field.run("Dogwood", {"AP": [0.5] * 4, "P@5": [0.5] * 4})  # is in no board's row yet
+    kept = what_moved(field, first, second)
+    with field.database.write() as session:
+        session.execute(sa.delete(Board))
+    assert what_moved(field, first, second) == kept
+    # Of Alder the first run stands by the first rule, the second by the others; Cedar has no P@5 any more.
+    leader = "Birch" if rule is RunChoice.PRIMARY else "Alder"
+    assert (kept.orders[1].systems, kept.orders[1].leaders) == (2, ((leader,), (leader,)))
 
 
 def test_a_move_is_that_among_the_systems_that_stand_on_both_boards(revised: tuple[Field, int, int]) -> None:

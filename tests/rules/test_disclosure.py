@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,3 +69,11 @@ def test_what_reads_alike_is_alike(one: float, other: float, queries: int) -> No
     assert first is not None
     assert second is not None
     assert (f"{first:.{first.decimals}f}" == f"{second:.{second.decimals}f}") == (first == second)
+
+
+@pytest.mark.parametrize("unit", ["share", "value"])
+@given(st.lists(st.one_of(st.floats(-2, 2), st.integers(-2000, 2000).map(lambda n: n / 1000))), st.integers(1, 9000))
+def test_an_array_of_means_is_rounded_as_each_of_them(unit: str, values: list[float], queries: int) -> None:
+    rounding = Rounding(queries)
+    assert rounding.means(np.array(values), unit).tolist() == [rounding.mean(value, unit) for value in values]
+    assert np.isnan(rounding.means(np.array([*values, np.nan]), unit)[-1])

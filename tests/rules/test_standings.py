@@ -1,12 +1,14 @@
 import datetime as dt
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from leaderboard.metrics.measure import Direction
 from leaderboard.rules.standings import (
     RunChoice,
     ScoredRun,
+    best_runs,
     is_ranked,
     leads,
     name_of_run,
@@ -91,6 +93,24 @@ def test_each_system_has_one_run_in_time_and_one_late_in_each_evaluation() -> No
     ]  # fmt: skip
     standing = standing_runs(runs, RunChoice.PRIMARY, lambda _: None, "none")
     assert [run.submission_id for run in standing] == [1, 3, 5, 6]
+
+
+@pytest.mark.parametrize("direction", ["higher", "lower", "none"])
+def test_the_best_runs_of_all_systems_at_once_are_those_of_each(direction: Direction) -> None:
+    """Means that tie within rounding one by one, and undefined ones, among them."""
+    rng = np.random.default_rng(4)
+    systems = rng.integers(0, 12, 120)
+    steps = rng.choice([0.0, 9e-13, 18e-13, 4e-12], 120)
+    means = np.where(rng.random(120) < 0.2, np.nan, rng.integers(0, 3, 120) / 4 + steps)
+    means[systems == 3] = np.nan
+    runs = [a_run(number, system_id=int(system)) for number, system in enumerate(systems)]
+
+    def mean(run: ScoredRun) -> float | None:
+        own = means[run.submission_id]
+        return None if np.isnan(own) else float(own)
+
+    expected = [run.submission_id for run in standing_runs(runs, RunChoice.BEST, mean, direction)]
+    assert sorted(best_runs(systems, means, direction).tolist()) == sorted(expected)
 
 
 def test_late_runs_and_baselines_are_not_ranked() -> None:

@@ -67,6 +67,19 @@ def interval(
         return score.low, score.high
 
 
+def test_a_board_keeps_the_means_of_all_scored_runs_undefined_ones_too(field: Field) -> None:
+    runs = [
+        field.run("Alder", {"AP": HALF, "P@5": [0.25] * 20}, designation=Designation.PRIMARY),
+        field.run("Alder", {"AP": [0.75] * 20, "P@5": [NAN] * 20}),
+        field.run("Baseline", {"AP": [0.25] * 20, "P@5": [1.0] * 20}, kind=SystemKind.BASELINE),
+    ]
+    refresh(field)
+    with field.database.read() as session:
+        kept = session.get_one(Board, (field.current_set().id, "P@5", Subset.SHOWN))
+        assert kept.scorings.tolist() == [field.scoring(run) for run in runs]
+        assert kept.means.tolist() == [0.25, pytest.approx(np.nan, nan_ok=True), 1.0]
+
+
 def read(field: Field, **asked: str) -> BoardPage:
     with field.database.read() as session:
         return board(session, VISITOR, "news", next(iter(field.evaluations)), NOW, **asked)

@@ -129,7 +129,7 @@ def test_runs_that_do_not_stand_cost_a_page_nothing(app: Flask, large: Database)
 
 
 MOST_STATEMENTS = 10  # of a first view, by whoever looks
-EACH_KIND = ("", "/progress", "/2020", "/2020/queries", "/2020/queries/q2", "run", "front")
+EACH_KIND = ("", "/progress", "/2020", "/2020/queries", "/2020/queries/q2", "run", "moved", "front")
 
 
 def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -> dict[str, int]:
@@ -137,7 +137,10 @@ def first_views(app: Flask, database: Database, slug: str, cookie: str | None) -
     with database.read() as session:
         own = sa.select(sa.func.max(Submission.id)).join(Submission.evaluation).join(Evaluation.campaign)
         run = session.scalar(own.where(Evaluation.slug == "2020", Campaign.slug == slug))
-    others = {"run": f"/submissions/{run}", "front": "/"}
+        of_both = sa.select(ScoringSet.id).join(Evaluation).join(Evaluation.campaign).order_by(ScoringSet.id)
+        before, after = session.scalars(of_both.where(Evaluation.slug == "2020", Campaign.slug == slug))
+    moved = f"/campaigns/{slug}/2020/boards/{before}/to/{after}"
+    others = {"run": f"/submissions/{run}", "front": "/", "moved": moved}
     reader = app.test_client()
     if cookie:
         with reader.session_transaction() as kept:
@@ -154,7 +157,7 @@ def test_a_first_view_takes_as_many_statements_whatever_the_rows(
     app: Flask, database: Database, quick_hashes: None
 ) -> None:
     seen: dict[str, list[dict[str, int]]] = {}
-    for slug, shape in {"few": Shape(3, 3, 4, 2), "more": Shape(30, 60, 8, 4)}.items():
+    for slug, shape in {"few": Shape(3, 3, 4, 2, boards=2), "more": Shape(30, 60, 8, 4, boards=2)}.items():
         make_campaign(database, shape, slug=slug)
         with database.write() as session:
             campaign = session.scalars(sa.select(Campaign).where(Campaign.slug == slug)).one()

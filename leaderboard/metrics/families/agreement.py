@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaderboard.metrics.measure import Definition, Direction, Named, Range
 from leaderboard.metrics.parameters import Parameter, Value
-from leaderboard.metrics.segments import Floats
+from leaderboard.metrics.segments import Floats, Ints
 
 __all__ = [
     "AGREEMENTS",
@@ -33,8 +33,6 @@ __all__ = [
 
 Items = NDArray[Any]
 Scores = tuple[Floats, Floats]
-
-ROWS_AT_ONCE = 1 << 22  # comparisons held in memory at a time
 
 
 class Agreed(NamedTuple):
@@ -57,14 +55,35 @@ def common(first: Items, second: Items, cutoff: int | None, scores: Scores | Non
 
 def pairs(x: Floats, y: Floats) -> tuple[int, int]:
     """(concordant, discordant) pairs; a pair that is tied in either is neither."""
-    concordant = discordant = 0
-    rows = max(1, ROWS_AT_ONCE // max(len(x), 1))
-    for start in range(0, len(x), rows):
-        stop = start + rows
-        x_rises = x[start:stop, None] < x[None, :]
-        concordant += int(np.count_nonzero(x_rises & (y[start:stop, None] < y[None, :])))
-        discordant += int(np.count_nonzero(x_rises & (y[start:stop, None] > y[None, :])))
-    return concordant, discordant
+    order = np.lexsort((y, x))  # of those that tie in x the lower y first, so that no such pair is out of order
+    x, y = x[order], y[order]
+    discordant = int(larger_before(y).sum())
+    same = np.cumsum((x[1:] != x[:-1]) | (y[1:] != y[:-1]))  # those that tie in both have one number
+    tied = tied_pairs(x) + tied_pairs(y) - tied_pairs(np.concatenate([np.zeros(min(len(x), 1)), same]))
+    return math.comb(len(x), 2) - tied - discordant, discordant
+
+
+def larger_before(values: Floats) -> Ints:
+    """How many values before each one are larger than it.
+
+    By the bits of their ranks, from the highest: values that have all higher bits in common stand together, in their
+    order; where the next bit of one is 0, those before it in whose it is 1 are larger, and all others are settled
+    before or after.
+
+    >>> larger_before(np.array([3.0, 1.0, 2.0, 1.0])).tolist()
+    [0, 1, 1, 2]
+    """
+    ranks = np.unique(values, return_inverse=True)[1]
+    found = np.zeros(len(ranks), dtype=np.int64)
+    order = np.arange(len(ranks))
+    for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
+        together = ranks[order] >> (bit + 1)
+        is_one = (ranks[order] >> bit) & 1
+        before = np.cumsum(is_one) - is_one
+        before -= before[np.searchsorted(together, together)]
+        found[order] += np.where(is_one, 0, before)
+        order = order[np.argsort(2 * together + is_one, kind="stable")]
+    return found
 
 
 def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) -> Agreed:
@@ -264,12 +283,7 @@ def tau_ap(first: Items, second: Items) -> Agreed:
     if n < 2:
         return Agreed(math.nan, n)
     listed = reference[np.argsort(place)]
-    above = np.empty(n - 1)
-    rows = max(1, ROWS_AT_ONCE // n)
-    for start in range(1, n, rows):
-        stop = min(start + rows, n)
-        is_above = np.tril(listed[None, :stop] < listed[start:stop, None], start - 1)
-        above[start - 1 : stop - 1] = np.count_nonzero(is_above, axis=1)
+    above = (np.arange(n) - larger_before(listed))[1:]
     return Agreed(float(2.0 * np.mean(above / np.arange(1, n)) - 1.0), n)
 
 

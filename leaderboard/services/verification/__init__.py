@@ -1,8 +1,8 @@
 """Verification: whether what is on record is what this program wrote, and what differs.
 
 It compares the triggers with their definitions, every event with the one before it, every guarded row with what the
-trail says of it, every revision with the hash of its judgments, every scored run with the digest of its figures, and
-the rows that say which runs stand with the rule.
+trail says of it, every revision with the hash of its judgments, every scored run with the digest of its figures,
+the rows that say which runs stand with the rule, the means that boards keep with the runs' figures.
 What it finds was done past this program, or past its checks; docs/integrity.md says what it can't find.
 """
 
@@ -18,6 +18,7 @@ from leaderboard.services.events import record
 from leaderboard.services.locking import locked
 from leaderboard.services.verification.figures import check_ended, check_scored, lines_of
 from leaderboard.services.verification.hashes import check_revisions, check_sets
+from leaderboard.services.verification.means import check_means
 from leaderboard.services.verification.report import STORE, Difference, Report, part, readable, run_in_words
 from leaderboard.services.verification.rows import check_rows
 from leaderboard.services.verification.standing import check_standing
@@ -65,6 +66,8 @@ def verify(session: Session, tell: Tell = lambda _: None, noted: tuple[int, str]
         check_sets(session, report)
     with part(session, report, "which runs stand"):
         check_standing(session, report)
+    with part(session, report, "the means that boards keep"):
+        check_means(session, report)
     return report
 
 

@@ -23,7 +23,8 @@ from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, SystemLabel
 from leaderboard.reads.headings import EvaluationHeading
 from leaderboard.reads.judgments import JudgedDocuments, PublishedPage
-from leaderboard.reads.moved import MovedSystem, Orders, SourceRow
+from leaderboard.reads.moved import MovedSystem, SourceRow
+from leaderboard.reads.orders import Orders
 from leaderboard.reads.organising.judgment_file import JudgmentChanges
 from leaderboard.reads.organising.query_file import OrganisedQueries, QueryChanges
 from leaderboard.reads.organising.submissions import SubmissionList

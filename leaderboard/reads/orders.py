@@ -1,0 +1,119 @@
+"""How two boards order the systems that both rank, by one measure."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from leaderboard.metrics.families.agreement import pairs, tau_ap, tau_b, tied_pairs
+from leaderboard.metrics.ranking import Ints
+from leaderboard.reads.columns import Column
+
+__all__ = ["Orders", "Ranked", "Shared", "orders", "shared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How two boards order the systems that both rank by the same run, by one measure.
+
+    Where the best runs stand, another run is the judgments' doing, so that systems that both rank are compared.
+
+    systems   that are compared
+    swapped   pairs of them in one order before and in the other after: Kendall's distance, in pairs
+    parted    pairs that tie on one of the two boards only
+    tau       Kendall's τ-b, which takes ties into account; None where it is undefined
+    tau_ap    with the first board as the reference, those that tie in it in the order of their names; None likewise
+    leaders   the names of the first ones, before and after
+    largest   the most places that a system went up or down
+    """
+
+    column: Column
+    systems: int
+    swapped: int
+    parted: int
+    tau: float | None
+    tau_ap: float | None
+    leaders: tuple[tuple[str, ...], tuple[str, ...]]
+    largest: int
+
+    @property
+    def pairs(self) -> int:
+        return math.comb(self.systems, 2)
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.swapped or self.parted)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The systems that a board ranks by one measure, each by one run."""
+
+    systems: Ints
+    runs: Ints
+    ranks: Ints
+
+    @property
+    def of_system(self) -> dict[int, int]:
+        """System -> its rank."""
+        return dict(zip(self.systems.tolist(), self.ranks.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """The systems that are compared on two boards, and their places before and after among themselves."""
+
+    systems: Ints
+    before: Ints
+    after: Ints
+
+    @property
+    def moves(self) -> dict[int, int]:
+        """System -> how many places it went up."""
+        return dict(zip(self.systems.tolist(), (self.before - self.after).tolist(), strict=True))
+
+
+def shared(before: Ranked, after: Ranked, *, any_run: bool) -> Shared:
+    """Those that both rank by the same run; by whichever run, where `any_run` says so."""
+    systems, here, there = np.intersect1d(before.systems, after.systems, assume_unique=True, return_indices=True)
+    if not any_run:
+        same = before.runs[here] == after.runs[there]
+        systems, here, there = systems[same], here[same], there[same]
+    return Shared(systems, _among(before.ranks[here]), _among(after.ranks[there]))
+
+
+def _among(ranks: Ints) -> Ints:
+    """The places among themselves of systems with these ranks."""
+    return np.searchsorted(np.sort(ranks), ranks) + 1
+
+
+def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders:
+    """By this measure. names: system -> its name, in the order of the names, of these systems and maybe of others."""
+    listed = np.fromiter(names, dtype=np.int64, count=len(names))
+    listed = listed[np.isin(listed, compared.systems)]
+    at = np.searchsorted(compared.systems, listed)
+    before, after = compared.before[at].astype(float), compared.after[at].astype(float)
+    concordant, discordant = pairs(before, after)
+    tied = tied_pairs(before) + tied_pairs(after)
+    parted = 2 * (math.comb(len(at), 2) - concordant - discordant) - tied  # not twice those that tie on both boards
+    tau = _defined(tau_b(before, after, concordant, discordant))
+    lists = (listed[np.argsort(place, kind="stable")] for place in (before, after))
+    return Orders(
+        column=column,
+        systems=len(at),
+        swapped=discordant,
+        parted=parted,
+        tau=tau,
+        tau_ap=None if tau is None else _defined(tau_ap(*lists).value),
+        leaders=(_leaders(listed[before == 1], names), _leaders(listed[after == 1], names)),
+        largest=int(np.abs(before - after).max(initial=0)),
+    )
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _leaders(systems: Ints, names: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(sorted(names[system] for system in systems.tolist()))

@@ -1,0 +1,49 @@
+"""Whether the means that boards keep are those of the runs' figures."""
+
+import math
+from collections.abc import Mapping
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from leaderboard.models import Board, Score, Scoring
+from leaderboard.rules.states import State
+from leaderboard.services.verification.report import NOTHING, Report, run_in_words
+
+__all__ = ["check_means"]
+
+
+def check_means(session: Session, report: Report) -> None:
+    """Compares the means of every row of a board with the figures that they were taken from.
+
+    A run without a mean there is none that differs: it was scored after the board was refreshed. Of a run of which
+    something is told already, its own figures most likely, nothing more is.
+    """
+    named = {one.where for one in report.differences}
+    key = Board.scoring_set_id, Board.measure, Board.subset
+    for set_id, measure, subset in session.execute(sa.select(*key).order_by(*key)).all():
+        of_board = Board.scoring_set_id == set_id, Board.measure == measure, Board.subset == subset
+        scorings, means = session.execute(sa.select(Board.scorings, Board.means).where(*of_board)).one()
+        scored = sa.select(Scoring.id).where(Scoring.scoring_set_id == set_id, Scoring.state == State.SCORED)
+        figures = sa.select(Score.scoring_id, Score.mean).where(
+            Score.measure == measure, Score.subset == subset, Score.scoring_id.in_(scored)
+        )
+        known = dict(session.execute(figures).all())
+        for scoring, mean in zip(scorings.tolist(), means.tolist(), strict=True):
+            stored, expected = _told(mean), _expected(known, scoring)
+            if stored != expected and (where := _run(session, scoring)) not in named:
+                what = f"the mean of {measure} over {subset} queries that the board of set {set_id} keeps"
+                report.add(where, what, stored, expected)
+
+
+def _told(mean: float | None) -> str:
+    return "undefined" if mean is None or math.isnan(mean) else str(mean)
+
+
+def _expected(known: Mapping[int, float | None], scoring: int) -> str:
+    return _told(known[scoring]) if scoring in known else NOTHING
+
+
+def _run(session: Session, scoring: int) -> str:
+    run = session.scalar(sa.select(Scoring.submission_id).where(Scoring.id == scoring))
+    return f"scoring {scoring}" if run is None else run_in_words(session, run)
