@@ -84,6 +84,11 @@ class ArchivePlan:
     report: Report
     kept: str
 
+    @property
+    def brings_nothing(self) -> bool:
+        """Whether all of it is there already: nothing would be made, and every run is left as it is."""
+        return not self.report.made and self.report.already == sum(one.runs for one in self.evaluations)
+
 
 @dataclass(frozen=True, slots=True)
 class ManifestDraft:

@@ -107,6 +107,12 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     preview = organiser.send("/organise/harbour/import/preview", again, "years.zip", field="archive")
     assert "<dt>Here already</dt><dd>2 runs, left as they are</dd>" in preview.text
     assert "<td>3 queries by the manifest</td>" in preview.text
+    assert "All of years.zip is here already" in preview.text
+    assert "Yes, bring them in" not in preview.text
+    third = archive(**{"manifest.toml": named, "2019/input.three": RUN + "q2 Q0 d9 2 0.5 third\n"})
+    preview = organiser.send("/organise/harbour/import/preview", third, "years.zip", field="archive")
+    assert "<dt>Here already</dt><dd>2 runs, left as they are</dd>" in preview.text
+    assert "Yes, bring them in" in preview.text
     room = organiser.get("/organise/harbour")
     assert "Oldest waiting" in room
     assert "years ago" not in room  # a run waits from when it was queued, whenever the campaign received it
@@ -257,7 +263,9 @@ def test_a_preview_shows_every_problem_at_once_and_no_yes(organiser: Reader, wor
         "/organise/harbour/import/preview", archive(**{"manifest.toml": WRONG}), "years.zip", field="archive"
     )
     assert answer.status_code == 400
-    problems = [html.unescape(one) for one in re.findall(r"<td class=.figure.>–</td><td>(.*?)</td>", answer.text)]
+    problems = [html.unescape(one) for one in re.findall(r"<tr><td>(.*?)</td></tr>", answer.text)]
+    assert f"{len(problems)} problems in the archive" in answer.text  # each says its file or its entry
+    assert ">Line<" not in answer.text
     expected = [
         "evaluation 1 (settings), run 3 (2019/input.two): colour: there is no such setting",
         "evaluation 1 (settings): closes_at: give a date like",

@@ -146,7 +146,8 @@ def _complete(campaign: str) -> ResponseReturnValue:
     except LeaderboardError as error:
         problems = error if isinstance(error, FileRejected) else None
         beside = InvalidFields({"manifest": ["nothing was taken in; see its problems"]}) if problems else error
-        return form_page(DRAFT, form, beside, campaign=campaign, draft=None, problems=problems)
+        told = {"problems": problems, "told_of": _told_of(problems)}
+        return form_page(DRAFT, form, beside, campaign=campaign, draft=None, **told)
 
 
 def _planned(campaign: str, plan: ArchivePlan) -> ResponseReturnValue:
@@ -173,4 +174,10 @@ def _refused(campaign: str, error: LeaderboardError) -> ResponseReturnValue:
     """The page with what is wrong: of a file every problem with its line."""
     problems = error if isinstance(error, FileRejected) else None
     beside = InvalidFields({"archive": ["nothing was taken in; see the problems below"]}) if problems else error
-    return form_page(FORM, ArchiveForm(formdata=None), beside, campaign=campaign, problems=problems)
+    told = {"problems": problems, "told_of": _told_of(problems)}
+    return form_page(FORM, ArchiveForm(formdata=None), beside, campaign=campaign, **told)
+
+
+def _told_of(problems: FileRejected | None) -> str:
+    """What the problems are in, if not in one file: those of a manifest that could be read name files and entries."""
+    return "" if problems is None or any(one.line is not None for one in problems.problems) else "the archive"
