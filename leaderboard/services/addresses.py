@@ -22,6 +22,7 @@ from leaderboard.services.names import checked_email, email_key
 
 __all__ = ["change_address", "choose_mail", "confirm_address", "find_confirmation", "send_confirmation", "set_address"]
 
+ASKED_AGAIN = "another link was asked for since"
 NO_LINK = "This link does not work, or no longer: it confirms an address once, within a week. Have another one sent."
 
 
@@ -29,6 +30,7 @@ def change_address(session: Session, actor: Actor, user: User, email: str) -> No
     """Gives another address, which is confirmed by a link sent there; the one in use is told. Empty: none any more."""
     _require_own(actor, user)
     if not email.strip():
+        outbox.void_confirmations(session, user, "the address was taken out since")
         old, user.unconfirmed_email = user.email, None
         user.email, user.email_key = None, None
         if old is not None:
@@ -39,6 +41,7 @@ def change_address(session: Session, actor: Actor, user: User, email: str) -> No
     if key == user.email_key:
         raise InvalidFields({"email": ["this is the confirmed address of your account already"]})
     user.unconfirmed_email = address
+    outbox.void_confirmations(session, user, ASKED_AGAIN)
     outbox.put(session, MailKind.CONFIRMATION, user.id, address)
     if user.email is not None:
         outbox.put(session, MailKind.ADDRESS, user.id, user.email, new=address, done=False)
@@ -50,6 +53,7 @@ def send_confirmation(session: Session, actor: Actor, user: User) -> str:
     _require_own(actor, user)
     if user.unconfirmed_email is None:
         raise Conflict("No address of this account waits to be confirmed.")
+    outbox.void_confirmations(session, user, ASKED_AGAIN)
     outbox.put(session, MailKind.CONFIRMATION, user.id, user.unconfirmed_email)
     return user.unconfirmed_email
 
@@ -114,6 +118,7 @@ def _take(session: Session, user: User, address: str) -> None:
     key = email_key(address)
     if session.scalar(sa.select(User.id).where(User.email_key == key, User.id != user.id)) is not None:
         raise Conflict("This address is the confirmed one of another account: an address belongs to one account.")
+    outbox.void_confirmations(session, user, "the account has a confirmed address since")
     user.email, user.email_key, user.unconfirmed_email = address, key, None
     session.flush()
 

@@ -1,6 +1,7 @@
 """Mails that wait: what each says, when it is tried again, and that it is sent once."""
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -132,6 +133,39 @@ def test_no_link_is_made_for_a_mail_that_waited_when_another_password_was_set(wo
         resets.ask_for_reset(session, ADA)
     assert send(world, box) == 1
     assert len(world.all(sa.select(MailLink))) == 1
+
+
+@SQLITE
+def test_a_mail_with_a_link_waits_no_longer_once_its_link_was_followed_or_another_one_was_asked_for(
+    world: World,
+) -> None:
+    """As where no mail server is set: the operator reads a link out of the list, and the mail is never sent."""
+
+    def link_in(kind: MailKind) -> str:
+        (mail,) = [one for one in waiting(world) if one.kind is kind]
+        letter = to_show(world.database, mail.id, SITE)
+        assert letter is not None
+        found = re.search(rf"{SITE}/\S+/(\S+)", letter.text)
+        assert found is not None
+        return found[1]
+
+    with world.database.write() as session:
+        ada = session.get_one(User, world.ada.user_id)
+        addresses.change_address(session, world.ada, ada, "ada@example.com")
+        addresses.send_confirmation(session, world.ada, ada)
+        addresses.change_address(session, world.ada, ada, "ada@example.net")
+    token = link_in(MailKind.CONFIRMATION)
+    with world.database.write() as session:
+        addresses.confirm_address(session, world.ada, token, present())
+    assert MailKind.CONFIRMATION not in {one.kind for one in waiting(world)}
+    with world.database.write() as session:
+        resets.ask_for_reset(session, "ADA@example.net")
+    token = link_in(MailKind.RESET)
+    with world.database.write() as session:
+        resets.ask_for_reset(session, "ada@example.net")
+    with world.database.write() as session:
+        resets.reset_password(session, token, new_account("Ada").password_hash, present())
+    assert MailKind.RESET not in {one.kind for one in waiting(world)}
 
 
 @SQLITE

@@ -27,6 +27,7 @@ __all__ = [
     "put_wanted",
     "resets_to",
     "sweep",
+    "void_confirmations",
     "void_resets",
 ]
 
@@ -93,6 +94,12 @@ def void_resets(session: Session, user: User, reason: str) -> None:
     """
     unsent = sa.update(Mail).where(Mail.id.in_(resets_to(session, user.email or "")), sa.text(UNSENT))
     session.execute(unsent.values(user_id=user.id, given_up_at=present(), failure=reason))
+
+
+def void_confirmations(session: Session, user: User, reason: str) -> None:
+    """Links that confirm an address of the account and are still to be sent are not sent any more."""
+    own = sa.update(Mail).where(Mail.user_id == user.id, Mail.kind == MailKind.CONFIRMATION, sa.text(UNSENT))
+    session.execute(own.values(given_up_at=present(), failure=reason))
 
 
 def members_taking_part(session: Session, evaluation_id: int) -> list[int]:
