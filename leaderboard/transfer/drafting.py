@@ -355,13 +355,10 @@ def _evaluation(
             continue
         judged |= dict.fromkeys(found.queries)
         highest = max(highest, int(found.grade.max(initial=0)))
-    runs, listed, nameless = [], dict(judged), 0
-    for path in sorted(place.runs):
-        try:
-            listed |= dict.fromkeys(read_run(tree.files[path], name=path, limits=limits).queries)
-        except FileRejected as error:
-            notes.append(error.message.partition("\n")[0])
-        run, named = _run(path, place, archives, table, sums)
+    tags, in_runs = _read_runs(tree, place, notes, limits)
+    runs, listed, nameless = [], judged | in_runs, 0
+    for path, name in _names(tags).items():
+        run, named = _run(path, name, place, archives, table, sums)
         runs.append(run)
         nameless += not named
     queries = place.queries[0] if place.queries else ""
@@ -395,8 +392,35 @@ def _evaluation(
     return entry, highest, nameless
 
 
+def _read_runs(tree: Tree, place: _Place, notes: list[str], limits: Limits) -> tuple[dict[str, str], dict[str, None]]:
+    """File -> the tag in its lines, "" where it can't be read, which is noted; and the queries that some run lists."""
+    tags, listed = dict.fromkeys(sorted(place.runs), ""), dict[str, None]()
+    for path in tags:
+        try:
+            run = read_run(tree.files[path], name=path, limits=limits)
+        except FileRejected as error:
+            notes.append(error.message.partition("\n")[0])
+        else:
+            listed |= dict.fromkeys(run.queries)
+            tags[path] = run.tag
+    return tags, listed
+
+
+def _names(tags: Mapping[str, str]) -> dict[str, str]:
+    """File -> the name of its run: the file's, or the tag in its lines where the file has that and a further ending, as
+    `bm25.judged.gz` of `bm25` has, and no other run of the evaluation is called so.
+
+    Any other tag says less than the file: of one team it is often the same in all of them.
+    """
+    files = {path: label_of_file(path) for path in tags}
+    names = {path: tag if tag and files[path].startswith(f"{tag}.") else files[path] for path, tag in tags.items()}
+    times = Counter(names.values())
+    return {path: name if times[name] == 1 else files[path] for path, name in names.items()}
+
+
 def _run(
     path: str,
+    name: str,
     place: _Place,
     archives: list[str],
     table: Mapping[str, Mapping[str, str]],
@@ -404,7 +428,7 @@ def _run(
 ) -> tuple[dict[str, Any], bool]:
     """A run's table of the manifest, and whether its team is known."""
     label = label_of_file(path)
-    said = table.get(label.lower(), {})
+    said = table.get(label.lower()) or table.get(name.lower(), {})
     archive = next((one for one in archives if path.startswith(f"{one}/")), "")
     team = said.get("team") or (_name_of_archive(archive) if archive else "")
     if not team:
@@ -413,7 +437,9 @@ def _run(
         inside = folders[len(PurePosixPath(place.folder).parts) :] if path.startswith(f"{place.folder}/") else folders
         own = [part for part in inside if part.lower() not in GENERIC | words and not YEAR.fullmatch(part)]
         team = own[-1] if own else ""
-    run: dict[str, Any] = {"file": path, "team": team or label, "system": label}
+    run: dict[str, Any] = {"file": path, "team": team or name, "system": name}
+    if name != label:
+        run["label"] = name
     if said.get("kind"):
         run["kind"] = said["kind"]
     if md5 := sums.get(path) or sums.get(PurePosixPath(path).name):

@@ -170,14 +170,19 @@ def test_an_archive_that_can_not_be_used_is_refused_in_words(
 def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brought_in(
     organiser: Reader, world: World
 ) -> None:
-    answer = organiser.send("/organise/harbour/import/preview", without_manifest(), "years.tar.gz", field="archive")
+    whole = without_manifest(**{"round1/elm/a-run.judged.txt": RUN, "round1/oak/more.judged.txt": RUN})
+    answer = organiser.send("/organise/harbour/import/preview", whole, "years.tar.gz", field="archive")
     assert answer.status_code == 200
-    assert "1 evaluation and 2 runs" in answer.text
+    assert "1 evaluation and 4 runs" in answer.text
     assert "<li>README: not recognised as anything</li>" in answer.text
     kept, drafted = hidden(answer.text, "kept"), html.unescape(answer.text.partition('spellcheck="false"')[2])
     drafted = drafted.partition(">")[2].partition("</textarea>")[0].strip()
     assert 'slug = "harbour"\ntitle = "Harbour"\n' in drafted  # of this campaign, whose settings stay
     assert 'file = "round1/elm/second.run"\nteam = "elm"\n' in drafted
+    # The tag in its lines, where that is the file's name but for its ending.
+    assert 'file = "round1/elm/a-run.judged.txt"\nteam = "elm"\nsystem = "a-run"\n' in drafted
+    assert 'label = "a-run"\n' in drafted
+    assert 'file = "round1/oak/more.judged.txt"\nteam = "oak"\nsystem = "more.judged"\n' in drafted
     assert evaluations(world) == ["2025"]
 
     def send(text: str, status: int, kept: str = kept) -> str:
@@ -203,7 +208,12 @@ def test_an_archive_without_a_manifest_gets_a_draft_that_is_completed_and_brough
     assert (answer.status_code, answer.location) == (302, "/organise/harbour")
     assert evaluations(world) == ["2025", "round1"]
     with world.database.read() as session:
-        assert sorted(session.scalars(sa.select(System.name).join(Submission))) == ["first", "second"]
+        assert sorted(session.scalars(sa.select(System.name).join(Submission))) == [
+            "a-run",
+            "first",
+            "more.judged",
+            "second",
+        ]
 
 
 @ONE_ENGINE
