@@ -31,6 +31,7 @@ from leaderboard.reads.entries import (
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.reads.means import Wanted, load_means
 from leaderboard.reads.orders import Orders, Ranked, Shared, orders, shared
+from leaderboard.reads.paging import Paging, found_on_page
 from leaderboard.reads.rejudged import Rejudged, rejudged
 from leaderboard.reads.standings import Show, choose, show_of, stands_by
 from leaderboard.reads.stood import StoodSet, differences, same_measures, seen_sets, stood_set
@@ -92,6 +93,10 @@ class MovedPage:
     orders: tuple[Orders, ...]
     rounded: bool
 
+    def listed(self, text: str, page: int | None) -> tuple[tuple[MovedSystem, ...], Paging]:
+        """The systems on one page of a long table, or those with this text in their name or their team's."""
+        return found_on_page(self.rows, lambda row: (row.system.name, row.system.team), text, page)
+
     @property
     def order(self) -> Orders:
         """By the measure of the table."""
@@ -132,6 +137,10 @@ class SourcesPage:
     column: Column | None
     agreements: tuple[Agreement, ...]
     rows: tuple[SourceRow, ...]
+
+    def listed(self, text: str, page: int | None) -> tuple[tuple[SourceRow, ...], Paging]:
+        """The systems on one page of a long table, or those with this text in their name or their team's."""
+        return found_on_page(self.rows, lambda row: (row.system.name, row.system.team), text, page)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
 """Long tables page by page."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-__all__ = ["Paging", "paged", "paging_of"]
+__all__ = ["ROWS", "WHOLE", "Paging", "found_on_page", "paged", "paging_of"]
+
+ROWS = 100  # of a page of a table of systems
+WHOLE = 200  # rows: up to so many stand on one page
 
 Row = TypeVar("Row")
 
@@ -33,3 +36,12 @@ def paged(rows: Sequence[Row], page: int | None, size: int) -> tuple[tuple[Row, 
     paging = paging_of(len(rows), page, size)
     before = paging.before(size)
     return tuple(rows if page is None else rows[before : before + size]), paging
+
+
+def found_on_page(
+    rows: Sequence[Row], names: Callable[[Row], Iterable[str]], text: str, page: int | None
+) -> tuple[tuple[Row, ...], Paging]:
+    """The rows of one page of a table of more than WHOLE systems, or those with this text in one of their names."""
+    wanted = text.casefold()
+    found = [row for row in rows if any(wanted in name.casefold() for name in names(row))] if wanted else rows
+    return paged(found, page if len(found) > WHOLE else None, ROWS)

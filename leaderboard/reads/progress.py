@@ -15,12 +15,9 @@ from leaderboard.reads.campaigns import evaluations_of
 from leaderboard.reads.columns import Column, at_level, column, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, told_apart
 from leaderboard.reads.headings import CampaignHeading, Terms, campaign_heading, campaign_measures, terms_of
-from leaderboard.reads.paging import Paging, paged
+from leaderboard.reads.paging import ROWS, WHOLE, Paging, found_on_page
 from leaderboard.reads.standings import Show, choose, load_candidates, ranks
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION
-
-PAGE = 100  # lines
-WHOLE = 200  # lines: up to so many stand on one page
 
 __all__ = ["Line", "Period", "Point", "ProgressPage", "progress", "progress_of"]
 
@@ -100,17 +97,14 @@ class ProgressPage:
     def listed(self, text: str, page: int | None) -> tuple[tuple[Line, ...], Paging]:
         """The systems and baselines on one page of a long table, or those with this text in their name or their
         team's."""
-        lines = (*self.systems, *self.baselines)
-        wanted = text.casefold()
-        found = [line for line in lines if wanted in line.name.casefold() or wanted in line.team.casefold()]
-        return paged(found, page if len(found) > WHOLE else None, PAGE)
+        return found_on_page((*self.systems, *self.baselines), lambda line: (line.name, line.team), text, page)
 
     @property
     def first_teams(self) -> tuple[Line, ...]:
         """The teams that a table shows: of many the first ones, and the reader's own."""
         if len(self.teams) <= WHOLE:
             return self.teams
-        return tuple(line for place, line in enumerate(self.teams) if place < PAGE or line.own)
+        return tuple(line for place, line in enumerate(self.teams) if place < ROWS or line.own)
 
     @property
     def is_series(self) -> bool:

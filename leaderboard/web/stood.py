@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, render_template
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from leaderboard.reads import boards, moved, stood
-from leaderboard.reads.moved import MovedSystem, SourceRow
+from leaderboard.reads.moved import MovedPage, MovedSystem, SourceRow, SourcesPage
 from leaderboard.web.api.answers import plain
 from leaderboard.web.boards import ASKED, board_table
 from leaderboard.web.context import page_number, read
@@ -56,7 +56,13 @@ def board_file(campaign: str, evaluation: str, scoring_set: int) -> Table:
 @blueprint.get(MOVED)
 def what_moved(campaign: str, evaluation: str, before: int, after: int) -> ResponseReturnValue:
     page = read(moved.moved, campaign, evaluation, before, after, asked=("measure",))
-    return render_template("stood/moved.html", page=page)
+    return _systems_in_pages("stood/moved.html", page)
+
+
+def _systems_in_pages(template: str, page: MovedPage | SourcesPage) -> str:
+    text = request.args.get("text", "")
+    rows, paging = page.listed(text, page_number())
+    return render_template(template, page=page, rows=rows, paging=paging, text=text)
 
 
 @exported(blueprint, MOVED)
@@ -84,7 +90,7 @@ def what_moved_file(campaign: str, evaluation: str, before: int, after: int) -> 
 
 @blueprint.get("/sources")
 def sources(campaign: str, evaluation: str) -> ResponseReturnValue:
-    return render_template("stood/sources.html", page=read(moved.sources, campaign, evaluation, asked=("measure",)))
+    return _systems_in_pages("stood/sources.html", read(moved.sources, campaign, evaluation, asked=("measure",)))
 
 
 @exported(blueprint, "/sources")

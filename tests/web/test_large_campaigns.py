@@ -1,6 +1,7 @@
 """Pages of a campaign with many systems and runs: boards in pages, charts with a band, and what they cost."""
 
 import csv
+import dataclasses
 import datetime as dt
 import gzip
 import io
@@ -96,6 +97,21 @@ def test_a_long_board_comes_in_pages_that_find_every_row(app: Flask, large: Data
     rows = list(csv.DictReader(io.StringIO(visitor.get(f"{BOARD}.csv").text)))
     assert len(rows) == SYSTEMS
     assert all(row["P@5" if "P@5" in row else "nDCG@10"] for row in rows)
+
+
+def test_what_moved_on_a_large_board_comes_in_pages_and_in_its_file_as_a_whole(app: Flask, database: Database) -> None:
+    make_campaign(database, dataclasses.replace(SHAPE, boards=2, years=1))
+    with database.read() as session:
+        before, after = session.scalars(sa.select(ScoringSet.id).order_by(ScoringSet.id))
+    address, visitor = f"/campaigns/large/2019/boards/{before}/to/{after}", app.test_client()
+    rows = list(csv.DictReader(io.StringIO(visitor.get(f"{address}.csv").text)))
+    pages = [visitor.get(f"{address}?page={number}").text for number in (1, 2, 3)]
+    listed = [re.findall(r'<th scope="row">\s*<a href="/submissions/(\d+)"', page) for page in pages]
+    assert [len(own) for own in listed] == [100, 100, SYSTEMS - 200]
+    assert [run for own in listed for run in own] == [row["submission"] for row in rows]
+    assert "page 2 of 3" in pages[1]
+    found = visitor.get(f"{address}?text={rows[-1]['system'].upper()}").text
+    assert re.findall(r'<th scope="row">\s*<a href="/submissions/(\d+)"', found) == [rows[-1]["submission"]]
 
 
 def test_the_chart_of_many_systems_draws_the_best_and_a_band_for_the_rest(app: Flask, large: Database) -> None:
