@@ -55,6 +55,10 @@ DEFAULTS: dict[str, Any] = {
 }
 CHANGEABLE = ("title", "measures", "primary_measure", *DEFAULTS)
 TAKEN = {"campaigns", "founders", "import"}  # pages that stand where campaigns do in their organisers' rooms
+NOBODY_SHUT_OUT = (
+    "shuts teams out of a public campaign that is made private with the same change; this one shuts nobody out: take a "
+    "team out among the campaign's organisers"
+)
 LONGEST_TITLE = 120  # characters
 LONGEST_DESCRIPTION = 4000
 LONGEST_CONTACT = 200
@@ -121,9 +125,10 @@ def change_campaign(
 ) -> Campaign:
     """Changes some of CHANGEABLE; a change of what figures depend on makes new scoring sets.
 
-    A public campaign that is made private lets the teams in that have runs there, unless shut_out says otherwise. When
-    cost, value or prior is changed and β is not given, β follows from them. Raises InvalidFields with everything that
-    is wrong, and PriorLocked for a change of LOCKED once a submission of the campaign was scored.
+    A public campaign that is made private lets the teams in that have runs there, unless shut_out says otherwise, which
+    is refused with any other change. When cost, value or prior is changed and β is not given, β follows from them.
+    Raises InvalidFields with everything that is wrong, and PriorLocked for a change of LOCKED once a submission of the
+    campaign was scored.
     """
     require_organiser(actor, campaign.id)
     campaign = locked(session, Campaign, campaign.id)
@@ -131,6 +136,9 @@ def change_campaign(
         changes["beta"] = None
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
     after = _checked({**before, **changes})
+    shut = (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE)
+    if shut_out and not shut:
+        raise InvalidFields({"shut_out": [NOBODY_SHUT_OUT]})
     changed = [name for name in CHANGEABLE if after[name] != before[name]]
     if campaign.locked_at is not None and set(changed) & set(LOCKED):
         raise PriorLocked
@@ -139,15 +147,26 @@ def change_campaign(
     if changed:
         record(session, actor, "change", campaign, fields=changed)
     if set(changed) & set(SCORED_BY):
-        evaluations = session.scalars(
-            sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-        )
-        for evaluation in list(evaluations):
+        for evaluation in session.scalars(_evaluations_of(campaign)).all():
             make_set(session, actor, evaluation)
-    if (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE) and not shut_out:
-        for team in teams_with_runs(session, campaign.id):
-            let_team_in(session, actor, campaign, team)
+    if shut:
+        _settle_who_is_let_in(session, actor, campaign, shut_out=shut_out)
     return campaign
+
+
+def _settle_who_is_let_in(session: Session, actor: Actor, campaign: Campaign, *, shut_out: bool) -> None:
+    """Lets the teams that have runs into a campaign that was just made private, unless they are to be shut out.
+
+    Runs that are being submitted hold their evaluation shared: each is there before, or meets a private campaign.
+    """
+    for evaluation in session.scalars(_evaluations_of(campaign)).all():
+        locked(session, Evaluation, evaluation.id)
+    for team in () if shut_out else teams_with_runs(session, campaign.id):
+        let_team_in(session, actor, campaign, team)
+
+
+def _evaluations_of(campaign: Campaign) -> sa.Select[Any]:
+    return sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
 
 
 def archive_campaign(session: Session, actor: Actor, campaign: Campaign, *, archived: bool) -> None:

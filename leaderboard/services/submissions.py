@@ -32,7 +32,17 @@ from leaderboard.choosing import (
 )
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
 from leaderboard.lookup import form_fields, merged_system, merged_team, on_boards
-from leaderboard.models import Evaluation, Participation, Scoring, ScoringSet, Submission, System, Team
+from leaderboard.models import (
+    Campaign,
+    CampaignTeam,
+    Evaluation,
+    Participation,
+    Scoring,
+    ScoringSet,
+    Submission,
+    System,
+    Team,
+)
 from leaderboard.rules.form_fields import checked_answers
 from leaderboard.rules.phases import is_late
 from leaderboard.rules.standings import Designation, primary_run
@@ -171,6 +181,7 @@ def submit(
         system = merged_system(session, session.get_one(System, system.id, populate_existing=True))
     # Shared: a scoring set that is being made waits for this run, or this run sees the set.
     evaluation = locked(session, Evaluation, evaluation.id, shared=True)
+    _require_right(_let_in_by_now(session, actor, evaluation, team), evaluation, team)
     _require_dates(actor, evaluation, begun_at, decided_at)
     answered: dict[str, Any] = {}
     with wrong:
@@ -467,6 +478,16 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
 def _require_right(actor: Actor, evaluation: Evaluation, team: Team) -> None:
     require_known(actor, evaluation)
     require(actor.answers_for(team.id, evaluation.campaign_id), NOT_YOURS)
+
+
+def _let_in_by_now(session: Session, actor: Actor, evaluation: Evaluation, team: Team) -> Actor:
+    """The actor with what they know of a campaign that was made private since the request began: it may have let the
+    team in. Under the lock of the evaluation, for which that change waits.
+    """
+    campaign = session.get_one(Campaign, evaluation.campaign_id, populate_existing=True)
+    if session.get(CampaignTeam, (campaign.id, team.id)) is None:
+        return actor
+    return replace(actor, let_into=actor.let_into | {campaign.id})
 
 
 def _require_dates(actor: Actor, evaluation: Evaluation, begun_at: dt.datetime, received_at: dt.datetime) -> None:

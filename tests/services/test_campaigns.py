@@ -1,5 +1,7 @@
 import math
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -7,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, actor_of
 from leaderboard.db import Database
-from leaderboard.errors import Conflict, InvalidFields, NotAllowed, PriorLocked
+from leaderboard.errors import Conflict, InvalidFields, NotAllowed, NotFound, PriorLocked
 from leaderboard.models import (
     Campaign,
     CampaignOrganiser,
@@ -19,14 +21,17 @@ from leaderboard.models import (
     Query,
     ScoringSet,
     Submission,
+    Team,
     User,
 )
 from leaderboard.rules.settings import NoRelevant
 from leaderboard.rules.states import SetState
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, people, removing, submissions, teams
+from leaderboard.services.systems import NewSystem
 from leaderboard.services.verification import verify
 from tests.support.refused import refused
+from tests.support.waiting import wait_until
 from tests.support.world import World, build_world, new_account
 
 
@@ -118,6 +123,56 @@ def test_a_public_campaign_that_is_made_private_lets_the_teams_with_runs_in_unle
         with world.organising() as (session, campaign, _):
             campaigns.change_campaign(session, CONSOLE, campaign, visibility=visibility)
     assert [one.team_id for one in world.all(sa.select(CampaignTeam))] == [world.team]
+
+
+@pytest.mark.parametrize("visibility", [Visibility.PUBLIC, Visibility.DRAFT])
+def test_shutting_teams_out_is_refused_where_the_campaign_is_not_made_private(
+    world: World, visibility: Visibility
+) -> None:
+    with refused(world.database, InvalidFields, "campaign") as caught, world.organising() as (session, campaign, _):
+        campaigns.change_campaign(session, CONSOLE, campaign, visibility=visibility, title="X", shut_out=True)
+    assert caught.value.fields["shut_out"][0].startswith("shuts teams out of a public campaign that is made private")
+
+
+def test_a_run_that_comes_while_its_campaign_is_made_private_lets_its_team_in_or_is_refused(world: World) -> None:
+    """Of two transactions that are open at the same moment the later one waits for the other."""
+
+    def make_private(**more: bool) -> None:
+        with world.organising() as (session, campaign, _):
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PRIVATE, **more)
+
+    def upload(text: str) -> dict[str, Any]:
+        return {"upload": world.receive(text), "system": NewSystem(text[-4:])}
+
+    with ThreadPoolExecutor(1) as beside:
+        sent = upload("q1 Q0 d1 1 1 one\n")
+        with world.organising() as (session, _, evaluation):
+            submissions.submit(session, world.ada, evaluation, session.get_one(Team, world.team), **sent)
+            changing = beside.submit(make_private)
+            wait_until(lambda: changing.done() or waits(world.database), "the change waits for the run")
+        changing.result()
+        assert [one.team_id for one in world.all(sa.select(CampaignTeam))] == [world.team]
+        late = upload("q1 Q0 d1 1 1 late\n")
+        with world.organising() as (session, campaign, _):
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PUBLIC)
+            campaigns.let_team_out(session, CONSOLE, campaign, session.get_one(Team, world.team))
+        with world.organising() as (session, campaign, _):
+            campaigns.change_campaign(session, CONSOLE, campaign, visibility=Visibility.PRIVATE, shut_out=True)
+            sending = beside.submit(world.submit, **late)
+            wait_until(lambda: sending.done() or waits(world.database), "the run waits for the change")
+        with pytest.raises(NotFound):
+            sending.result()
+    assert len(world.all(sa.select(Submission))) == 1
+
+
+def waits(database: Database) -> bool:
+    """Whether somebody waits for a lock; of SQLite, whose writers take turns, nothing can be said."""
+    if database.engine.dialect.name == "sqlite":
+        return True
+    with database.engine.connect() as connection:
+        own = "(SELECT oid FROM pg_database WHERE datname = current_database())"
+        locks = f"SELECT count(*) FROM pg_stat_activity WHERE datid = {own} AND wait_event_type = 'Lock'"
+        return bool(connection.exec_driver_sql(locks).scalar())
 
 
 def test_only_organisers_change_a_campaign(world: World) -> None:
