@@ -4,6 +4,7 @@ import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from gzip import BadGzipFile
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -46,14 +47,13 @@ FOREIGN_STARTS = {
     b"PAR1": "is a Parquet file; give plain text or gzip",
 }
 EXPANDED_FREE = 16 * MIB
-MEMBERS_FREE = 10_000  # of a gzip file; beyond, one for each MEMBER_BYTES received: an empty one has 20
-MEMBER_BYTES = 64
 # Bytes of gzip data beyond which it may not be longer than so many times its text: blocks that hold nothing cost the
 # decompressor a third of a second a megabyte.
 HOLLOW_FREE, HOLLOW_TIMES = MIB, 4
-PACKED_AT_ONCE = 1 << 15  # bytes; what follows a member is copied once for each
-GZIP_WBITS = 16 + isal_zlib.MAX_WBITS  # a gzip header and the largest window
-DAMAGED: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # its types call the class an instance
+PACKED_AT_ONCE = MIB // 8
+TEXT_AT_ONCE = MIB // 4  # after which text is counted: so much of it may take as much gzip data, within HOLLOW_FREE
+# What isal finds wrong with blocks; with headers, lengths and sums; with a header longer than what is taken in at once.
+DAMAGED: tuple[Any, ...] = (isal_zlib.error, BadGzipFile, OverflowError)
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
 
@@ -171,26 +171,42 @@ class CappedReader(io.RawIOBase):
         try:
             return read(argument)
         except EOFError:
-            raise rejection(self._name, "ends in the middle of its gzip data; send it again") from None
+            raise rejection(self._name, "ends in the middle of its gzip data; compress it and send it again") from None
         except DAMAGED:
             raise rejection(self._name, "is damaged gzip data; compress it again") from None
+
+
+class _Packed(io.RawIOBase):
+    """Gzip data as isal takes them in. Refuses to go on where they give hardly any text.
+
+    text  how many bytes of it they gave so far
+    """
+
+    def __init__(self, packed: CappedReader, name: str) -> None:
+        super().__init__()
+        self.text = 0
+        self._packed = packed
+        self._name = name
+
+    def readinto(self, buffer: Any) -> int:
+        if self._packed.given > HOLLOW_FREE + HOLLOW_TIMES * self.text:
+            raise rejection(self._name, "is gzip data that holds hardly any text; compress it again")
+        return self._packed.readinto(buffer)
 
 
 class _Gunzip:
     """Reads gzipped text, in any number of members as `cat a.gz b.gz`, bgzip and pigz write them.
 
-    Refuses to go on where the text is far more than was received, or the members far too many: each costs as much to
-    begin as many bytes. What follows a member costs no more than what is in one, whether headers or padding.
+    Refuses to go on where the text is far more than was received, or far less.
     """
 
     def __init__(self, packed: CappedReader, limits: Limits, name: str) -> None:
         self._packed = packed
         self._times = limits.expanded_times
         self._name = name
-        self._given = 0
-        self._held = b""  # received, not yet unpacked
-        self._members = 0
-        self._member: Any = None  # the reader of one member, which checks its length and sum; None between two
+        self._given = _Packed(packed, name)
+        # The one reader of isal's that writes into the memory of whoever asks.
+        self._reader = isal_zlib._GzipReader(self._given, PACKED_AT_ONCE)  # type: ignore[arg-type]  # it calls `readinto`
 
     @property
     def received(self) -> int:
@@ -199,38 +215,16 @@ class _Gunzip:
 
     def read(self, size: int, /) -> bytes:
         """Up to `size` bytes, at least 1 of them; b"" at the end. Raises EOFError, DAMAGED, FileRejected."""
-        while self._member is not None or self._begin_member():
-            held = self._held or self._packed.read(PACKED_AT_ONCE)
-            text: bytes = self._member.decompress(held, size)
-            if self._member.eof:
-                self._held, self._member = self._member.unused_data, None
-            elif held or text:
-                self._held = self._member.unconsumed_tail
-            else:
-                raise EOFError
-            if self._packed.given > HOLLOW_FREE + HOLLOW_TIMES * self._given:
-                raise rejection(self._name, "is gzip data that holds hardly any text; compress it again")
-            if text:
-                self._given += len(text)
-                if self._given > EXPANDED_FREE + self._times * self._packed.given:
-                    raise rejection(self._name, too_many_times(self._times))
-                return text
-        return b""
+        text = bytearray(size)
+        return bytes(text[: self.readinto(text)])
 
-    def _begin_member(self) -> bool:
-        """Whether another one follows, behind the NULs with which a file may be filled up."""
-        while not (held := self._held.lstrip(b"\0")):
-            self._held = self._packed.read(PACKED_AT_ONCE)
-            if not self._held:
-                return False
-        self._held = held
-        self._members += 1
-        if self._members > MEMBERS_FREE + self._packed.given // MEMBER_BYTES:
-            raise rejection(self._name, "is gzip data in far too many small parts; compress it again as one")
-        if not GZIP_MAGIC.startswith(held[: len(GZIP_MAGIC)]):  # the decompressor would wait for a whole header first
-            raise DAMAGED
-        self._member = isal_zlib.decompressobj(wbits=GZIP_WBITS)
-        return True
+    def readinto(self, buffer: Any) -> int:
+        """Fills the start of `buffer`; how many bytes, 0 at the end. Raises as `read` does."""
+        given = self._reader.readinto(memoryview(buffer)[:TEXT_AT_ONCE])
+        self._given.text += given
+        if self._given.text > EXPANDED_FREE + self._times * self._packed.given:
+            raise rejection(self._name, too_many_times(self._times))
+        return given
 
 
 @contextmanager
