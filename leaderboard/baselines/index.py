@@ -24,7 +24,7 @@ from leaderboard.formats import Ids, Texts
 from leaderboard.formats.harmless import shown
 from leaderboard.formats.ids import as_texts
 from leaderboard.formats.plain_text import rejection
-from leaderboard.formats.rows import repeated_rows
+from leaderboard.formats.repeats import repeated_rows
 from leaderboard.metrics import Floats, Ints
 
 __all__ = ["Explained", "Index", "IndexBuilder", "Share", "Weights"]

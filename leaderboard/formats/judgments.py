@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.ids import Ids
 from leaderboard.formats.plain_text import ByteSource, Limits
-from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
+from leaderboard.formats.repeats import repeated_rows
+from leaderboard.formats.rows import Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 __all__ = ["Judgments", "SubtopicJudgments", "of_any_subtopic", "read_judgments", "read_subtopic_judgments"]
@@ -70,7 +71,7 @@ def read_judgments(
     """
     rows = read_rows(source, FORMATS, "judgments", queries=queries, name=name, limits=limits)
     query, grade = rows.column("query"), rows.column("grade")
-    later, first = repeated_rows(query, rows.document)
+    later, first = rows.repeats()
     other = grade[later] != grade[first]
     rows.add_repeats(later[other], first[other], "is judged again with another grade")
     rows.problems.raise_if_any()

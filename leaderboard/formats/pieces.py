@@ -225,15 +225,16 @@ def _last_line_end(codes: Codes) -> int:
 
 
 def side_by_side(work: Callable[[Item], Result], items: Iterator[Item], at_once: int | None = None) -> Iterator[Result]:
-    """work(item) for each item, in order; `at_once` of them at a time, by default one per processor up to MOST_AT_ONCE.
+    """work(item) for each item, in order; `at_once` of them at a time, MOST_AT_ONCE at most unless it is given.
 
-    It uses threads: numpy releases the interpreter lock while it works. For less than two items none is started.
+    It uses threads: numpy releases the interpreter lock while it works. By default one processor is left to whoever
+    makes the items: one thread more would mostly wait for the lock. For less than two items no thread is started.
     """
     first = list(islice(items, 2))
     if len(first) < 2:
         yield from map(work, first)
         return
-    at_once = at_once or min(os.cpu_count() or 1, MOST_AT_ONCE)
+    at_once = at_once or min(max((os.cpu_count() or 1) - 1, 1), MOST_AT_ONCE)
     waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(at_once) as pool:
         for item in chain(first, items):

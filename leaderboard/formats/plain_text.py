@@ -50,9 +50,8 @@ EXPANDED_FREE = 16 * MIB
 # Bytes of gzip data beyond which it may not be longer than so many times its text: blocks that hold nothing cost the
 # decompressor a third of a second a megabyte.
 HOLLOW_FREE, HOLLOW_TIMES = MIB, 4
-PACKED_AT_ONCE = MIB // 8
 TEXT_AT_ONCE = MIB // 4  # after which text is counted: so much of it may take as much gzip data, within HOLLOW_FREE
-# What isal finds wrong with blocks; with headers, lengths and sums; with a header longer than what is taken in at once.
+# What isal finds wrong with blocks; with headers, lengths and sums; with a header longer than it takes in at once.
 DAMAGED: tuple[Any, ...] = (isal_zlib.error, BadGzipFile, OverflowError)
 LONGEST_START = max(map(len, FOREIGN_STARTS))
 NO_CAP = 1 << 62
@@ -206,7 +205,7 @@ class _Gunzip:
         self._name = name
         self._given = _Packed(packed, name)
         # The one reader of isal's that writes into the memory of whoever asks.
-        self._reader = isal_zlib._GzipReader(self._given, PACKED_AT_ONCE)  # type: ignore[arg-type]  # it calls `readinto`
+        self._reader = isal_zlib._GzipReader(self._given)  # type: ignore[arg-type]  # it calls `readinto`
 
     @property
     def received(self) -> int:

@@ -1,7 +1,7 @@
 """Reads all rows of a file, in whichever format it comes, and knows where each of them stands."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
 from leaderboard.formats.harmless import shown
-from leaderboard.formats.ids import HALF, Ids, Places, Texts, as_texts, changes, keys, pair_keys
+from leaderboard.formats.ids import Ids, Places, Texts, as_texts, changes, keys
 from leaderboard.formats.metadata import HEADER_BYTES, Metadata, header_metadata
 from leaderboard.formats.plain_text import MIB, ByteSource, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, unknown_query
 from leaderboard.formats.readers import READERS, FileFormat
+from leaderboard.formats.repeats import Repeats
 from leaderboard.formats.tables import Schema, Table
 
-__all__ = ["Rows", "Schemas", "read_rows", "repeated_rows"]
+__all__ = ["Rows", "Schemas", "read_rows"]
 
 # Which formats a kind of file may have, and which columns in each.
 Schemas = Mapping[FileFormat, Sequence[Schema]]
@@ -31,9 +32,6 @@ MOSTLY_GROUPED = 4  # lines per change of query from which a look-up for each ch
 SLOTS_PER_QUERY = 64  # of the table: about one query in 64 shares its slot and is looked up the slow way
 MOST_BITS = 20  # of a slot's number
 GROWTH = 1.25  # from how many times as many queries on the table is made anew
-ROWS_AT_ONCE = 1 << 16  # in which repeats are looked for together
-BY_HALF = 1 << 18  # up to so many rows half a hash is enough: hardly any two have the same by chance
-SORTED_AT_ONCE = 1 << 12  # of which half hashes sort within the processor's nearest cache
 
 
 def read_rows(
@@ -102,6 +100,7 @@ class Rows:
         self._columns: dict[str, Growing] = {}  # all but the documents
         self._documents: list[Texts] = []
         self._id_bytes = 0
+        self._repeats = Repeats()
         self._places: list[tuple[Sequence[int], Part]] = []  # of each table: the lines of its rows
         self._starts = [0]
 
@@ -157,6 +156,13 @@ class Rows:
         self._places.append((table.numbers, table.part))
         self._starts.append(len(self) + len(table))
         self._require_bounds()
+        self._repeats.go_on(self.column("query"), self._documents)  # here, while other threads read on
+
+    def repeats(self) -> tuple[Places, Places]:
+        """(int64[n], int64[n]): the rows that have a query and document of an earlier row, in order, and the first such
+        row. Once all rows are there.
+        """
+        return self._repeats.end(self.column("query"), self.document)
 
     def _require_bounds(self) -> None:
         """Ends the reading of a file that is wrong throughout or that would take too much memory."""
@@ -190,7 +196,7 @@ class Rows:
         self.problems.count_more(kind, len(rows) - len(told))
 
     def add_repeats(self, later: NDArray[np.int64], first: NDArray[np.int64], what: str) -> None:
-        """Adds a problem for each of the rows that `repeated_rows` gives; `what` says it of a document."""
+        """Adds a problem for each of the rows that `repeats` gives; `what` says it of a document."""
         told = later[: self.problems.limits.problems]
         kind = f"a document {what} for one query"
         documents, queries = self.document.take(told).tolist(), self.column("query")
@@ -269,53 +275,3 @@ class Numbering:
         bits = min((len(self.ids) * SLOTS_PER_QUERY).bit_length(), MOST_BITS)
         self._slots = np.zeros(1 << bits, np.uint32)
         self._slots[keys(self._texts) >> np.uint64(64 - bits)] = np.arange(len(self._texts))
-
-
-def repeated_rows(query: NDArray[np.uint32], document: Ids) -> tuple[Places, Places]:
-    """(int64[n], int64[n]): the rows whose query and document an earlier row has too, in order, and the first such row.
-
-    query     uint32[L]
-    document  L ids
-    """
-    found = [_suspects(query, document, start, end) for start, end in _stretches(query, ROWS_AT_ONCE)]
-    rows = np.concatenate([np.empty(0, np.int64), *found])
-    documents = document.take(rows)
-    order = np.lexsort((rows, documents, query[rows]))
-    rows, documents = rows[order], documents[order]
-    same = (query[rows[1:]] == query[rows[:-1]]) & (documents[1:] == documents[:-1])
-    starts = np.flatnonzero(np.concatenate((np.ones(min(len(rows), 1), np.bool_), ~same)))
-    first = np.repeat(rows[starts], np.diff(starts, append=len(rows)))
-    later = np.flatnonzero(rows > first)
-    later = later[np.argsort(rows[later])]
-    return rows[later], first[later]
-
-
-def _suspects(query: NDArray[np.uint32], document: Ids, start: int, end: int) -> Places:
-    """Rows from `start` to `end` whose query and hash some other of these rows has too."""
-    pair: NDArray[Any] = pair_keys(query[start:end], document.keys(start, end))
-    if len(pair) <= BY_HALF:
-        pair = (pair >> HALF).astype(np.uint32)
-    found = [np.empty(0, np.int64)]
-    for first, last in _stretches(query[start:end], SORTED_AT_ONCE):
-        ordered = np.sort(pair[first:last])
-        again = ordered[1:][ordered[1:] == ordered[:-1]]
-        if len(again):
-            found.append(start + first + np.flatnonzero(np.isin(pair[first:last], again)))
-    return np.concatenate(found)
-
-
-def _stretches(query: NDArray[np.uint32], rows: int) -> Iterator[tuple[int, int]]:
-    """Parts [start, end) of about `rows` rows that hold whole queries: one of all rows unless the queries come one
-    after the other.
-    """
-    size = len(query)
-    if not (query[1:] >= query[:-1]).all():
-        yield 0, size
-        return
-    start = 0
-    while start < size:
-        end = min(start + rows, size)
-        if end < size:
-            end = int(np.searchsorted(query, query[end - 1], side="right"))
-        yield start, end
-        start = end

@@ -13,7 +13,7 @@ from leaderboard.formats.harmless import LONGEST_TAG, harmless
 from leaderboard.formats.ids import Ids
 from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.plain_text import ByteSource, Limits
-from leaderboard.formats.rows import Schemas, read_rows, repeated_rows
+from leaderboard.formats.rows import Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
 
 __all__ = ["RUN_FORMATS", "RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
@@ -107,7 +107,7 @@ def read_run(
         tag="" if decided else _tag(rows.end),
         said=rows.said,
     )
-    rows.add_repeats(*repeated_rows(run.query, run.document), "is listed twice")
+    rows.add_repeats(*rows.repeats(), "is listed twice")
     if rules is not None:
         rules.check(rows, run.tag)
     rows.problems.raise_if_any()

@@ -177,9 +177,7 @@ def test_what_an_archives_headers_cost_grows_with_their_number_alone(content: by
 @pytest.mark.parametrize("shape", ["empty fixed blocks", "empty members", "NULs after the last member"])
 def test_gzip_that_holds_hardly_any_text_is_refused_after_its_first_megabyte(shape: str) -> None:
     hollow = io.BytesIO(GZIP_SHAPES[shape])
-    assert problems_of(read_run, hollow) == [
-        (None, "is gzip data that holds hardly any text; compress it again")
-    ]
+    assert problems_of(read_run, hollow) == [(None, "is gzip data that holds hardly any text; compress it again")]
     assert hollow.tell() < 1.25 * MIB
 
 
