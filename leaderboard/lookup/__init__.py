@@ -15,6 +15,7 @@ from leaderboard.lookup.places import (
 from leaderboard.lookup.quotas import personal_quota, team_quotas
 from leaderboard.lookup.runs import (
     IS_STANDING,
+    IS_WANTED,
     has_choice,
     has_its_place,
     lost_in,
@@ -55,6 +56,7 @@ __all__ = [
     "CLOSED_AGAIN",
     "IS_CURRENT",
     "IS_STANDING",
+    "IS_WANTED",
     "REVEALING",
     "StoredEvent",
     "answered",

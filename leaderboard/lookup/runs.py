@@ -22,6 +22,7 @@ from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = [
     "IS_STANDING",
+    "IS_WANTED",
     "has_choice",
     "has_its_place",
     "lost_in",
@@ -31,6 +32,8 @@ __all__ = [
     "with_current_scoring",
 ]
 
+# Condition on scorings and their sets: whose figures boards show, or will, or showed where an import comes from.
+IS_WANTED = sa.or_(ScoringSet.state != SetState.SUPERSEDED, Scoring.of_the_past)
 # How Standing is joined to its scoring and its set, by which a database finds its rows at once.
 IS_STANDING = sa.and_(Standing.scoring_id == Scoring.id, Standing.scoring_set_id == ScoringSet.id)
 

@@ -25,7 +25,7 @@ from leaderboard.models.people import (
     TeamName,
     User,
 )
-from leaderboard.models.scores import IN_QUEUE, Board, Score, Scoring, ScoringSet, Standing
+from leaderboard.models.scores import IN_QUEUE, OF_THE_PAST, Board, Score, Scoring, ScoringSet, Standing
 from leaderboard.models.submissions import (
     Arrival,
     FormerAddress,
@@ -40,6 +40,7 @@ from leaderboard.models.submissions import (
 __all__ = [
     "INSTALLATION",
     "IN_QUEUE",
+    "OF_THE_PAST",
     "UNSENT",
     "Acceptance",
     "Agreement",

@@ -15,11 +15,12 @@ from leaderboard.rules.settings import ASSESSORS, ScoringSettings, Subset
 from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.states import SetState, State
 
-__all__ = ["IN_QUEUE", "Board", "Score", "Scoring", "ScoringSet", "Standing"]
+__all__ = ["IN_QUEUE", "OF_THE_PAST", "Board", "Score", "Scoring", "ScoringSet", "Standing"]
 
 
-# The condition of the queue's index, which SQLite uses only for statements that say it word for word.
+# The conditions of indexes, which SQLite uses only for statements that say them word for word.
 IN_QUEUE = "scoring.state IN ('queued', 'scoring')"
+OF_THE_PAST = "scoring.of_the_past"
 
 
 class ScoringSet(Base):
@@ -77,6 +78,9 @@ class Scoring(Base):
 
     Only the worker whose name stands in `worker`, with `attempt` as it claimed it, may record a result; a lease that
     ran out gives the row back to the queue.
+
+    of_the_past  an import says that the run was scored so, elsewhere, while boards showed this set: it counts on the
+                 old board whenever it is scored here, and is scored although the set is superseded
     """
 
     __tablename__ = "scoring"
@@ -101,6 +105,7 @@ class Scoring(Base):
     damaged: Mapped[bool] = mapped_column(
         default=False
     )  # failed: the run's stored file has other bytes than were received
+    of_the_past: Mapped[bool] = mapped_column(default=False)
     beta: Mapped[float | None]  # β as used
     missing: Mapped[list[str]] = mapped_column(default=list)  # external ids of the evaluation's queries that it lacks
     unjudged: Mapped[list[str]] = mapped_column(default=list)  # left out for want of judgments (pooled judging)
@@ -118,6 +123,13 @@ class Scoring(Base):
             "id",
             sqlite_where=sa.text("state IN ('queued', 'scoring')"),
             postgresql_where=sa.text("state IN ('queued', 'scoring')"),
+        ),
+        # Hardly any, so that whoever looks for them reads no other.
+        sa.Index(
+            "ix_scoring_of_the_past",
+            "scoring_set_id",
+            sqlite_where=sa.text("of_the_past"),
+            postgresql_where=sa.text("of_the_past"),
         ),
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.lookup import lost_in, on_boards
+from leaderboard.lookup import IS_WANTED, lost_in, on_boards
 from leaderboard.models import IN_QUEUE, Board, Evaluation, Scoring, ScoringSet, Submission
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.states import SetState, State
@@ -38,8 +38,7 @@ def parked_runs(session: Session, evaluation: Evaluation) -> tuple[ParkedRun, ..
 
 def _has_failed(evaluation: Evaluation) -> sa.ColumnElement[bool]:
     """A condition on ScoringSet and Scoring."""
-    its_own = ScoringSet.evaluation_id == evaluation.id, ScoringSet.state != SetState.SUPERSEDED
-    return sa.and_(*its_own, Scoring.state == State.FAILED)
+    return sa.and_(ScoringSet.evaluation_id == evaluation.id, IS_WANTED, Scoring.state == State.FAILED)
 
 
 def of_worker(

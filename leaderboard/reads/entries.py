@@ -309,7 +309,7 @@ def _which(
     if scoring_set and until and scoring_set.state in STANDING and now > until:
         return which, None  # beside the official one it goes on; its rows say what stood while it was the current one
     if until and standing is None:
-        which.append(Scoring.finished_at <= until)
+        which.append(sa.or_(Scoring.finished_at <= until, Scoring.of_the_past))
     return which, standing
 
 

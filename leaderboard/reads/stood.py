@@ -11,11 +11,11 @@ from leaderboard import metrics
 from leaderboard.access import Actor, as_of, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_evaluation, find_sets
-from leaderboard.models import Evaluation, ScoringSet
+from leaderboard.models import Evaluation, Scoring, ScoringSet
 from leaderboard.numbers import counted, first_of
 from leaderboard.reads.headings import EvaluationHeading, evaluation_heading
 from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Subset
-from leaderboard.rules.states import SetState
+from leaderboard.rules.states import STANDING, SetState, State
 
 __all__ = ["StoodPage", "StoodSet", "differences", "same_measures", "seen_set", "seen_sets", "stood_set", "stood_sets"]
 
@@ -101,13 +101,21 @@ def stood_set(
 
 
 def stood_sets(session: Session, actor: Actor, campaign_slug: str, slug: str, now: dt.datetime) -> StoodPage:
-    """The sets that have stood and that `actor` may see the board of. Raises NotFound for no such evaluation."""
+    """The sets that have stood and that `actor` may see the board of. Raises NotFound for no such evaluation.
+
+    An old one by which no run was ever scored had no board.
+    """
     evaluation = find_evaluation(session, actor, campaign_slug, slug)
+    scored = sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state == State.SCORED)
     rows = session.scalars(
         sa.select(ScoringSet)
         .join(ScoringSet.revision)
         .options(sa.orm.contains_eager(ScoringSet.revision))
-        .where(ScoringSet.evaluation_id == evaluation.id, ScoringSet.switched_at.is_not(None))
+        .where(
+            ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.switched_at.is_not(None),
+            sa.or_(ScoringSet.state.in_(STANDING), scored),
+        )
         .order_by(ScoringSet.switched_at, ScoringSet.id)
     )
     seen = [one for one in rows if as_of(actor, evaluation, one, now) is not None]

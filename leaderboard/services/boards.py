@@ -3,6 +3,7 @@
 This may take seconds, so `refresh` reads, then computes outside of any transaction, and writes last. What is kept names
 the runs that it was computed over, and `due` compares these with the runs that stand now, so no other service has to
 remember which boards its change makes outdated. One worker at a time is at the boards of a set, under a lease.
+Old boards that an import brought in are worked out once, when all of their runs are scored.
 
 Rank sets are computed among the runs that the board ranks (one a system by the campaign's rule, received in time), so
 that a rank and its set are of the same runs; baselines that stand are compared with them and push no rank. All other
@@ -29,11 +30,22 @@ from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.measure import Direction
 from leaderboard.metrics.ranking import Ints
 from leaderboard.metrics.stored import columns_from_values, measures_beside
-from leaderboard.models import Board, Campaign, Evaluation, Query, Score, Scoring, ScoringSet
+from leaderboard.models import (
+    OF_THE_PAST,
+    Board,
+    Campaign,
+    Evaluation,
+    Query,
+    Score,
+    Scoring,
+    ScoringSet,
+    Standing,
+    System,
+)
 from leaderboard.rules.digests import short
 from leaderboard.rules.settings import ScoringSettings, Subset
-from leaderboard.rules.standings import RunChoice, ScoredRun, is_ranked, standing_runs
-from leaderboard.rules.states import STANDING
+from leaderboard.rules.standings import KeptChoice, RunChoice, ScoredRun, SystemKind, is_ranked, standing_runs
+from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.services.locking import insert_unless_there, locked
 
 __all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "packed_means", "recomputed", "refresh"]
@@ -45,6 +57,10 @@ LEAST_RESAMPLES = 1_000
 PAIRS_UP_TO = 1_000_000  # pairs × queries: a larger board has its pairs compared under the primary measure only
 EQUAL = 1e-12
 STANDS = ScoringSet.state.in_(STANDING)
+OLD = sa.and_(  # brought in as superseded
+    ScoringSet.state == SetState.SUPERSEDED,
+    sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, sa.text(OF_THE_PAST)),
+)
 NAMED_QUERIES = 5  # that the lead rests on: of more only the number is kept
 LEASE_SECONDS = 120.0  # a worker that died keeps the others from a set's boards no longer
 WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writer at a time
@@ -83,7 +99,7 @@ class Lineup:
 
 @dataclass(frozen=True, slots=True)
 class StandingSet:
-    """What the statistics of a scoring set depend on that stands for its source of judgments."""
+    """What the statistics of a scoring set depend on that stands for its source of judgments, or that is old."""
 
     rule: RunChoice
     settings: ScoringSettings
@@ -117,7 +133,8 @@ class _Work:
 
 
 def due(session: Session, older_than: float = 0.0, only: int | None = None) -> list[Due]:
-    """The measures whose board figures were computed over other runs than stand now, primary measures first.
+    """The measures whose board figures were computed over other runs than stand now, primary measures first; last those
+    of old boards that have none yet.
 
     older_than  seconds: leaves out figures that were computed more recently than that, to save time while runs wait
     only        this set's
@@ -146,7 +163,28 @@ def due(session: Session, older_than: float = 0.0, only: int | None = None) -> l
                 if is_new or (is_stale and is_old):
                     found.append((place, set_id, name))
                     break
-    return [Due(set_id, name) for _, set_id, name in sorted(found)]
+    return [*(Due(set_id, name) for _, set_id, name in sorted(found)), *_due_of_old(session, only)]
+
+
+def _due_of_old(session: Session, only: int | None) -> list[Due]:
+    """Of old boards whose runs are all scored."""
+    waiting, scored = (
+        sa.exists().where(Scoring.scoring_set_id == ScoringSet.id, Scoring.state.in_(states))
+        for states in (UNFINISHED, (State.SCORED,))
+    )
+    which = sa.and_(OLD, ~waiting, scored)
+    terms = _terms(session, which if only is None else sa.and_(which, ScoringSet.id == only))
+    if not terms:
+        return []
+    of_old = Board.scoring_set_id.in_(terms)
+    rows = session.execute(sa.select(Board.scoring_set_id, Board.measure).where(of_old).distinct())
+    kept = {(row[0], row[1]) for row in rows}
+    return [
+        Due(set_id, name)
+        for set_id, own in sorted(terms.items())
+        for name in own.settings.measures
+        if (set_id, name) not in kept
+    ]
 
 
 def refresh(database: Database, wanted: Due) -> bool:
@@ -252,14 +290,16 @@ def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
 
 def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[int, StandingSet]:
     """Id of a set that stands -> its campaign's rule and its settings."""
+    return _terms(session, STANDS if only is None else sa.and_(STANDS, ScoringSet.id == only))
+
+
+def _terms(session: Session, of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
     statement = (
         sa.select(ScoringSet.id, Campaign.run_choice, ScoringSet.settings)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
-        .where(STANDS)
+        .where(of_sets)
     )
-    if only is not None:
-        statement = statement.where(ScoringSet.id == only)
     return {set_id: StandingSet(rule, settings) for set_id, rule, settings in session.execute(statement)}
 
 
@@ -300,14 +340,46 @@ def _lineup(runs: Sequence[ScoredRun], rule: RunChoice, means: Mapping[int, floa
     return Lineup(tuple(sorted(ranked)), tuple(sorted(baselines)), tuple(others))
 
 
+def _lineups_as_they_stood(
+    session: Session, set_id: int, terms: StandingSet, runs: Sequence[ScoredRun]
+) -> dict[tuple[str, Subset], Lineup]:
+    """(measure, subset) -> the runs on that old board, as far as it is kept which of them stood."""
+    of_set = Standing.scoring_set_id == set_id, Scoring.state == State.SCORED
+    columns = Standing.run_choice, Standing.subset, Standing.rounded, Scoring.id, Standing.late, System.kind
+    stood: dict[KeptChoice, list[tuple[int, bool, bool]]] = {}
+    for choice, subset, rounded, scoring_id, late, kind in session.execute(
+        sa.select(*columns)
+        .join(Scoring, Scoring.id == Standing.scoring_id)
+        .join(System, System.id == Standing.system_id)
+        .where(*of_set)
+        .order_by(Scoring.id)
+    ):
+        of_place = scoring_id, late, kind is SystemKind.BASELINE
+        stood.setdefault(KeptChoice(choice, subset, rounded), []).append(of_place)
+    found = {}
+    for place, name in enumerate(terms.settings.measures):
+        for subset in terms.settings.subsets:
+            if terms.rule is RunChoice.BEST and place:
+                continue  # the best one by another measure than the first is found among all
+            own = stood.get(KeptChoice(terms.rule, subset if terms.rule is RunChoice.BEST else Subset.ALL), [])
+            ranked = tuple(run for run, late, is_baseline in own if not (late or is_baseline))
+            baselines = tuple(run for run, _, is_baseline in own if is_baseline)
+            others = [run.scoring_id for run in runs if run.scoring_id not in {*ranked, *baselines}]
+            found[name, subset] = Lineup(ranked, baselines, tuple(others))
+    return found
+
+
 def _read(session: Session, wanted: Due) -> list[_Work]:
     """What to compute, one for each subset with figures of its own; empty when the set stands no longer."""
-    terms = terms_of_standing_sets(session, wanted.scoring_set_id).get(wanted.scoring_set_id)
+    its_own = ScoringSet.id == wanted.scoring_set_id
+    terms = _terms(session, sa.and_(its_own, sa.or_(STANDS, OLD))).get(wanted.scoring_set_id)
     if terms is None or wanted.measure not in terms.settings.measures:
         return []
     runs = scored_runs(session, of_sets=ScoringSet.id == wanted.scoring_set_id).get(wanted.scoring_set_id, [])
     means = best_means(session, [wanted.scoring_set_id]).get(wanted.scoring_set_id, {})
     lineups = lineups_of(runs, terms, means)
+    if session.get_one(ScoringSet, wanted.scoring_set_id).state is SetState.SUPERSEDED:
+        lineups |= _lineups_as_they_stood(session, wanted.scoring_set_id, terms, runs)
     measure = metrics.parse(wanted.measure)
     settings = terms.settings
     queries = max(1, settings.queries)

@@ -1,7 +1,8 @@
 """Runs of the past: brought in by organisers, with their true dates, whenever the evaluation closed."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,10 +11,10 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor, may_bring_in, require, require_organiser
 from leaderboard.errors import InvalidFields
 from leaderboard.lookup import merged_system
-from leaderboard.models import Evaluation, Membership, Submission, System, Team
+from leaderboard.models import Evaluation, Membership, ScoringSet, Submission, System, Team
 from leaderboard.rules.mail import MailKind
 from leaderboard.rules.moments import moment_in_words
-from leaderboard.rules.standings import Designation
+from leaderboard.rules.standings import Designation, KeptChoice
 from leaderboard.services import quotas
 from leaderboard.services.evaluations import FIRST_DAY, LAST_DAY
 from leaderboard.services.events import present, record
@@ -21,6 +22,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.pseudonyms import ensure_pseudonym
 from leaderboard.services.scoring_sets import enqueue, live_sets
+from leaderboard.services.standing import keep_as_it_stood
 from leaderboard.services.submissions import checked_words
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 from leaderboard.store import Received
@@ -53,11 +55,20 @@ RUN_SETTINGS: dict[str, Any] = {
 
 
 def import_run(
-    session: Session, actor: Actor, evaluation: Evaluation, system: System, upload: Received, **settings: Any
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    system: System,
+    upload: Received,
+    *,
+    stood: Mapping[int, Iterable[KeptChoice]] = MappingProxyType({}),
+    **settings: Any,
 ) -> Submission:
     """Takes a run of the past whose file is in the store already, and queues it. Dates refuse nothing, and no quota
     is counted.
 
+    stood     ids of the old sets by which it was scored (`stood.bring_set_in`), with the ways of choosing by which it
+              stood there for its system
     settings  any of RUN_SETTINGS. `received_at` is when the campaign received it: where that is not said the run's own
               date, else when the evaluation closed, else now, and marked as assumed. A run with `scored_at` was scored
               elsewhere: it keeps that date, and the rules of its time
@@ -98,7 +109,11 @@ def import_run(
     session.flush()
     ensure_pseudonym(session, evaluation.id, system.id)
     for scoring_set in live_sets(session, evaluation.id):
-        enqueue(session, submission, scoring_set)
+        if scoring_set.id not in stood:
+            enqueue(session, submission, scoring_set)
+    for set_id, ways in stood.items():
+        old = session.get_one(ScoringSet, set_id)
+        keep_as_it_stood(session, enqueue(session, submission, old, of_the_past=True), submission, old, ways)
     record(session, actor, "import run", submission, sha256=upload.sha256, designation=submission.designation.value)
     _tell_members(session, actor, evaluation, system.team_id, now)
     return submission

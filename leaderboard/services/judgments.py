@@ -38,6 +38,7 @@ def import_judgments(
     released_at: dt.datetime | None = None,
     *,
     of_the_past: bool = False,
+    is_last: bool = True,
 ) -> JudgmentRevision:
     """A new revision of the evaluation's judgments, with the scoring set that follows from it.
 
@@ -48,6 +49,7 @@ def import_judgments(
         whole queries stay what `judgments` says
     released_at, of_the_past  when these were given out, where that was before they came here: not known unless given;
         else they are given out with this
+    is_last  False: others follow at once, and whoever imports them makes the set that follows from all (`make_set`)
 
     Raises Conflict when the evaluation has no queries yet or nothing differs from the source's newest revision,
     FileRejected when it lacks some of the queries, InvalidFields when a query's relevant documents are the whole
@@ -130,7 +132,8 @@ def import_judgments(
         judgments=len(judgments),
         sha256=sha256,
     )
-    make_set(session, actor, evaluation)
+    if is_last:
+        make_set(session, actor, evaluation)
     return revision
 
 

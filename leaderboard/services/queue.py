@@ -16,6 +16,7 @@ from leaderboard import metrics
 from leaderboard.access import Actor
 from leaderboard.db import PackedFloats, clock
 from leaderboard.errors import Problem
+from leaderboard.lookup import IS_WANTED
 from leaderboard.metrics import Floats
 from leaderboard.models import IN_QUEUE, Campaign, Evaluation, Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.digests import SHORT, ScoreLine, scoring_digest
@@ -131,7 +132,7 @@ def claim(session: Session, worker: str, lease_seconds: float, submission_id: in
         .where(
             sa.text(IN_QUEUE),
             Scoring.state == State.QUEUED,
-            ScoringSet.state != SetState.SUPERSEDED,
+            IS_WANTED,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,  # others' figures would differ
             sa.or_(Scoring.not_before.is_(None), Scoring.not_before <= clock()),
             *of_run,
@@ -335,11 +336,7 @@ def sweep(session: Session) -> int:
 
 def unfinished(session: Session, evaluation_id: int | None = None, submission_id: int | None = None) -> int:
     """How many runs wait to be scored or are being scored: of one evaluation, or of all; or how often one run does."""
-    count = (
-        sa.select(sa.func.count(Scoring.id))
-        .join(ScoringSet)
-        .where(Scoring.state.in_(UNFINISHED), ScoringSet.state != SetState.SUPERSEDED)
-    )
+    count = sa.select(sa.func.count(Scoring.id)).join(ScoringSet).where(Scoring.state.in_(UNFINISHED), IS_WANTED)
     if evaluation_id is not None:
         count = count.where(ScoringSet.evaluation_id == evaluation_id)
     if submission_id is not None:
@@ -363,7 +360,7 @@ def _held(session: Session, claim: Claim) -> Scoring | None:
 def _put_back(session: Session, scoring: Scoring, wait_seconds: float = 0.0) -> None:
     """Puts a claimed row back into the queue, or deletes it where its set was superseded: nobody needs its figures."""
     scoring_set = session.get_one(ScoringSet, scoring.scoring_set_id, populate_existing=True)
-    if scoring_set.state is SetState.SUPERSEDED:
+    if scoring_set.state is SetState.SUPERSEDED and not scoring.of_the_past:
         session.delete(scoring)
         return
     session.flush()

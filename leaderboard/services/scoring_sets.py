@@ -14,33 +14,29 @@ from sqlalchemy.orm import Session
 
 from leaderboard import metrics
 from leaderboard.access import Actor, require_organiser
-from leaderboard.errors import Conflict, InvalidFields
+from leaderboard.errors import Conflict
 from leaderboard.lookup import lost_in, standing_set, stored_events
-from leaderboard.metrics.measure import NEEDED
-from leaderboard.metrics.stored import measures_beside
 from leaderboard.models import (
-    Campaign,
     Evaluation,
     Event,
-    Judgment,
     JudgmentRevision,
-    KnownDocument,
-    Query,
     Scoring,
     ScoringSet,
     Submission,
-    SubtopicJudgment,
 )
 from leaderboard.rules.mail import MailKind
-from leaderboard.rules.settings import OF_CAMPAIGN, OF_EVALUATION, ScoringSettings, Split
+from leaderboard.rules.settings import ScoringSettings
 from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import members_taking_part, put_wanted
+from leaderboard.services.set_settings import settings_by
 from leaderboard.services.turns import next_turns
 
 __all__ = [
     "enqueue",
+    "find_by_settings",
+    "find_or_add",
     "imported",
     "live_sets",
     "make_official",
@@ -48,10 +44,11 @@ __all__ = [
     "of_its_event",
     "of_older_version",
     "ready_sets",
+    "record_making",
     "switch",
 ]
 
-SUBMITTED, RESCORING, BESIDE = 0, 10, 20  # priorities: what people wait for goes first
+SUBMITTED, RESCORING, BESIDE, STOOD = 0, 10, 20, 30  # priorities: what people wait for goes first
 
 
 def live_sets(session: Session, evaluation_id: int) -> list[ScoringSet]:
@@ -95,14 +92,12 @@ def _newest_revisions(session: Session, evaluation: Evaluation) -> Sequence[Judg
 
 
 def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: JudgmentRevision) -> ScoringSet:
-    campaign = session.get_one(Campaign, evaluation.campaign_id)
-    settings = _settings_of(session, campaign, evaluation, revision)
-    made = _find_or_add(session, evaluation, revision, settings)
+    settings = settings_by(session, evaluation, revision)
+    made = find_or_add(session, evaluation, revision, settings)
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other.source == made.source and other is not made:
             _supersede(session, other)
-    # A worker scores by the set only where these facts are the set's (`of_its_event`).
-    record(session, actor, "make set", made, evaluation=evaluation.id, revision=revision.number, settings=settings.hash)
+    record_making(session, actor, made, revision)
     if made.state in STANDING:
         return made
     made.state = SetState.BUILDING
@@ -112,6 +107,12 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     if standing is None or not _has_results(session, standing):
         switch(session, actor, made)
     return made
+
+
+def record_making(session: Session, actor: Actor, made: ScoringSet, revision: JudgmentRevision) -> None:
+    """A worker scores by the set only where these facts are the set's (`of_its_event`)."""
+    of_set = made.evaluation_id, made.settings_hash
+    record(session, actor, "make set", made, evaluation=of_set[0], revision=revision.number, settings=of_set[1])
 
 
 def of_its_event(session: Session, made: ScoringSet) -> bool:
@@ -145,12 +146,17 @@ def _facts_of(session: Session, action: str, subject: str, subject_id: int) -> I
                 yield stored.event.facts
 
 
-def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet) -> None:
-    """Queues one run in one set, in its team's turn."""
+def enqueue(session: Session, submission: Submission, scoring_set: ScoringSet, *, of_the_past: bool = False) -> Scoring:
+    """Queues one run in one set, in its team's turn. of_the_past: see `models.Scoring`."""
     evaluation = session.get_one(Evaluation, submission.evaluation_id)
     priority = SUBMITTED if scoring_set.source == evaluation.official_source else BESIDE
+    if scoring_set.state is SetState.SUPERSEDED:
+        priority = STOOD
     turn = next_turns(session, [submission.team_id], priority)[submission.team_id]
-    session.add(_entry(submission, scoring_set, priority, turn))
+    entry = _entry(submission, scoring_set, priority, turn)
+    entry.of_the_past = of_the_past
+    session.add(entry)
+    return entry
 
 
 def _entry(submission: Submission, scoring_set: ScoringSet, priority: int, turn: int) -> Scoring:
@@ -192,9 +198,15 @@ def make_official(session: Session, actor: Actor, evaluation: Evaluation, source
     evaluation = locked(session, Evaluation, evaluation.id)
     if source == evaluation.official_source:
         raise Conflict(f"{source} is the official source of judgments already.")
-    live = [one for one in live_sets(session, evaluation.id) if one.source == source]
+    every = live_sets(session, evaluation.id)
+    live = [one for one in every if one.source == source]
     if not live:
         sources = {revision.source for revision in _newest_revisions(session, evaluation)}
+        if source in sources and not every:  # of the past, and nothing is scored by any of them yet
+            record(session, actor, "make official", evaluation, source=source, before=evaluation.official_source)
+            evaluation.official_source = source
+            make_set(session, actor, evaluation)
+            return
         there = ", ".join(sorted(sources)) or "none"
         raise Conflict(f"There are no judgments by {source}; there are some by: {there}.")
     if any(one.state is SetState.BUILDING for one in live) or _is_unfinished(session, live):
@@ -256,17 +268,23 @@ def of_older_version(session: Session) -> list[int]:
     )
 
 
-def _find_or_add(
-    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: ScoringSettings
-) -> ScoringSet:
-    found = session.scalar(
+def find_by_settings(session: Session, revision: JudgmentRevision, settings: ScoringSettings) -> ScoringSet | None:
+    """The set of these judgments and settings by this version of the measures; None where there is none."""
+    return session.scalar(
         sa.select(ScoringSet).where(
-            ScoringSet.evaluation_id == evaluation.id,
+            ScoringSet.evaluation_id == revision.evaluation_id,
             ScoringSet.revision_id == revision.id,
             ScoringSet.metric_version == metrics.MEASURES_VERSION,
             ScoringSet.settings_hash == settings.hash,
         )
     )
+
+
+def find_or_add(
+    session: Session, evaluation: Evaluation, revision: JudgmentRevision, settings: ScoringSettings
+) -> ScoringSet:
+    """That set, or a new one, which is building and has no scorings."""
+    found = find_by_settings(session, revision, settings)
     if found is not None:
         return found
     made = ScoringSet(
@@ -306,107 +324,14 @@ def _has_results(session: Session, scoring_set: ScoringSet) -> bool:
 
 
 def _supersede(session: Session, scoring_set: ScoringSet) -> None:
-    """Sets a set aside. What still waits in it is never claimed, so it leaves the queue."""
+    """Sets a set aside. What still waits in it is never claimed, so it leaves the queue; but for what an import says
+    that boards showed."""
     if scoring_set.state is SetState.CURRENT:
         scoring_set.shown_until = present()
     scoring_set.state = SetState.SUPERSEDED
     session.execute(
-        sa.delete(Scoring).where(Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED),
+        sa.delete(Scoring).where(
+            Scoring.scoring_set_id == scoring_set.id, Scoring.state == State.QUEUED, ~Scoring.of_the_past
+        ),
         execution_options={"synchronize_session": False},
-    )
-
-
-def _settings_of(
-    session: Session, campaign: Campaign, evaluation: Evaluation, revision: JudgmentRevision
-) -> ScoringSettings:
-    """The settings of the evaluation as it is now.
-
-    Raises InvalidFields when a shown measure needs what the evaluation does not have.
-    """
-    queries = list(session.scalars(sa.select(Query).where(Query.evaluation_id == evaluation.id)))
-    shown = (campaign.primary_measure, *campaign.measures)
-    measures = list(dict.fromkeys(metrics.parse(name).at_relevance(evaluation.relevance_level) for name in shown))
-    known, subtopics = _has(session, KnownDocument, revision), _has(session, SubtopicJudgment, revision)
-    if revision.source != evaluation.official_source:
-        # What a second source does not judge keeps no setting of the campaign from changing.
-        has = {"known": known, "subtopics": subtopics}
-        needs = {need for need, there in has.items() if not there}
-        measures = [measure for measure in measures if not needs & set(measure.needs)] or measures
-    beside = [other for measure in measures for other in measures_beside(measure, campaign.no_relevant.value)]
-    settings = ScoringSettings(
-        **{name: getattr(campaign, name) for name in OF_CAMPAIGN},
-        **{name: getattr(evaluation, name) for name in OF_EVALUATION},
-        highest_grade=revision.highest_grade,
-        queries=len(queries),
-        known=known,
-        subtopics=subtopics,
-        excluded=tuple(sorted(query.external_id for query in queries if query.excluded_at is not None)),
-        hidden=tuple(sorted(query.external_id for query in queries if query.split is Split.HIDDEN)),
-        measures=tuple(map(str, measures)),
-        kept=tuple(str(measure) for measure in beside if measure not in measures),
-    )
-    _require_needs(session, evaluation, revision, settings, measures)
-    return settings
-
-
-def _has(session: Session, table: type[KnownDocument | SubtopicJudgment], revision: JudgmentRevision) -> bool:
-    """Whether the revision has rows of this table."""
-    return bool(session.scalar(sa.select(sa.exists().where(table.revision_id == revision.id))))
-
-
-def _require_needs(
-    session: Session,
-    evaluation: Evaluation,
-    revision: JudgmentRevision,
-    settings: ScoringSettings,
-    measures: Sequence[metrics.Measure],
-) -> None:
-    fields: dict[str, list[str]] = {}
-    for measure in measures:
-        for need in settings.lacks(measure):
-            fields.setdefault(need, []).append(f"{measure} needs {NEEDED[need]}")
-        if problem := measure.problem(settings.metric):
-            fields.setdefault("measures", []).append(problem)
-    crowded = _query_without_other_documents(session, evaluation, revision, measures)
-    if crowded is not None:
-        fields.setdefault("documents", []).append(
-            f"query {crowded} has as many relevant documents as the collection has documents, so P_fa is undefined"
-        )
-    overfull = _query_with_too_many_judgments(session, evaluation, revision)
-    if overfull is not None:
-        fields.setdefault("documents", []).append(
-            f"query {overfull} has more judged documents than the collection has documents"
-        )
-    if fields:
-        raise InvalidFields(fields)
-
-
-def _query_without_other_documents(
-    session: Session, evaluation: Evaluation, revision: JudgmentRevision, measures: Sequence[metrics.Measure]
-) -> str | None:
-    """A query whose relevant documents leave no other one in the collection; None when there is none such."""
-    if evaluation.documents is None:
-        return None
-    levels = [measure.arguments.get("rel", evaluation.relevance_level) for measure in measures]
-    return session.scalar(
-        sa.select(Query.external_id)
-        .join(Judgment, Judgment.query_id == Query.id)
-        .where(Judgment.revision_id == revision.id, Judgment.grade >= min(levels))
-        .group_by(Query.id, Query.external_id)
-        .having(sa.func.count() >= evaluation.documents)
-        .limit(1)
-    )
-
-
-def _query_with_too_many_judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision) -> str | None:
-    """A query that has more judged documents than the collection has; None when there is none such."""
-    if evaluation.documents is None:
-        return None
-    return session.scalar(
-        sa.select(Query.external_id)
-        .join(Judgment, Judgment.query_id == Query.id)
-        .where(Judgment.revision_id == revision.id)
-        .group_by(Query.id, Query.external_id)
-        .having(sa.func.count() > evaluation.documents)
-        .limit(1)
     )

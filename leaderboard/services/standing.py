@@ -23,8 +23,17 @@ from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, ScoredRun, kept_choices, standing_runs
 from leaderboard.rules.states import SetState, State
+from leaderboard.services.locking import insert_unless_there
 
-__all__ = ["HAS_CEASED", "Place", "kept_standing", "note_standing", "settle_standing", "standing_by_rule"]
+__all__ = [
+    "HAS_CEASED",
+    "Place",
+    "keep_as_it_stood",
+    "kept_standing",
+    "note_standing",
+    "settle_standing",
+    "standing_by_rule",
+]
 
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
 SETS = "sets that came back"
@@ -77,6 +86,21 @@ def note_standing(session: Session, row: Base) -> None:
         was_set_aside = SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
         if was_set_aside or any(state.attrs["shown_until"].history.deleted or ()):
             session.info.setdefault(SETS, set()).add(row.id)
+
+
+def keep_as_it_stood(
+    session: Session, scoring: Scoring, submission: Submission, scoring_set: ScoringSet, ways: Iterable[KeptChoice]
+) -> None:
+    """Keeps by which ways of choosing a run stood for its system on an old board, which an import says of a scoring.
+
+    Of two runs whose systems are one here the first stays. Nothing is kept in a set whose boards go on again.
+    """
+    if scoring_set.state is not SetState.SUPERSEDED and scoring_set.shown_until is None:
+        return
+    session.flush()
+    for kept in ways:
+        place = Place(scoring_set.id, *kept, submission.system_id, submission.late)
+        insert_unless_there(session, Standing, **place._asdict(), scoring_id=scoring.id)
 
 
 def settle_standing(session: Session) -> None:

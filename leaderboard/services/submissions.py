@@ -31,7 +31,7 @@ from leaderboard.choosing import (
     withdrawal_refusal,
 )
 from leaderboard.errors import Conflict, Gathered, InvalidFields, NotAllowed
-from leaderboard.lookup import form_fields, merged_system, merged_team, on_boards
+from leaderboard.lookup import IS_WANTED, form_fields, merged_system, merged_team, on_boards
 from leaderboard.models import (
     Campaign,
     CampaignTeam,
@@ -46,7 +46,7 @@ from leaderboard.models import (
 from leaderboard.rules.form_fields import checked_answers
 from leaderboard.rules.phases import is_late
 from leaderboard.rules.standings import Designation, primary_run
-from leaderboard.rules.states import Ruling, SetState, State
+from leaderboard.rules.states import Ruling, State
 from leaderboard.services import quotas
 from leaderboard.services.events import present, record
 from leaderboard.services.locking import add_or_refuse, locked
@@ -443,7 +443,7 @@ def retry(session: Session, actor: Actor, submission: Submission) -> None:
         .where(
             Scoring.submission_id == submission.id,
             Scoring.state.in_((State.FAILED, State.REJECTED)),
-            ScoringSet.state != SetState.SUPERSEDED,
+            IS_WANTED,
         )
         .with_for_update(of=Scoring)
     ).all()
@@ -467,7 +467,7 @@ def retry_failed(session: Session, actor: Actor, evaluation: Evaluation) -> None
         .join(ScoringSet)
         .where(
             ScoringSet.evaluation_id == evaluation.id,
-            ScoringSet.state != SetState.SUPERSEDED,
+            IS_WANTED,
             Scoring.state == State.FAILED,
         )
     )

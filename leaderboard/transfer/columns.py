@@ -21,6 +21,8 @@ from leaderboard.models import (
     JudgmentRevision,
     KnownDocument,
     Query,
+    ScoringSet,
+    Standing,
     Submission,
     SubtopicJudgment,
     System,
@@ -54,6 +56,8 @@ ALWAYS: Mapping[type[Base], frozenset[str]] = {
 WRITTEN: Mapping[type[Base], frozenset[str]] = {
     Evaluation: frozenset({"form_fields", "file_rules"}),
     Query: frozenset({"external_id", "text", "description", "tags", "position", "split", "excluded_because"}),
+    ScoringSet: frozenset({"revision_id", "metric_version", "settings", "switched_at", "shown_until"}),
+    Standing: frozenset({"run_choice", "subset", "rounded"}),
     JudgmentRevision: frozenset({"number", "source", "sha256", "judgments", "highest_grade", "note", "released_at"}),
     Judgment: frozenset({"document", "grade"}),
     KnownDocument: frozenset({"document"}),
@@ -85,6 +89,16 @@ LEFT_OUT: Mapping[type[Base], Mapping[str, str]] = {
     SubtopicJudgment: dict.fromkeys(("revision_id", "query_id"), ROW),
     Agreement: {"id": ROW, "evaluation_id": ROW, "created_at": HERE, "ended_at": HERE},
     CollectionList: {"evaluation_id": ROW},
+    ScoringSet: dict.fromkeys(("id", "evaluation_id"), ROW)
+    | {
+        "source": "that of its judgments",
+        "settings_hash": "follows from the settings",
+        "state": "follows from what an evaluation is now",
+        "created_at": HERE,
+        "refreshing_until": "while a worker is at it",
+    },
+    Standing: dict.fromkeys(("scoring_set_id", "scoring_id"), ROW)
+    | dict.fromkeys(("system_id", "late"), "the run's own"),
     Team: {
         "id": ROW,
         "created_at": HERE,
@@ -113,7 +127,7 @@ NOT_OF_A_CAMPAIGN: Mapping[str, str] = (
     )
     | dict.fromkeys(("event", "chain"), "the trail says what happened here")
     | dict.fromkeys(
-        ("scoring_set", "scoring", "score", "board", "participation", "standing"), "computed again, to the same digits"
+        ("scoring", "score", "board", "participation"), "computed again, to the same digits"
     )
     | {"pseudonym": "random; what systems are called here while names are hidden"}
     | {"generation": "which pages are out of date here", "former_address": "where links of this installation led"}

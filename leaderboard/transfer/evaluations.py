@@ -3,7 +3,8 @@
 import io
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -21,44 +22,59 @@ from leaderboard.formats import (
 )
 from leaderboard.formats.file_rules import document_list
 from leaderboard.formats.harmless import shown
+from leaderboard.lookup import newest_revision
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query
 from leaderboard.numbers import counted
 from leaderboard.rules.settings import Split
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments, revision_sha256
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
-from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.scoring_sets import make_official, make_set
 from leaderboard.transfer.forms import bring_form_in
 from leaderboard.transfer.manifest import EvaluationEntry, JudgmentsEntry
+from leaderboard.transfer.planning import PlannedRun
+from leaderboard.transfer.stood import OldBoards
 from leaderboard.transfer.telling import Telling
 from leaderboard.transfer.tree import Tree
 
 __all__ = ["Evaluations"]
 
 T = TypeVar("T")
+ReadJudgments = tuple[JudgmentsEntry, Judgments, Judgments | None, SubtopicJudgments | None]
 
 
 class Evaluations:
     """The evaluations of one walk through a manifest, in a session.
 
-    ids  of those that there are now, by slug
+    ids    of those that there are now, by slug
+    stood  the old boards that runs were on: see `stood.OldBoards`
     """
 
     def __init__(
-        self, session: Session, actor: Callable[[Session], Actor], tree: Tree, limits: Limits, told: Telling
+        self,
+        session: Session,
+        actor: Callable[[Session], Actor],
+        tree: Tree,
+        limits: Limits,
+        told: Telling,
+        whose: Callable[[PlannedRun], Hashable],
     ) -> None:
+        """whose: tells the system of a run from others'."""
         self.ids: dict[str, int] = {}
+        self._boards = OldBoards(session, told, whose)
+        self.stood = self._boards.stood
         self._session = session
         self._actor = actor
         self._tree = tree
         self._limits = limits
         self._told = told
 
-    def make(self, campaign: Campaign, entry: EvaluationEntry, place: str) -> None:
-        """With its queries and judgments."""
+    def make(self, campaign: Campaign, entry: EvaluationEntry, place: str, runs: Sequence[PlannedRun]) -> None:
+        """With its queries, judgments and old boards. runs: those of it."""
         session, actor = self._session, self._actor(self._session)
         own = Evaluation.campaign_id == campaign.id, Evaluation.slug == entry.slug
         evaluation = session.scalar(sa.select(Evaluation).where(*own))
+        is_new = evaluation is None
         if evaluation is None:
             evaluation = self._new_evaluation(campaign, entry, place)
         else:
@@ -80,13 +96,18 @@ class Evaluations:
                 self._told.problems.append(f"{place}: {name}: there is no query {', '.join(lost[:5])}")
         with self._told.telling(place):
             self._set_queries_apart(actor, evaluation, entry, there)
-        for one, judged, known, subtopics in revisions if there else ():  # else the queries' problem is told already
-            with self._told.telling(f"{place}: {shown(one.file)}"):
-                self._add_judgments(actor, evaluation, one, judged, known, subtopics)
-        source = entry.settings.get("official_source")
-        if source is not None and source != evaluation.official_source:
+        if not there:
+            return  # the queries' problem is told already
+        imported = self._import_judgments(actor, evaluation, place, revisions)
+        last = entry.judgments[-1].file if entry.judgments else ""
+        source = entry.settings.get("official_source", evaluation.official_source)
+        if imported.added and not (is_new and source != evaluation.official_source):
+            with self._told.telling(f"{place}: {shown(last)}"):
+                make_set(session, actor, evaluation)
+        if source != evaluation.official_source:
             with self._told.telling(f"{place}: official_source"):
                 make_official(session, actor, evaluation, source)
+        self._boards.bring_in(actor, evaluation, entry, place, imported.by_file, runs, is_new=is_new)
 
     def _new_evaluation(self, campaign: Campaign, entry: EvaluationEntry, place: str) -> Evaluation:
         """Without a word on its closing it is a draft: published, it would take runs for good."""
@@ -112,9 +133,7 @@ class Evaluations:
             )
         return made
 
-    def _judgments(
-        self, entry: EvaluationEntry, place: str
-    ) -> Iterator[tuple[JudgmentsEntry, Judgments, Judgments | None, SubtopicJudgments | None]]:
+    def _judgments(self, entry: EvaluationEntry, place: str) -> Iterator[ReadJudgments]:
         """What the files of judgments hold, those that can be read."""
 
         def read(path: str, reader: Callable[..., T]) -> T | None:
@@ -158,38 +177,52 @@ class Evaluations:
             if one in there and queries[one].excluded_at is None:
                 exclude_queries(self._session, actor, evaluation, [one], because)
 
-    def _add_judgments(
-        self,
-        actor: Actor,
-        evaluation: Evaluation,
-        entry: JudgmentsEntry,
-        judged: Judgments,
-        known: Judgments | None,
-        subtopics: SubtopicJudgments | None,
-    ) -> None:
-        source = entry.source or evaluation.official_source
-        there = self._session.scalar(
-            sa.select(JudgmentRevision.number).where(
-                JudgmentRevision.evaluation_id == evaluation.id,
-                JudgmentRevision.source == source,
-                JudgmentRevision.sha256 == revision_sha256(judged, known, subtopics),
-            )
-        )
-        if there is None:
-            made = import_judgments(
-                self._session,
-                actor,
-                evaluation,
-                judged,
-                entry.note,
-                known,
-                subtopics,
-                source,
-                entry.released,
-                of_the_past=True,
-            )
-            words = f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}"
-            self._told.made.append(words)
+    def _import_judgments(
+        self, actor: Actor, evaluation: Evaluation, place: str, revisions: Iterable[ReadJudgments]
+    ) -> "_Imported":
+        """As far as they are not here. Judgments may come back: the second file of the same is a second revision."""
+        session = self._session
+        own = JudgmentRevision.evaluation_id == evaluation.id
+        left: dict[tuple[str, str], list[JudgmentRevision]] = {}
+        for one in session.scalars(sa.select(JudgmentRevision).where(own).order_by(JudgmentRevision.number)):
+            left.setdefault((one.source, one.sha256), []).append(one)
+        imported = _Imported()
+        for entry, judged, known, subtopics in revisions:
+            source = entry.source or evaluation.official_source
+            sha256 = revision_sha256(judged, known, subtopics)
+            newest = newest_revision(session, evaluation, source)
+            if here := left.get((source, sha256)):
+                imported.by_file[entry.file] = here.pop(0)
+            elif newest is not None and newest.sha256 == sha256:
+                imported.by_file[entry.file] = newest
+            else:
+                with self._told.telling(f"{place}: {shown(entry.file)}"):
+                    made = import_judgments(
+                        session,
+                        actor,
+                        evaluation,
+                        judged,
+                        entry.note,
+                        known,
+                        subtopics,
+                        source,
+                        entry.released,
+                        of_the_past=True,
+                        is_last=False,
+                    )
+                    imported.by_file[entry.file] = made
+                    imported.added = True
+                    words = f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}"
+                    self._told.made.append(words)
+        return imported
+
+
+@dataclass
+class _Imported:
+    """Revisions by the path of their file, and whether there is a new one among them."""
+
+    by_file: dict[str, JudgmentRevision] = field(default_factory=dict)
+    added: bool = False
 
 
 def _queries(session: Session, evaluation: Evaluation) -> list[Query]:

@@ -33,6 +33,7 @@ from leaderboard.store import RunStore
 from leaderboard.transfer.columns import settings_of
 from leaderboard.transfer.forms import form_of
 from leaderboard.transfer.manifest import NAME, WORDS
+from leaderboard.transfer.stood import LISTS_OF_RUNS, stood_of
 from leaderboard.transfer.toml import written
 
 __all__ = ["Export", "ExportedFile", "begin_export"]
@@ -75,7 +76,8 @@ class Export:
         place: Path
         for evaluation in self._content["evaluation"]:
             whole = []
-            for name, run in evaluation["run"]:
+            listed = evaluation["run"]
+            for name, run in listed:
                 place = self._folder / ".run"  # no evaluation is called so
                 try:
                     with store.open_run(run["sha256"]) as source, place.open("wb") as target:
@@ -89,6 +91,10 @@ class Export:
                 finally:
                     place.unlink(missing_ok=True)
             evaluation["run"] = whole
+            lost = {run["file"] for _, run in listed} - {run["file"] for run in whole}
+            for board in evaluation["stood"] if lost else ():
+                of_board = LISTS_OF_RUNS & board.keys()
+                board.update({name: [file for file in board[name] if file not in lost] for name in of_board})
         for place in sorted(path for path in self._folder.rglob("*") if path.is_file()):
             yield ExportedFile(place.relative_to(self._folder).as_posix(), place)
             place.unlink(missing_ok=True)
@@ -104,10 +110,7 @@ def begin_export(session: Session, actor: Actor, campaign: Campaign, folder: Pat
     """
     require_organiser(actor, campaign.id)
     own = sa.select(Evaluation).where(Evaluation.campaign_id == campaign.id).order_by(Evaluation.id)
-    entries = [
-        _evaluation(session, evaluation, folder) | {"run": list(_runs(session, evaluation))}
-        for evaluation in session.scalars(own).all()
-    ]
+    entries = [_evaluation(session, evaluation, folder) for evaluation in session.scalars(own).all()]
     content = {"campaign": settings_of(campaign), "team": _teams(session, campaign), "evaluation": entries}
     runs = sum(len(entry["run"]) for entry in entries)
     return Export(campaign.slug, len(entries), runs, _content=content, _folder=folder)
@@ -132,7 +135,7 @@ def _teams(session: Session, campaign: Campaign) -> list[dict[str, Any]]:
 
 
 def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[str, Any]:
-    """Its table of the manifest but for the runs, with the files of its queries and judgments beside it."""
+    """Its table of the manifest, each run with its name, and the files of its queries and judgments beside it."""
     (folder / evaluation.slug).mkdir()
     own = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
     queries = session.scalars(own).all()
@@ -157,9 +160,13 @@ def _evaluation(session: Session, evaluation: Evaluation, folder: Path) -> dict[
         sa.select(JudgmentRevision)
         .where(JudgmentRevision.evaluation_id == evaluation.id, JudgmentRevision.finished_at.is_not(None))
         .order_by(JudgmentRevision.number)
-    )
+    ).all()
     entry["judgments"] = [_judgments(session, evaluation, one, folder) for one in revisions]
-    return entry
+    runs = _runs(session, evaluation)
+    judged = {one.id: told["file"] for one, told in zip(revisions, entry["judgments"], strict=True)}
+    files = {number: run["file"] for number, (_, run) in runs.items()}
+    entry["stood"] = list(stood_of(session, evaluation, judged, files))
+    return entry | {"run": list(runs.values())}
 
 
 def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevision, folder: Path) -> dict[str, Any]:
@@ -197,17 +204,18 @@ def _judgments(session: Session, evaluation: Evaluation, revision: JudgmentRevis
     }
 
 
-def _runs(session: Session, evaluation: Evaluation) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each run's name and its table of the manifest, in the order in which they were submitted."""
+def _runs(session: Session, evaluation: Evaluation) -> dict[int, tuple[str, dict[str, Any]]]:
+    """Each run's name and its table of the manifest, by its id, in the order in which they were submitted."""
     runs = session.scalars(
         sa.select(Submission)
         .where(Submission.evaluation_id == evaluation.id)
         .options(sa.orm.joinedload(Submission.team), sa.orm.joinedload(Submission.system))
         .order_by(Submission.id)
     )
+    found = {}
     for run in runs:
         said = settings_of(run) | {"label": run.label}
-        yield (
+        found[run.id] = (
             run.name,
             {
                 "file": f"{evaluation.slug}/runs/{run.id}/{run.filename}",
@@ -219,3 +227,4 @@ def _runs(session: Session, evaluation: Evaluation) -> Iterator[tuple[str, dict[
                 **{WORDS.get(name, name): value for name, value in said.items()},
             },
         )
+    return found

@@ -26,6 +26,7 @@ from leaderboard.transfer.manifest import Manifest
 from leaderboard.transfer.parties import Parties
 from leaderboard.transfer.planning import PlannedRun, planned_runs
 from leaderboard.transfer.run_files import require_run
+from leaderboard.transfer.stood import Stood
 from leaderboard.transfer.telling import TELLABLE, Telling
 from leaderboard.transfer.tree import Tree
 
@@ -91,6 +92,7 @@ class Import:
         self._limits = limits or Limits()
         self._evaluations: dict[str, int] = {}  # by slug
         self._systems: dict[int, int | None] = {}  # by the number of the run; None: not here when it began
+        self._stood: Stood = {}
         self.waiting: list[tuple[PlannedRun, int]] = []
         self._there: dict[int, int] = {}  # submissions that are there already, by the number of the run
         self._unfinished: set[int] = set()  # those that are not scored yet
@@ -126,7 +128,7 @@ class Import:
                 session.rollback()
         told = making.told
         self.report.made, self.report.there, self.report.notes = told.made, told.there, told.notes
-        self._evaluations, self._systems = making.evaluations, making.systems
+        self._evaluations, self._systems, self._stood = making.evaluations, making.systems, making.stood
         self.runs = [run for run in runs if run.number in making.systems]
         for run, error in making.refused:
             self.refuse(run, error)
@@ -183,7 +185,10 @@ class Import:
         try:
             with session.begin_nested():
                 system = self._system(session, evaluation, run, told)
-                submission = import_run(session, self._actor(session), evaluation, system, upload, **settings)
+                stood = self._stood.get(run.number, {})
+                submission = import_run(
+                    session, self._actor(session), evaluation, system, upload, stood=stood, **settings
+                )
         except TELLABLE as error:
             self.refuse(run, error)
             return None

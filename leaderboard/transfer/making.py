@@ -21,9 +21,10 @@ from leaderboard.models import Campaign
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.imports import checked_settings
+from leaderboard.services.names import name_key
 from leaderboard.transfer.evaluations import Evaluations
 from leaderboard.transfer.manifest import WORDS, Manifest
-from leaderboard.transfer.parties import Parties
+from leaderboard.transfer.parties import Parties, listed_system
 from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.telling import TELLABLE, Telling
 from leaderboard.transfer.tree import Tree
@@ -45,6 +46,7 @@ class Making:
     evaluations  the ids of what there is now, by slug
     systems      ids by the number of the run, None of one that its first run makes; no run that can't be brought in
     refused      runs that can't be brought in, with the reason
+    stood        the old boards that runs were on: see `stood.OldBoards`
     """
 
     def __init__(
@@ -64,8 +66,8 @@ class Making:
         self._manifest = manifest
         self._tree = tree
         self._parties = Parties(session, actor, manifest, self.told)
-        self._evaluations = Evaluations(session, actor, tree, limits, self.told)
-        self.evaluations = self._evaluations.ids
+        self._evaluations = Evaluations(session, actor, tree, limits, self.told, self._whose)
+        self.evaluations, self.stood = self._evaluations.ids, self._evaluations.stood
 
     def everything(self, runs: list[PlannedRun], *, whole: bool, keep: bool) -> None:
         """Raises NotAllowed, and FileRejected with every problem where there was one.
@@ -76,7 +78,8 @@ class Making:
         campaign = self._campaign()
         require_organiser(self._actor(self._session), campaign.id)
         for number, entry in enumerate(self._manifest.evaluations, 1):
-            self._evaluations.make(campaign, entry, f"evaluation {number} ({shown(entry.slug)})")
+            own = [run for run in runs if run.evaluation == entry.slug]
+            self._evaluations.make(campaign, entry, f"evaluation {number} ({shown(entry.slug)})", own)
         tried, made = self._session.begin_nested(), len(self.told.made)
         self._parties.make_teams(campaign, runs)
         for run in runs:
@@ -117,6 +120,12 @@ class Making:
         why = "" if "visibility" in manifest.settings else "nothing says who sees it (visibility), so it is "
         self.told.notes.append(f"{made.title}: {why}{SEEN_BY[made.visibility]}")
         return made
+
+    def _whose(self, run: PlannedRun) -> tuple[str, str]:
+        """The names of the run's team and system, as the manifest has them."""
+        entry = self._manifest.team(run.entry.team)
+        listed = listed_system(entry, run.system)
+        return entry.name, name_key(run.system if listed is None else listed.name)
 
     def _plan(self, run: PlannedRun) -> None:
         """Finds the run's system, or makes it for now, and asks whether it could be brought in."""

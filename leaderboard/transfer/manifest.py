@@ -15,19 +15,23 @@ from leaderboard.db import Base
 from leaderboard.errors import FileRejected, Problem
 from leaderboard.formats.file_rules import FileRules
 from leaderboard.formats.harmless import harmless, shown
-from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Submission, System
+from leaderboard.models import Campaign, Evaluation, JudgmentRevision, ScoringSet, Submission, System
 from leaderboard.rules.form_fields import FormField, fields_from_json
+from leaderboard.rules.settings import Subset
+from leaderboard.rules.standings import KeptChoice, RunChoice
 from leaderboard.services.names import name_key, slug_of
-from leaderboard.transfer.columns import SETTINGS, as_stored
+from leaderboard.transfer.columns import NONE, SETTINGS, as_stored
 
 __all__ = [
     "NAME",
+    "STOOD_BY",
     "WORDS",
     "EvaluationEntry",
     "JudgmentsEntry",
     "Manifest",
     "Many",
     "RunEntry",
+    "StoodEntry",
     "SystemEntry",
     "TeamEntry",
     "look_at_manifest",
@@ -41,10 +45,19 @@ MOST_BYTES = 32 * 2**20
 MOST_PROBLEMS = 50
 LONGEST_MESSAGE = 300
 WITHIN = {  # a list of tables: how its heading is written
-    **{name: f"evaluation.{name}" for name in ("run", "runs", "judgments", "field", "agreement")},
+    **{name: f"evaluation.{name}" for name in ("run", "runs", "judgments", "stood", "field", "agreement")},
     "system": "team.system",
 }
 INSTEAD = {"excluded": 'write excluded = [{ query = "9", because = "…" }]'}
+# Which runs stood on an old board, by each way of choosing; where another one is not named it chose as the first did.
+STOOD_BY = {
+    KeptChoice(RunChoice.PRIMARY): "standing",
+    KeptChoice(RunChoice.LATEST): "standing_latest",
+    KeptChoice(RunChoice.BEST): "standing_best",
+    KeptChoice(RunChoice.BEST, rounded=True): "standing_best_rounded",
+    KeptChoice(RunChoice.BEST, Subset.SHOWN): "standing_best_shown",
+    KeptChoice(RunChoice.BEST, Subset.SHOWN, rounded=True): "standing_best_shown_rounded",
+}
 OF_RUN = {"date": "run_at", "received": "received_at", "scored": "scored_at"}  # a manifest's word: the column
 WORDS = {column: word for word, column in OF_RUN.items()}
 MD5, SHA256 = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{64}")
@@ -92,6 +105,26 @@ class JudgmentsEntry:
     subtopics: str = ""
     source: str | None = None
     released: dt.datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoodEntry:
+    """A board as it stood.
+
+    judgments         path of the file that it went by; "": the newest of the official source
+    measures_version  of the measures; "" for this program's
+    otherwise         what of the settings was not as the evaluation has it now, by the names of `ScoringSettings`
+    runs              files of the runs that were scored by it; None: all
+    standing          files of those that stood for their systems, by way of choosing
+    """
+
+    judgments: str
+    measures_version: str
+    since: dt.datetime
+    until: dt.datetime | None
+    otherwise: Mapping[str, Any]
+    runs: frozenset[str] | None
+    standing: Mapping[KeptChoice, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +183,7 @@ class EvaluationEntry:
     hidden: tuple[str, ...]
     excluded: Mapping[str, str]
     judgments: tuple[JudgmentsEntry, ...]
+    stood: tuple[StoodEntry, ...]
     runs: tuple[RunEntry | Many, ...]
     fields: tuple[FormField, ...]
     agreements: tuple[Mapping[str, Any], ...]
@@ -277,6 +311,17 @@ class _Table:
             return ()
         return tuple(value)
 
+    def files(self, name: str) -> frozenset[str]:
+        """Paths, as runs are named by them."""
+        return frozenset(path.removeprefix("./") for path in self.texts(name))
+
+    def whole(self, name: str) -> int:
+        value = self.values.pop(name)
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.problem(name, "give a whole number, without quotes")
+            return 1
+        return value
+
     def tables(self, name: str, of: str, label: str = "slug") -> Iterator["_Table"]:
         """The tables of a list, each under a name that a person finds: `evaluation 2 (round1)`."""
         value = self.values.pop(name, [])
@@ -374,6 +419,7 @@ class _Reading:
             hidden=table.texts("hidden"),
             excluded=excluded,
             judgments=tuple(self._judgments(table)),
+            stood=tuple(self._stood(table)),
             runs=tuple(runs),
             fields=tuple(self._fields(table)),
             agreements=tuple(self._agreements(table)),
@@ -424,6 +470,30 @@ class _Reading:
             released = one.settings(JudgmentRevision, (), {"released": "released_at"}).get("released_at")
             yield JudgmentsEntry(file, note, one.text("known"), one.text("subtopics"), source or None, released)
             one.end()
+
+    def _stood(self, table: _Table) -> Iterator[StoodEntry]:
+        for one in table.tables("stood", "stood", ""):
+            since = one.values.get("since", NONE)
+            dates = one.settings(ScoringSet, (), {"since": "switched_at", "until": "shown_until"})
+            if since == NONE:
+                one.problem("since", "is missing")
+            otherwise = one.settings(Evaluation, ("documents", "relevance_level", "judging"))
+            otherwise |= one.settings(Campaign, ("compat", "measures"))
+            otherwise |= {name: one.whole(name) for name in ("queries",) if name in one.values}
+            otherwise |= {name: one.texts(name) for name in ("excluded", "hidden") if name in one.values}
+            lists = {name: one.files(name) for name in ("runs", *STOOD_BY.values()) if name in one.values}
+            version, judgments = one.text("measures_version"), one.text("judgments")
+            one.end()
+            if dates.get("switched_at") is not None:
+                yield StoodEntry(
+                    judgments=judgments,
+                    measures_version=version,
+                    since=dates["switched_at"],
+                    until=dates.get("shown_until"),
+                    otherwise=otherwise,
+                    runs=lists.get("runs"),
+                    standing={kept: lists[name] for kept, name in STOOD_BY.items() if name in lists},
+                )
 
     def _run(self, table: _Table) -> RunEntry:
         file = table.text("file", needed=True).removeprefix("./")

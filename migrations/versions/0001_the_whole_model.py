@@ -999,6 +999,7 @@ def upgrade() -> None:
         sa.Column("seconds", sa.Double(), nullable=True),
         sa.Column("failure", sa.Text(), nullable=False),
         sa.Column("damaged", sa.Boolean(), nullable=False),
+        sa.Column("of_the_past", sa.Boolean(), nullable=False),
         sa.Column("beta", sa.Double(), nullable=True),
         sa.Column("missing", JSON, nullable=False),
         sa.Column("unjudged", JSON, nullable=False),
@@ -1018,6 +1019,13 @@ def upgrade() -> None:
             unique=False,
             sqlite_where=sa.text("state IN ('queued', 'scoring')"),
             postgresql_where=sa.text("state IN ('queued', 'scoring')"),
+        )
+        batch_op.create_index(
+            "ix_scoring_of_the_past",
+            ["scoring_set_id"],
+            unique=False,
+            sqlite_where=sa.text("of_the_past"),
+            postgresql_where=sa.text("of_the_past"),
         )
         batch_op.create_index(batch_op.f("ix_scoring_scoring_set_id"), ["scoring_set_id"], unique=False)
 

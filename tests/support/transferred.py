@@ -1,10 +1,12 @@
 """What an installation holds of a campaign, without ids and this machine's clock: equal where two hold the same."""
 
+import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
+from leaderboard.access import CONSOLE, Actor
 from leaderboard.db import Database
 from leaderboard.lookup import find_campaign, scored_runs
 from leaderboard.models import (
@@ -17,10 +19,15 @@ from leaderboard.models import (
     ScoringSet,
     Submission,
 )
+from leaderboard.reads.boards import BoardPage, board
+from leaderboard.reads.entries import Figure
+from leaderboard.reads.moved import moved
+from leaderboard.reads.standings import Show
+from leaderboard.reads.stood import stood_sets
 from leaderboard.rules.standings import RunChoice, standing_runs
 from leaderboard.transfer.columns import SETTINGS
 
-__all__ = ["held"]
+__all__ = ["boards_held", "held"]
 
 
 def held(database: Database, slug: str) -> dict[str, Any]:
@@ -95,3 +102,64 @@ def _figures(session: Any, evaluation_id: int, place: dict[int, int]) -> list[tu
             line = score.measure, score.subset, score.mean, score.count, score.values.tobytes()
         found.append((*who, line, more))
     return sorted(found, key=repr)
+
+
+def boards_held(database: Database, slug: str, evaluation: str, actor: Actor, now: dt.datetime) -> dict[str, Any]:
+    """What a reader is shown of every board that an evaluation has gone by, and of what moved from one to the next."""
+    with database.read() as session:
+        runs = session.scalars(
+            sa.select(Submission.id)
+            .join(Submission.evaluation)
+            .where(Evaluation.slug == evaluation)
+            .order_by(Submission.id)
+        )
+        place = {run: number for number, run in enumerate(runs)}
+        stood = stood_sets(session, actor, slug, evaluation, now).sets
+        sets = {one.id: number for number, one in enumerate(stood)}
+        found: dict[str, Any] = {
+            "sets": [
+                (one.words, one.metric_version, one.current, one.beside, one.since, one.until, one.changes,
+                 sets.get(one.before or 0))
+                for one in stood
+            ]
+        }  # fmt: skip
+        for one in stood:
+            measures = [each.name for each in board(session, actor, slug, evaluation, now, set_id=one.id).columns]
+            for show, measure in (*((each, measures[0]) for each in Show), *((None, each) for each in measures[1:])):
+                page = board(session, actor, slug, evaluation, now, set_id=one.id, show=show, measure=measure)
+                rows = [
+                    (row.rank, row.rank_set, row.entry.system.slug, row.entry.system.name, row.entry.label,
+                     place[row.entry.submission_id], row.entry.late, row.entry.missing, *map(_about, row.figures))
+                    for row in (*page.rows, *page.baselines)
+                ]  # fmt: skip
+                found[f"{sets[one.id]} {show} {measure}"] = (page.results_open, page.terms, rows, _told(page, place))
+        for one in stood:
+            if one.before is None:
+                continue
+            both = moved(session, actor, slug, evaluation, one.before, one.id, now)
+            moves = [
+                (row.system.slug, place[row.submission_id], row.another_run, row.rank_before, row.rank, row.places,
+                 _about(row.before), _about(row.after))
+                for row in both.rows
+            ]  # fmt: skip
+            words = both.changes, both.apart, both.judgments, both.orders, both.rounded
+            found[f"moved {sets[one.before]} {sets[one.id]}"] = (moves, *words)
+    return found
+
+
+def _about(figure: Figure) -> Figure:
+    """With its interval to what two orders of adding up have in common."""
+    low, high = (None if end is None else round(end, 12) for end in (figure.low, figure.high))
+    return replace(figure, low=low, high=high)
+
+
+def _told(page: BoardPage, place: dict[int, int]) -> Any:
+    """What the board says beside its rows, with runs by their place."""
+    found = page.statistics
+    if found is None or found.told is None:
+        return found and (found.needed_queries, found.rank_queries)
+    places = {row.entry.scoring_id: place[row.entry.submission_id] for row in page.rows}
+    lead = found.told.lead
+    leader = None if lead.leader is None else places[lead.leader]
+    own = replace(lead, leader=leader, then=tuple(places[run] for run in lead.then))
+    return found.needed_queries, found.rank_queries, replace(found.told, lead=own)

@@ -35,16 +35,18 @@ NOWHERE = {
 # Module or function that writes nothing.
 READING = {
     "boards.due", "boards.recomputed", "cloning.next_year", "generations.campaign_of", "guarded", "people.find_user",
-    "people.require_free", "queue.unfinished", "scoring_sets.imported", "scoring_sets.live_sets",
-    "scoring_sets.of_its_event",
-    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "submission_forms.agreements_of",
+    "people.require_free", "queue.unfinished", "scoring_sets.find_by_settings", "scoring_sets.imported",
+    "scoring_sets.live_sets", "scoring_sets.of_its_event",
+    "scoring_sets.of_older_version", "scoring_sets.ready_sets", "set_settings", "stood.find_stood_set",
+    "submission_forms.agreements_of",
     "submissions.admit", "submissions.locked_run",
     "systems.free_system_slug", "systems.unused_system", "teams.find_invitation", "teams.joined_by", "turns",
 }  # fmt: skip
 # What others use: the generation is raised with what they change.
 WITHIN = {
     "events.record", "generations.raise_generations", "join_requests.end_requests", "locking", "pseudonyms",
-    "queries.copy_queries", "scoring_sets.enqueue", "scoring_sets.make_set", "standing",
+    "queries.copy_queries", "scoring_sets.enqueue", "scoring_sets.find_or_add", "scoring_sets.make_set",
+    "scoring_sets.record_making", "standing",
     "submission_forms.accept_agreements", "submissions.settle_primary",
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 """What changes about runs and their scores: submitted, scored, chosen, judged anew, imported."""
 
 import dataclasses
+import datetime as dt
 import io
 
 import sqlalchemy as sa
@@ -21,6 +22,7 @@ from leaderboard.services import (
     judgments,
     queue,
     scoring_sets,
+    stood,
     submissions,
 )
 from tests.web.changes.listing import ALPHA, BOARD, NONE, Changes
@@ -157,6 +159,13 @@ def _(session: Session, play: Play) -> None:
 @change("scoring_sets.make_official", at=f"{BOARD}/boards")
 def _(session: Session, play: Play) -> None:
     scoring_sets.make_official(session, CONSOLE, play.evaluation(session), "assistant")
+
+
+@change("stood.bring_set_in", at=f"{BOARD}/boards")
+def _(session: Session, play: Play) -> None:
+    current = session.scalars(sa.select(ScoringSet).where(ScoringSet.state == SetState.CURRENT)).one()
+    since = current.created_at - dt.timedelta(days=30)
+    stood.bring_set_in(session, CONSOLE, play.evaluation(session), current.revision, {}, since, None)
 
 
 @change("imports.import_run", at=ALPHA, who="ada")

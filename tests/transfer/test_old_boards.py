@@ -1,0 +1,156 @@
+"""Boards as they stood come back with an import: runs, figures, ranks, dates, and what moved from one to the next."""
+
+import random
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.cli import run as call
+from leaderboard.config import Config
+from leaderboard.db import Database
+from leaderboard.formats import QueryRow
+from leaderboard.models import Score, Scoring, ScoringSet, Submission
+from leaderboard.rules.phases import Opening
+from leaderboard.rules.settings import Split
+from leaderboard.rules.standings import Designation, SystemKind
+from leaderboard.rules.states import Ruling
+from leaderboard.services import campaigns, evaluations, queries, submissions
+from leaderboard.services.events import present
+from leaderboard.services.scoring_sets import make_official
+from leaderboard.services.systems import NewSystem
+from leaderboard.store import RunStore
+from tests.support.scoring import WorkerHere
+from tests.support.transferred import boards_held, held
+from tests.support.world import World
+
+QUERIES = [f"q{number}" for number in range(1, 9)]
+DOCUMENTS = [f"d{number}" for number in range(12)]
+ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
+
+
+def judged_by(seed: int) -> str:
+    """Judgments of every query, some of each grade from 0 to 2."""
+    grade = random.Random(seed)
+    return "".join(f"{query} 0 {one} {grade.choice((0, 0, 1, 2))}\n" for query in QUERIES for one in DOCUMENTS)
+
+
+def run_by(seed: int) -> str:
+    """A run that lists every document, in an order of its own."""
+    order = random.Random(seed)
+    lines = []
+    for query in QUERIES:
+        shuffled = order.sample(DOCUMENTS, len(DOCUMENTS))
+        lines += [f"{query} Q0 {one} {rank} {100 - rank}.0 run{seed}\n" for rank, one in enumerate(shuffled, 1)]
+    return "".join(lines)
+
+
+@pytest.fixture
+def story(world: World) -> World:
+    """An evaluation that was judged, corrected and changed again and again, and whose runs came, stood and went."""
+    with world.organising() as (session, campaign, evaluation):
+        campaigns.change_campaign(session, CONSOLE, campaign, measures=["AP", "AQWV"], primary_measure="AP")
+        queries.import_queries(session, CONSOLE, evaluation, [QueryRow(one, "", ()) for one in QUERIES[3:]])
+        evaluations.change_evaluation(session, CONSOLE, evaluation, results=Opening.ALWAYS)
+    world.judge(judged_by(1))  # nothing was ever scored by the revision before
+    world.judge(judged_by(2), source="llm")
+    first = world.submit(
+        run_by(0), threshold=97.5, system=NewSystem("Alder", kind=SystemKind.MANUAL), designation=Designation.PRIMARY
+    )
+    alder = world.all(sa.select(Submission).options(sa.orm.joinedload(Submission.system)))[0].system
+    second = world.submit(run_by(1), threshold=96.5, system=alder, label="second")
+    birch, cedar = (
+        world.submit(run_by(number), threshold=98.5, system=NewSystem(name))
+        for number, name in ((2, "Birch"), (3, "Cedar"))
+    )
+    world.submit(run_by(4), system=NewSystem("BM25", kind=SystemKind.BASELINE), actor=CONSOLE)
+    world.submit("q1 Q0 d2 1 1.0 x\nq1 Q0 d1 1 much broken\n", system=NewSystem("Elm"))
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        queries.exclude_queries(session, CONSOLE, evaluation, ["q5"], "two readings")
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        submissions.make_primary(session, CONSOLE, session.get_one(Submission, second))
+        submissions.withdraw(session, CONSOLE, session.get_one(Submission, birch), "a typing error")
+        submissions.take_off(session, CONSOLE, session.get_one(Submission, cedar), Ruling.HIDDEN, "doubts")
+    world.submit(run_by(5), system=NewSystem("Dogwood"))
+    world.drain()
+    world.judge(judged_by(3))
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        queries.set_split(session, CONSOLE, evaluation, ["q7"], Split.HIDDEN)
+        queries.include_queries(session, CONSOLE, evaluation, ["q5"])  # no board ever goes by that alone
+        evaluations.change_evaluation(session, CONSOLE, evaluation, relevance_level=2, documents=500)
+    world.drain()
+    world.judge(judged_by(1))  # the correction is taken back
+    world.drain()
+    with world.organising() as (session, _, evaluation):
+        make_official(session, CONSOLE, evaluation, "llm")
+        submissions.make_primary(session, CONSOLE, session.get_one(Submission, first))
+    world.drain()
+    return world
+
+
+def kept_by_sets(database: Database) -> list[tuple[Any, ...]]:
+    """Hashes of every set that has stood, and every vector and mean of the runs that it was of then."""
+    then = sa.or_(ScoringSet.shown_until.is_(None), Scoring.finished_at <= ScoringSet.shown_until, Scoring.of_the_past)
+    with database.read() as session:
+        rows = session.execute(
+            sa.select(ScoringSet, Submission.sha256, Score)
+            .join(Scoring, Scoring.scoring_set_id == ScoringSet.id)
+            .join(Submission, Submission.id == Scoring.submission_id)
+            .join(Score, Score.scoring_id == Scoring.id)
+            .where(ScoringSet.switched_at.is_not(None), then)
+            .options(sa.orm.undefer(Score.values), sa.orm.joinedload(ScoringSet.revision))
+        )
+        found = [
+            (
+                one.source, one.revision.number, one.revision.sha256, one.settings_hash, one.metric_version,
+                one.switched_at, one.shown_until, sha256,
+                score.measure, score.subset, score.mean, score.count, score.values.tobytes(),
+            )
+            for one, sha256, score in rows
+        ]  # fmt: skip
+    return sorted(found, key=repr)
+
+
+def test_every_board_that_stood_comes_back_with_its_dates_runs_and_figures(
+    story: World, tmp_path: Path, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", story.config.database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", story.store.url)
+    assert call(["export", "small", "--out", str(tmp_path / "out")]) == 0
+    now = present()
+    before = {who: boards_held(story.database, "small", "2026", who, now) for who in (CONSOLE, VISITOR)}
+    stood = [(words, beside) for words, _, _, beside, *_ in before[CONSOLE]["sets"]]
+    assert stood == [
+        ("revision 3", False),
+        ("revision 5 by assessors", True),
+        *[(f"revision {number}", False) for number in ("4 by assessors", "4 by assessors", "3", "2 by assessors")],
+        *[(f"revision {number}", False) for number in ("3", "2 by assessors")],
+    ]
+
+    other = Config(database_url=new_database_url(), store_url=str(tmp_path / "other"))
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", other.database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", other.store_url)
+    assert call(["db", "upgrade"]) == 0
+    assert call(["import-campaign", str(tmp_path / "out")]) == 0
+    with closing(Database.connect(other.database_url)) as database:
+        with closing(WorkerHere(database, RunStore(other.store_url), other)) as worker:
+            while worker.step(threading.Event()):
+                pass
+        for who, shown in before.items():
+            after = boards_held(database, "small", "2026", who, now)
+            for part, content in shown.items():
+                assert after[part] == content, (who.name, part)
+            assert after.keys() == shown.keys()
+        assert kept_by_sets(database) == kept_by_sets(story.database)
+        assert held(database, "small") == held(story.database, "small")
+    assert call(["verify", "--figures"]) == 0
+    assert call(["export", "small", "--out", str(tmp_path / "again")]) == 0
+    assert (tmp_path / "again" / "manifest.toml").read_text() == (tmp_path / "out" / "manifest.toml").read_text()
