@@ -123,9 +123,9 @@ def test_every_module_says_what_it_is_for() -> None:
     assert [str(path.relative_to(REPOSITORY)) for path in silent] == []
 
 
-# Folders of tests that are of no room: what is seen in a browser, with real data, in whole years that several
-# installations live through, and what tests stand on.
-OF_NO_ROOM = {"browser", "experiment", "real", "support"}
+# Folders of tests that are of no room: what is seen in a browser, with real data, of the installed wheel, in whole
+# years that several installations live through, and what tests stand on.
+OF_NO_ROOM = {"browser", "experiment", "installed", "real", "support"}
 
 
 def test_the_tests_lie_as_the_package_does() -> None:

@@ -19,8 +19,8 @@ from types import FrameType
 import click
 
 from leaderboard import migrate, seeding
+from leaderboard.cli.listening import address_of, listen
 from leaderboard.cli.options import Whole
-from leaderboard.cli.serve import address_of, listen
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.errors import BadInput, Conflict, InvalidFields, OtherBuild, Unavailable

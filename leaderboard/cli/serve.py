@@ -9,13 +9,14 @@ import click
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # gunicorn has no types
 
 from leaderboard.cli.database import require_up_to_date
+from leaderboard.cli.listening import address_of, listen
 from leaderboard.cli.options import ANY_WHOLE, UNTIL_STDIN_CLOSES, Whole
 from leaderboard.config import Config
 from leaderboard.errors import BadInput
 from leaderboard.web import create_app
 from leaderboard.web.server import PatientWorker
 
-__all__ = ["address_of", "listen", "serve"]
+__all__ = ["serve"]
 
 NEW_KEY = "python -c 'import secrets; print(secrets.token_hex(32))'"
 
@@ -90,24 +91,6 @@ def serve(host: str, port: int, workers: int, threads: int, fd: int | None, sett
         control_socket_disable=True,
         loglevel="warning",
     ).run()
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises BadInput, saying what to do, when it can't listen there."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        # create_server's own message repeats the address: only the reason is taken from it.
-        own = None if isinstance(error, socket.gaierror) else error.errno
-        reason = os.strerror(own) if own is not None else error.strerror
-        raise BadInput(f"can't listen on {host}, port {port}: {reason}; choose another with --port") from error
-
-
-def address_of(listener: socket.socket) -> str:
-    """The URL to type into a browser."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _umask() -> int:

@@ -7,16 +7,15 @@ from xdist.scheduler import LoadFileScheduling
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# Files that make something once for all of their tests, each engine's demonstration for one.
-TOGETHER = ("tests/seeding/",)
+# Files that make something once for all of their tests: each engine's demonstration, an installed wheel.
+TOGETHER = ("tests/seeding/", "tests/installed/")
 # What takes longest, longest first: a long file that is begun last keeps one process busy while the others are idle.
 LONG = (
     "tests/experiment/",
     "tests/web/test_access_matrix.py",
     "tests/worker/",
     "tests/seeding/",
-    "tests/cli/test_demo.py",
-    "tests/test_packaging.py",
+    "tests/installed/",
     "tests/test_trials.py",
     "tests/real/",
     "tests/browser/",

@@ -4,57 +4,21 @@ import os
 import shutil
 import subprocess
 import sys
-import urllib.request
 import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pip
-import pytest
 
-from tests.support.processes import Process
+from tests.installed.conftest import environment_of_a_stranger, ran
 from tests.support.shared import REPOSITORY
-
-START_SECONDS = 120.0
-STOP_SECONDS = 40.0
 
 JUDGMENTS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n"
 RUN = "q1 Q0 d1 1 3.0 tag\nq1 Q0 d2 2 2.0 tag\nq1 Q0 d3 3 1.0 tag\n"
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    _run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, REPOSITORY)
-    [wheel] = folder.glob("*.whl")
-    return wheel
-
-
-@pytest.fixture(scope="module")
-def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the programs of an environment that holds the wheel and what it requires, nothing else."""
-    environment = tmp_path_factory.mktemp("installed") / "environment"
-    venv.create(environment, symlinks=True)
-    our_pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python")
-    _run(*our_pip, "install", "--quiet", "--no-compile", "--constraint", REPOSITORY / "constraints.txt", wheel)
-    yield environment / "bin"
-    shutil.rmtree(environment)  # pytest would keep its half a gigabyte for three more sessions
-
-
-def _environment() -> dict[str, str]:
-    """Without PYTHONPATH, which would let the checkout stand in for what the wheel lacks."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-
-
-def _run(*command: str | os.PathLike[str], cwd: Path | None = None) -> str:
-    done = subprocess.run(command, cwd=cwd, env=_environment(), capture_output=True, text=True)
-    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}"
-    return done.stdout
-
-
 def _tracked(folder: str) -> set[str]:
-    listed = _run("git", "ls-files", "-z", "--", folder, cwd=REPOSITORY)
+    listed = ran("git", "ls-files", "-z", "--", folder, cwd=REPOSITORY)
     return {name for name in listed.split("\0") if (REPOSITORY / name).is_file()}
 
 
@@ -74,7 +38,7 @@ def test_the_wheel_carries_nothing_outside_the_package(wheel: Path) -> None:
 
 
 def test_the_installed_command_tells_what_it_can_do(programs: Path, tmp_path: Path) -> None:
-    assert "score" in _run(programs / "leaderboard", "--help", cwd=tmp_path)
+    assert "score" in ran(programs / "leaderboard", "--help", cwd=tmp_path)
 
 
 def test_the_installed_command_scores_files_in_another_folder(programs: Path, tmp_path: Path) -> None:
@@ -82,24 +46,8 @@ def test_the_installed_command_scores_files_in_another_folder(programs: Path, tm
     (tmp_path / "judgments.txt").write_text(JUDGMENTS)
     command = [programs / "leaderboard", "score", "run.txt", "--judgments", "judgments.txt", "--measures", "AP"]
     # Relevant documents at ranks 1 and 3: (1/1 + 2/3) / 2.
-    assert "0.8333" in _run(*command, cwd=tmp_path)
+    assert "0.8333" in ran(*command, cwd=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"run.txt", "judgments.txt"}
-
-
-def test_the_installed_demonstration_runs_in_another_folder(programs: Path, tmp_path: Path) -> None:
-    with Process([programs / "leaderboard", "demo", "--port", "0"], cwd=tmp_path, env=_environment()) as process:
-        address = process.wait_for_output(r"The site is at (http://\S+)", seconds=START_SECONDS)[1]
-        assert "Harbour cross-language track" in _page(f"{address}/")
-        assert "<svg" in _page(f"{address}/campaigns/harbour/progress")
-        assert "--accent" in _page(f"{address}/static/leaderboard.css")
-        assert process.terminate(seconds=STOP_SECONDS) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["leaderboard-demo"]
-
-
-def _page(address: str) -> str:
-    with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
-        body: str = response.read().decode()
-        return body
 
 
 # Needs nothing installed to say what it requires.
@@ -132,7 +80,7 @@ def test_make_install_says_why_it_fails_and_nothing_of_indexes_that_lack_a_packa
     )
     # pip warns of each package that an index has no folder for.
     environment = {
-        **{name: value for name, value in _environment().items() if not name.startswith("PIP_")},
+        **{name: value for name, value in environment_of_a_stranger().items() if not name.startswith("PIP_")},
         "PIP_CONFIG_FILE": os.devnull,
         "PIP_INDEX_URL": (tmp_path / "one").as_uri(),
         "PIP_EXTRA_INDEX_URL": (tmp_path / "two").as_uri(),

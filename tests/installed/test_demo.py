@@ -1,4 +1,7 @@
-"""`leaderboard demo` as somebody starts it: one command, a site with finished boards, and nothing left running."""
+"""`leaderboard demo` as somebody starts it: one command, a site with finished boards, and nothing left running.
+
+It is set up by the installed wheel, once; what is tried with a copy of that folder is tried with the checkout's code.
+"""
 
 import os
 import re
@@ -25,6 +28,7 @@ from leaderboard.db import Base, Database
 from leaderboard.models import Board, Campaign, Scoring
 from leaderboard.rules.states import State
 from leaderboard.services.teams import create_team
+from tests.installed.conftest import environment_of_a_stranger
 from tests.support.commands import run_here
 from tests.support.processes import Process
 from tests.support.shared import REPOSITORY
@@ -34,6 +38,7 @@ START_SECONDS = 120.0
 STOP_SECONDS = 40.0
 REVIVED = "`leaderboard worker` ended with status -9; started it again"
 COMMAND = (sys.executable, "-m", "leaderboard", "demo")
+FOLDER = "leaderboard-demo"  # unless it is told otherwise
 # A demonstration that gets its Ctrl-C while garbage is collected, as soon as it has started the worker: Python prints
 # and drops what is raised there.
 STRUCK = """
@@ -41,7 +46,7 @@ import gc, os, signal, sys
 from leaderboard.cli import main
 
 def strike(phase, info):
-    if os.path.exists("demo/worker.log"):
+    if os.path.exists("leaderboard-demo/worker.log"):
         gc.callbacks.remove(strike)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -52,7 +57,7 @@ main()
 
 
 class Demonstration:
-    """A demonstration that is up, in the folder `demo` below an otherwise empty one."""
+    """A demonstration that is up, and its folder."""
 
     def __init__(self, process: Process, folder: Path) -> None:
         self.process = process
@@ -79,10 +84,12 @@ Start = Callable[..., AbstractContextManager[Demonstration]]
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """With settings of another installation, which the demonstration must not touch."""
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), **_settings(home)}
+
+
+def _settings(home: Path) -> dict[str, str]:
+    """Those of another installation, which the demonstration must not touch."""
     return {
-        **os.environ,
-        "PYTHONPATH": str(REPOSITORY),
         "HOME": str(home),
         "LEADERBOARD_DATABASE_URL": "postgresql://127.0.0.1:1/another",
         "LEADERBOARD_STORE_URL": str(home / "another-store"),
@@ -117,7 +124,8 @@ class Interrupted:
     said         by the two
     had_sample   whether the first one had come to write the sample run, the last thing of setting up
     exit_status  of the two
-    address, front, worker  of the second: where it was, its front page, its worker's process id
+    address, worker  of the second: where it was, its worker's process id
+    front, progress, style  of the second: its front page, the page of a campaign's progress, a file beside its pages
     """
 
     folder: Path
@@ -125,28 +133,36 @@ class Interrupted:
     had_sample: bool
     exit_status: tuple[int | None, int | None]
     address: str
-    front: str
     worker: int
+    front: str
+    progress: str
+    style: str
 
 
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+def interrupted(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
     folder: Path = tmp_path_factory.mktemp("interrupted")
-    arguments = ["--port", "0", "--dir", "demo"]
-    command = [*COMMAND, *arguments]
-    with Process([sys.executable, "-c", STRUCK, *arguments], cwd=folder, env=_environment(folder)) as process:
+    environment = environment_of_a_stranger() | _settings(folder)
+    with Process([programs / "python", "-c", STRUCK, "--port", "0"], cwd=folder, env=environment) as process:
         first = process.wait(seconds=START_SECONDS)
         said = process.output
-    had_sample = (folder / "demo" / "sample-run.tsv").exists()
-    with Process(command, cwd=folder, env=_environment(folder)) as process:
-        up = Demonstration(process, folder / "demo")
+    had_sample = (folder / FOLDER / "sample-run.tsv").exists()
+    with Process([programs / "leaderboard", "demo", "--port", "0"], cwd=folder, env=environment) as process:
+        up = Demonstration(process, folder / FOLDER)
         process.wait_for_output("Ctrl-C stops", seconds=10)
-        with urllib.request.urlopen(up.address, timeout=10) as response:
-            front = response.read().decode()
+        pages = [
+            _page(f"{up.address}{path}") for path in ("/", "/campaigns/harbour/progress", "/static/leaderboard.css")
+        ]
         worker = up.worker
         assert _is_running(worker)
         second = process.terminate(seconds=STOP_SECONDS)
-    return Interrupted(folder / "demo", (said, process.output), had_sample, (first, second), up.address, front, worker)
+    return Interrupted(up.folder, (said, process.output), had_sample, (first, second), up.address, worker, *pages)
+
+
+def _page(address: str) -> str:
+    with urllib.request.urlopen(address, timeout=START_SECONDS) as response:
+        body: str = response.read().decode()
+        return body
 
 
 @pytest.fixture
@@ -185,8 +201,10 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(interrupted: Interrupted) -> None:
-    """Here after a first try that was stopped; `tests/test_packaging.py` starts one in an empty folder."""
+def test_one_command_of_the_wheel_brings_up_a_site_with_finished_boards_and_stops_all_of_it(
+    interrupted: Interrupted,
+) -> None:
+    """Here after a first try that was stopped as soon as it had begun to set up."""
     said, folder = interrupted.said[1], interrupted.folder
     for account, password in {
         "participant": "sail-with-alder",
@@ -205,6 +223,8 @@ def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(i
     }
     assert "Harbour cross-language track" in interrupted.front
     assert "being set up" not in interrupted.front
+    assert "<svg" in interrupted.progress
+    assert "--accent" in interrupted.style
     assert not _is_running(interrupted.worker)
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(interrupted.address, timeout=10)
@@ -213,7 +233,7 @@ def test_one_command_brings_up_a_site_with_finished_boards_and_stops_all_of_it(i
         assert set(session.scalars(sa.select(Scoring.state))) == {State.SCORED, State.REJECTED}
         assert (session.scalar(sa.select(sa.func.count(Campaign.id))) or 0) >= 2
     # Everything that was written is in its folder, and nobody else can read the key.
-    assert [path.name for path in folder.parent.iterdir()] == ["demo"]
+    assert [path.name for path in folder.parent.iterdir()] == [FOLDER]
     assert (folder / "secret-key").stat().st_mode & 0o077 == 0
 
 
