@@ -1,13 +1,14 @@
-"""The seeds, loaded once a session and engine, and scored by the real worker: the simulated campaign on SQLite only.
+"""The seeds, loaded once a session and scored by the real worker: the worked examples on both engines, the simulated
+campaign on SQLite only.
 
-What its runs are worth does not hang on the engine, and scoring on PostgreSQL has its own tests in tests/worker,
-tests/real and tests/browser.
+What its runs are worth does not hang on the engine, the demonstration is on SQLite, and `make trials` loads it on both.
+Scoring on PostgreSQL has its own tests in tests/worker, tests/real and tests/browser.
 """
 
 import datetime as dt
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,19 +26,22 @@ LOADED = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True)
-class Installation:
-    """A database and store that hold the seeds.
-
-    The first loading was cut off behind the worked examples, which were scored then.
-
-    before  how many runs it had submitted
-    seeded  what the second one said, which finished it
-    """
+class Examples:
+    """A database and store that hold the worked examples; `before` counts their runs, which are scored."""
 
     database: Database
     store: RunStore
     config: Config
     before: int
+
+
+@dataclass(frozen=True)
+class Installation(Examples):
+    """One that holds all seeds. Its first loading was cut off behind the worked examples.
+
+    seeded  what the second one said, which finished it
+    """
+
     seeded: seeding.Seeded
 
     @property
@@ -45,39 +49,42 @@ class Installation:
         return self.before + self.seeded.submitted
 
 
-def _installed(url: str, folder: Path) -> Iterator[Installation]:
+@contextmanager
+def _examples(url: str, folder: Path) -> Iterator[Examples]:
     with closing(Database.connect(url)) as database:
         store = RunStore(str(folder / "store"))
         config = Config(database_url=url, store_url=str(folder / "store"))
-        examples = seeding.worked_examples()
+        plans = seeding.worked_examples()
         with database.write() as session:
-            for plan in examples:
+            for plan in plans:
                 load_campaign(session, plan)
-        before = sum(submit_runs(database, store, plan) for plan in examples)
+        before = sum(submit_runs(database, store, plan) for plan in plans)
         drain(database, store, config)
-        yield Installation(database, store, config, before, seeding.load(database, store, LOADED))
+        yield Examples(database, store, config, before)
 
 
 @pytest.fixture(scope="session")
-def sqlite_installation(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def installation(migrated_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     folder: Path = tmp_path_factory.mktemp("seeds")
     shutil.copyfile(migrated_sqlite, folder / "leaderboard.sqlite")
-    for installation in _installed(f"sqlite:///{folder / 'leaderboard.sqlite'}", folder):
-        drain(installation.database, installation.store, installation.config)
-        yield installation
+    with _examples(f"sqlite:///{folder / 'leaderboard.sqlite'}", folder) as made:
+        seeded = seeding.load(made.database, made.store, LOADED)
+        drain(made.database, made.store, made.config)
+        yield Installation(made.database, made.store, made.config, made.before, seeded)
 
 
 @pytest.fixture(scope="session")
-def postgresql_installation(
+def postgresql_examples(
     postgres: Postgres, migrated_postgres: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Installation]:
-    yield from _installed(postgres.create(migrated_postgres), tmp_path_factory.mktemp("seeds"))
+) -> Iterator[Examples]:
+    with _examples(postgres.create(migrated_postgres), tmp_path_factory.mktemp("seeds")) as made:
+        yield made
 
 
 @pytest.fixture
-def installation(engine_name: str, request: pytest.FixtureRequest) -> Installation:
-    """Two fixtures behind it: pytest would make one with parameters anew whenever the engine changes."""
-    made: Installation = request.getfixturevalue(f"{engine_name}_installation")
+def examples(engine_name: str, request: pytest.FixtureRequest) -> Examples:
+    """The fixtures of two engines: pytest would make one with parameters anew whenever the engine changes."""
+    made: Examples = request.getfixturevalue("installation" if engine_name == "sqlite" else "postgresql_examples")
     return made
 
 

@@ -37,12 +37,6 @@ def plan() -> CampaignPlan:
     return HARBOUR.plan()
 
 
-@pytest.fixture
-def installation(sqlite_installation: Installation) -> Installation:
-    """What is drawn and what it is worth is the same on both engines."""
-    return sqlite_installation
-
-
 def _board(installation: Installation, evaluation: str) -> BoardPage:
     with installation.database.read() as session:
         return board(session, VISITOR, "harbour", evaluation, LOADED)

@@ -24,15 +24,13 @@ def _rows(database: Database) -> dict[str, int]:
         }
 
 
-def test_every_run_is_scored_but_the_damaged_one(sqlite_installation: Installation) -> None:
-    installation = sqlite_installation
+def test_every_run_is_scored_but_the_damaged_one(installation: Installation) -> None:
     with installation.database.read() as session:
         states = dict(session.execute(sa.select(Scoring.state, sa.func.count()).group_by(Scoring.state)).all())
     assert states == {State.SCORED: installation.runs - 1, State.REJECTED: 1}
 
 
-def test_verification_finds_what_was_loaded_and_scored_in_order(sqlite_installation: Installation) -> None:
-    installation = sqlite_installation
+def test_verification_finds_what_was_loaded_and_scored_in_order(installation: Installation) -> None:
     with installation.database.read() as session:
         report = verify(session)
     assert report.differences == []

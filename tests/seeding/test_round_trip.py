@@ -13,10 +13,10 @@ from tests.support.transferred import held
 
 
 def test_the_exported_campaign_of_the_demonstration_is_imported_to_the_last_bit(
-    sqlite_installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", sqlite_installation.config.database_url)
-    monkeypatch.setenv("LEADERBOARD_STORE_URL", sqlite_installation.config.store_url)
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", installation.config.database_url)
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", installation.config.store_url)
     assert call(["export", "harbour", "--out", str(tmp_path / "out")]) == 0
     url = f"sqlite:///{tmp_path / 'other.sqlite'}"
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", url)
@@ -24,7 +24,7 @@ def test_the_exported_campaign_of_the_demonstration_is_imported_to_the_last_bit(
     with closing(Database.connect(url)) as database:
         migrate.upgrade(database)
         assert call(["import-campaign", str(tmp_path / "out")]) == 0
-        before, after = held(sqlite_installation.database, "harbour"), held(database, "harbour")
+        before, after = held(installation.database, "harbour"), held(database, "harbour")
     assert before.keys() == after.keys()
     for evaluation, content in before.items():
         for part, values in content.items():

@@ -12,7 +12,7 @@ from leaderboard.metrics import parse
 from leaderboard.models import Score, Scoring, Submission, System
 from leaderboard.reads.boards import board
 from leaderboard.rules.settings import Subset
-from tests.seeding.conftest import LOADED, Installation
+from tests.seeding.conftest import LOADED, Examples
 
 DIGITS = 5e-7  # the table gives six digits
 
@@ -51,9 +51,9 @@ BOARDS = [
     ("campaign", "evaluation", "system", "figures"), BOARDS, ids=["-".join(case[:3]) for case in BOARDS]
 )
 def test_a_board_shows_the_figures_of_the_golden_case(
-    installation: Installation, campaign: str, evaluation: str, system: str, figures: dict[str, float]
+    examples: Examples, campaign: str, evaluation: str, system: str, figures: dict[str, float]
 ) -> None:
-    with installation.database.read() as session:
+    with examples.database.read() as session:
         page = board(session, VISITOR, f"worked-examples-{campaign}", evaluation, LOADED)
     [row] = [row for row in page.rows if row.entry.system.name == system]
     shown = {name: row.entry.figure(name).mean for name in figures}
@@ -68,9 +68,9 @@ def test_a_board_shows_the_figures_of_the_golden_case(
     ],
 )
 def test_the_values_of_single_queries_are_those_of_the_golden_case(
-    installation: Installation, evaluation: str, measure: str, values: tuple[float, ...]
+    examples: Examples, evaluation: str, measure: str, values: tuple[float, ...]
 ) -> None:
-    with installation.database.read() as session:
+    with examples.database.read() as session:
         vector = session.scalars(
             sa.select(Score.values)
             .join(Scoring)
