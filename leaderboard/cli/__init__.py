@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 
 import click
 
@@ -166,6 +165,8 @@ def _problem(error: click.UsageError) -> str:
         case click.NoSuchOption():
             return f"there is no option {error.option_name}{_nearest(error.possibilities or [])}"
         case click.exceptions.NoSuchCommand(ctx=click.Context(command=click.Group() as group) as context):
+            from difflib import get_close_matches  # only a wrong name needs it
+
             names = get_close_matches(error.command_name, group.list_commands(context))
             return f"there is no command {error.command_name}{_nearest(names)}"
         case click.MissingParameter(param=click.Parameter() as parameter):

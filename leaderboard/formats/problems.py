@@ -4,7 +4,6 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
-from html import escape
 from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple, NoReturn
@@ -83,6 +82,8 @@ def _problem(line: int | None, message: str, lines: int) -> Problem:
 
 def _first_that_fit(problems: Sequence[Problem]) -> list[Problem]:
     """The first ones that together fit MOST_BYTES, as JSON and as rows of a page."""
+    from html import escape  # brings a table of 2,000 names, and most files have no problem
+
     sizes = (max(len(json.dumps(each.message)), len(escape(each.message).encode())) + ROW_BYTES for each in problems)
     return [each for each, size in zip(problems, accumulate(sizes), strict=True) if size <= MOST_BYTES]
 

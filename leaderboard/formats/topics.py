@@ -6,7 +6,6 @@ Neither reads a DTD or an entity of its own: a few lines of these can stand for 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from html import unescape
 from xml.parsers import expat
 
 from leaderboard.formats.harmless import shown
@@ -264,4 +263,6 @@ def _joined(text: str) -> str:
 
 def _unescaped(text: str) -> str:
     """The five characters that have a name in every XML; no other entity."""
+    from html import unescape  # as in `problems`
+
     return re.sub(r"&(?:amp|lt|gt|quot|apos);", lambda found: unescape(found[0]), text)
