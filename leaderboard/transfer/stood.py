@@ -137,9 +137,11 @@ class OldBoards:
             revision = self._revision(evaluation, entry, one, where, revisions)
             with self._told.telling(where):
                 made = None if revision is None else self._set(actor, evaluation, one, revision, is_new=is_new)
-                if made is not None and (made.state is SetState.SUPERSEDED or made.shown_until is not None):
+                is_old = made is not None and (made.state is SetState.SUPERSEDED or made.shown_until is not None)
+                on_it = _runs_of(one, runs, self._whose if is_old else None)
+                if made is not None and is_old:
                     kept = kept_choices(made.settings)
-                    for run, ways in _runs_of(one, runs, self._whose).items():
+                    for run, ways in on_it.items():
                         self.stood.setdefault(run, {})[made.id] = tuple(way for way in ways if way in kept)
 
     def _revision(
@@ -183,9 +185,12 @@ class OldBoards:
 
 
 def _runs_of(
-    one: StoodEntry, runs: Sequence[PlannedRun], whose: Callable[[PlannedRun], Hashable]
+    one: StoodEntry, runs: Sequence[PlannedRun], whose: Callable[[PlannedRun], Hashable] | None
 ) -> dict[int, list[KeptChoice]]:
-    """The numbers of the runs that were on a board, each with the ways by which it stood. Raises InvalidFields."""
+    """The numbers of the runs that were on a board, each with the ways by which it stood. Raises InvalidFields.
+
+    whose: None where it stands still, and what is chosen now says which runs stand.
+    """
     fields: dict[str, list[str]] = {}
     there = runs if one.runs is None else [run for run in runs if run.entry.file in one.runs]
     files = frozenset(run.entry.file for run in there)
@@ -198,7 +203,8 @@ def _runs_of(
         if lost := given - files:
             fields[name] = [f"of the runs that were on it none is in {_files(lost)}"]
         standing = [run for run in there if run.entry.file in given]
-        if (given is not usual or kept == next(iter(STOOD_BY))) and (rivals := _rivals(standing, whose)):
+        is_named = given is not usual or kept == next(iter(STOOD_BY))
+        if whose and is_named and (rivals := _rivals(standing, whose)):
             fields[name] = [f"{_files(rivals)} are by one system: name the one that stood"]
         for run in standing:
             found[run.number].append(kept)

@@ -1,9 +1,11 @@
 """Boards as they stood come back with an import: runs, figures, ranks, dates, and what moved from one to the next."""
 
+import datetime as dt
 import random
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from leaderboard.cli import run as call
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import QueryRow
-from leaderboard.models import Score, Scoring, ScoringSet, Submission
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import Designation, SystemKind
@@ -25,12 +27,16 @@ from leaderboard.services.events import present
 from leaderboard.services.scoring_sets import make_official
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import RunStore
+from leaderboard.transfer.importing import Import
+from leaderboard.transfer.manifest import NAME, read_manifest
+from leaderboard.transfer.tree import open_tree
 from tests.support.scoring import WorkerHere
 from tests.support.transferred import boards_held, held
 from tests.support.world import World
 
 QUERIES = [f"q{number}" for number in range(1, 9)]
 DOCUMENTS = [f"d{number}" for number in range(12)]
+SCORED_MEANWHILE = 4  # scorings of runs of an import that broke off
 ONE_ENGINE = pytest.mark.parametrize("engine_name", ["sqlite"])
 
 
@@ -119,8 +125,24 @@ def kept_by_sets(database: Database) -> list[tuple[Any, ...]]:
     return sorted(found, key=repr)
 
 
+def begin_as_the_page_does(database: Database, store: RunStore, folder: Path) -> None:
+    """Brings three runs in, which workers score, and breaks off."""
+    with open_tree(folder) as tree:
+        bringing = Import(database, store, lambda _: CONSOLE, read_manifest(tree.file(NAME)), tree)
+        bringing.prepare(whole=True)
+        for run in bringing.runs[:3]:
+            upload = bringing.receive(run)
+            assert upload is not None
+            with database.write() as session:
+                assert bringing.enter(session, run, upload) is not None
+
+
 def test_every_board_that_stood_comes_back_with_its_dates_runs_and_figures(
-    story: World, tmp_path: Path, new_database_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+    story: World,
+    tmp_path: Path,
+    new_database_url: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", story.config.database_url)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", story.store.url)
@@ -139,9 +161,14 @@ def test_every_board_that_stood_comes_back_with_its_dates_runs_and_figures(
     monkeypatch.setenv("LEADERBOARD_DATABASE_URL", other.database_url)
     monkeypatch.setenv("LEADERBOARD_STORE_URL", other.store_url)
     assert call(["db", "upgrade"]) == 0
-    assert call(["import-campaign", str(tmp_path / "out")]) == 0
     with closing(Database.connect(other.database_url)) as database:
         with closing(WorkerHere(database, RunStore(other.store_url), other)) as worker:
+            begin_as_the_page_does(database, RunStore(other.store_url), tmp_path / "out")
+            for _ in range(SCORED_MEANWHILE):
+                assert worker.step(threading.Event())
+            capsys.readouterr()
+            assert call(["import-campaign", str(tmp_path / "out")]) == 0
+            assert "4 runs brought in, 3 were there already" in capsys.readouterr().out
             while worker.step(threading.Event()):
                 pass
         for who, shown in before.items():
@@ -154,3 +181,101 @@ def test_every_board_that_stood_comes_back_with_its_dates_runs_and_figures(
     assert call(["verify", "--figures"]) == 0
     assert call(["export", "small", "--out", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / "manifest.toml").read_text() == (tmp_path / "out" / "manifest.toml").read_text()
+
+
+may, june = (partial(dt.datetime, 2020, month, tzinfo=dt.UTC) for month in (5, 6))
+BY_HAND = """
+[campaign]
+slug = "past"
+title = "The past"
+measures = ["AP"]
+[[evaluation]]
+slug = "2020"
+period = "2020"
+closes_at = 2020-04-01
+%s
+[[evaluation.judgments]]
+file = "first.txt"
+[[evaluation.judgments]]
+file = "second.txt"
+%s
+[[evaluation.run]]
+file = "a.txt"
+team = "Elm"
+system = "One"
+[[evaluation.run]]
+file = "b.txt"
+team = "Elm"
+system = "%s"
+"""
+
+
+@pytest.fixture
+def archive(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """A folder of two runs and two revisions of judgments, whose manifest says this of boards and settings."""
+    monkeypatch.setenv("LEADERBOARD_DATABASE_URL", database.engine.url.render_as_string(hide_password=False))
+    monkeypatch.setenv("LEADERBOARD_STORE_URL", str(tmp_path / "store"))
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    (folder / "first.txt").write_text("q1 0 d1 1\nq2 0 d3 1\n")
+    (folder / "second.txt").write_text("q1 0 d2 1\nq2 0 d3 1\n")
+    (folder / "a.txt").write_text("q1 Q0 d1 1 2.0 a\nq1 Q0 d2 2 1.0 a\nq2 Q0 d3 1 1.0 a\n")
+    (folder / "b.txt").write_text("q1 Q0 d2 1 2.0 b\nq1 Q0 d1 2 1.0 b\nq2 Q0 d1 1 2.0 b\n")
+
+    def write(stood: str, *, settings: str = "", system: str = "Two") -> Path:
+        (folder / NAME).write_text(BY_HAND % (settings, stood, system))
+        return folder
+
+    return write
+
+
+@ONE_ENGINE
+def test_a_manifest_by_hand_says_no_more_of_an_old_board_than_what_it_went_by_and_when(
+    archive: Callable[..., Path], database: Database
+) -> None:
+    old = '[[evaluation.stood]]\njudgments = "first.txt"\nsince = 2020-05-03\nuntil = 2020-05-10T12:00:00Z\n'
+    excluded = f'{old.replace("05-", "06-")}excluded = ["q2"]\n'
+    assert call(["import-campaign", str(archive(old + excluded))]) == 0
+    shown = boards_held(database, "past", "2020", CONSOLE, present())
+    ends = [(since, until) for *_, since, until, _, _ in shown["sets"]]
+    assert ends[1:] == [(june(3), june(10, 12)), (may(3), may(10, 12))]
+    rows = {name: [(row[0], row[3], row[8].mean) for row in shown[f"{name} primary AP"][2]] for name in "012"}
+    assert rows == {
+        "0": [(1, "One", 0.75), (2, "Two", 0.5)],
+        "1": [(1, "One", 1.0), (2, "Two", 0.5)],
+        "2": [(1, "One", 1.0), (2, "Two", 0.25)],
+    }
+
+
+@ONE_ENGINE
+@pytest.mark.parametrize(
+    ("stood", "system", "says"),
+    [
+        ('judgments = "first.txt"', "Two", "stood 1: since: is missing"),
+        ('since = "soon"', "Two", "stood 1: since: give a date like 2020-04-23"),
+        ('since = 2999-01-01', "Two", "stood 1: since: 1 Jan 2999, 00:00 UTC is in the future"),
+        ("since = 2020-05-03\nuntil = 2020-05-02", "Two", "stood 1: until: give a moment after `since`"),
+        ('since = 2020-05-03\njudgments = "third.txt"', "Two", "third.txt is no judgments of this evaluation"),
+        ('since = 2020-05-03\nruns = ["c.txt"]', "Two", "stood 1: runs: no run of this evaluation is in c.txt"),
+        ('since = 2020-05-03\nmeasures = ["Nonsense"]', "Two", "stood 1: measures: "),
+        ('since = 2020-05-03\nexcluded = ["q9"]', "Two", "stood 1: excluded: of the first 2 queries none is q9"),
+        ("since = 2020-05-03\nqueries = 3", "Two", "stood 1: queries: there are 2 only"),
+        ('since = 2020-05-03\njudgments = "first.txt"', "One", "a.txt, b.txt are by one system"),
+        ('since = 2020-05-03\nruns = ["a.txt"]\nstanding = ["b.txt"]', "Two", "standing: of the runs that were on it"),
+        ("since = 2020-05-03\nwords = 3", "Two", "stood 1: words: there is no such setting"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_old_board_is_told_with_its_place_and_nothing_is_made(
+    archive: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    database: Database,
+    stood: str,
+    system: str,
+    says: str,
+) -> None:
+    assert call(["import-campaign", str(archive(f"[[evaluation.stood]]\n{stood}\n", system=system))]) == 2
+    said = capsys.readouterr()
+    assert says in said.err
+    assert said.out == ""
+    with database.read() as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(Evaluation)) == 0
