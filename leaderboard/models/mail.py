@@ -20,7 +20,8 @@ class Mail(Base):
 
     user_id     whose account it is about. NULL: a new password was asked for, and whether there is an account of this
                 address is looked up when the mail is sent
-    address     where it goes, if not to the account's address of then
+    address     where it goes, if not to the account's address of then; of a new password that for which it was asked,
+                which finds the account and gets nothing itself
     about       what the text needs: ids and numbers
     once        no two rows have the same: what is sent once only
     expires_at  from then on it is not worth sending any more

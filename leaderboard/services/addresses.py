@@ -69,7 +69,7 @@ def find_confirmation(session: Session, actor: Actor, token: str, now: dt.dateti
             MailLink.expires_at > now,
         )
     )
-    if link is None or email_key(link.user.unconfirmed_email or "") != email_key(link.address):
+    if link is None or link.user.unconfirmed_email != link.address:  # to the letter: that is where the link was sent
         raise Conflict(NO_LINK)
     return link
 
@@ -96,7 +96,7 @@ def set_address(session: Session, actor: Actor, user: User, email: str) -> None:
     if old == address and user.unconfirmed_email is None:
         return
     _take(session, user, address)
-    if old is not None and email_key(old) != user.email_key:
+    if old is not None and old != address:
         outbox.put(session, MailKind.ADDRESS, user.id, old, new=address, done=True)
     record(session, actor, "set address", user)
 

@@ -1,7 +1,8 @@
-"""Names that people pick: when two of them are the same, which are refused, and the slug made from one."""
+"""Names that people pick, and mail addresses: when two are the same, which are refused, and the slug made of a name."""
 
 import itertools
 import re
+import string
 import unicodedata
 from collections.abc import Callable
 
@@ -26,6 +27,8 @@ LONGEST = 60  # characters of a name or slug
 LONGEST_EMAIL = 254  # what mail servers take
 # Nothing that means something in a mail's head: an address goes there as it is.
 EMAIL = re.compile(r"[^@\s<>()\[\],;:\\\"]+@[^@\s<>()\[\],;:\\\"]+\.[^@\s.<>()\[\],;:\\\"]+")
+FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}  # of ASCII, as a Japanese keyboard types it
+LOWER_CASE = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 UNBOUND = {"COMMON", "INHERITED"}
 # Scripts that are written together (Unicode's "highly restrictive" level); any other mixture is refused.
@@ -74,16 +77,22 @@ def checked_name(text: str, field: str = "name") -> tuple[str, str]:
 
 
 def checked_email(text: str, field: str = "email") -> tuple[str, str]:
-    """The e-mail address as kept, and its key. Raises InvalidFields for `field` when it is none."""
-    address = normalised(text)
+    """The e-mail address as kept and written to, and its key. Raises InvalidFields for `field` when it is none."""
+    address = _address(text)
     if len(address) > LONGEST_EMAIL or not EMAIL.fullmatch(address) or _hides_something(address):
         raise InvalidFields({field: ["this is no e-mail address; expected something like ada@example.org"]})
     return address, email_key(address)
 
 
 def email_key(text: str) -> str:
-    """What two e-mail addresses are compared by: equal keys, same address. Never shown."""
-    return unicodedata.normalize("NFKC", normalised(text).casefold())
+    """What two e-mail addresses are compared by: equal keys, same address. Never shown, and nothing is sent to it.
+
+    The address as it is kept, its ASCII letters in lower case. Nothing else is taken for one another: a mail server may
+    take it for two mailboxes, of two people. So straße.example is not strasse.example, which folding case makes of it,
+    and the ligature of ﬁne.example is not the two letters, which NFKC makes of it. Only NFC is applied: what
+    that makes one (an ü typed as one character or two) is the same text to every program.
+    """
+    return _address(text).translate(LOWER_CASE)
 
 
 def slug_of(text: str) -> str:
@@ -112,6 +121,11 @@ def checked_slug(text: str, field: str = "slug") -> str:
             {field: [f"use lower-case letters, digits and single hyphens, at most {LONGEST}, like {example!r}"]}
         )
     return slug
+
+
+def _address(text: str) -> str:
+    """An e-mail address as it is kept: without what nobody sees, full-width ASCII as ASCII, in NFC, blanks trimmed."""
+    return " ".join(unicodedata.normalize("NFC", _without_unseen(text).translate(FULL_WIDTH)).split())
 
 
 def _without_unseen(text: str) -> str:

@@ -12,7 +12,7 @@ from leaderboard.rules.mail import MailKind
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.locking import locked
 from leaderboard.services.mail import outbox
-from leaderboard.services.names import checked_email, email_key
+from leaderboard.services.names import checked_email
 from leaderboard.services.passwords import PasswordHash
 from leaderboard.services.people import set_password
 
@@ -22,7 +22,8 @@ NO_LINK = "This link does not work, or no longer: it sets a password once, withi
 
 
 def ask_for_reset(session: Session, email: str) -> None:
-    """Puts a mail down, whether or not there is an account: that is looked up when it is sent, and nobody is told.
+    """Puts a mail down, whether or not there is an account: that is looked up when it is sent, and nobody is told. It
+    goes to the address that the account has confirmed, however `email` is written.
 
     So what is answered, and what is done until then, is the same for every address. Raises InvalidFields for a text
     that is no address.
@@ -45,8 +46,8 @@ def find_reset(session: Session, token: str, now: dt.datetime) -> MailLink:
             User.is_active.is_(True),
         )
     )
-    # Not where the account has another address by now: who reads the old one's mail has lost it.
-    if link is None or link.user.email_key != email_key(link.address):
+    # Not where the account has another address by now, to the letter: who reads the old one's mail has lost it.
+    if link is None or link.user.email != link.address:
         raise Conflict(NO_LINK)
     return link
 

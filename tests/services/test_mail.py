@@ -18,6 +18,7 @@ from leaderboard.services import addresses, passwords, people, resets, teams
 from leaderboard.services.events import present
 from leaderboard.services.mail import outbox
 from leaderboard.services.mail.deadlines import remind
+from leaderboard.services.mail.listing import list_mails
 from leaderboard.services.mail.sending import send_waiting, to_show
 from leaderboard.worker import drain
 from tests.support.mail import SENDER, Mailbox, mail_server, text_of
@@ -116,6 +117,36 @@ def test_an_address_that_may_be_nobodys_is_forgotten_as_soon_as_a_link_sent_ther
         session.execute(sa.update(Mail).values(expires_at=present()))
         outbox.sweep(session)
     assert world.all(sa.select(Mail)) == []
+
+
+@SQLITE
+def test_a_link_for_a_new_password_goes_to_the_address_that_was_confirmed_and_not_to_the_one_that_was_typed(
+    world: World, box: Mailbox
+) -> None:
+    with world.database.write() as session:
+        addresses.set_address(session, CONSOLE, session.get_one(User, world.ada.user_id), "Ada@strasse.example")
+    for typed in ("Ada@stra\u00dfe.example", "ada@STRASSE.example"):
+        with world.database.write() as session:
+            resets.ask_for_reset(session, typed)
+    with world.database.read() as session:
+        listed = list_mails(session, present())
+    assert [mail.to for mail in listed if mail.kind is MailKind.RESET] == ["", "Ada@strasse.example"]
+    send(world, box)
+    sent = [message["To"] for message in box.messages if message["Subject"] == "Choose a new password"]
+    assert sent == ["Ada@strasse.example"]
+    assert [link.address for link in world.all(sa.select(MailLink))] == ["Ada@strasse.example"]
+
+
+@SQLITE
+def test_whoever_has_an_address_is_told_there_that_it_was_given_for_another_account_however_it_was_typed(
+    world: World, box: Mailbox
+) -> None:
+    with world.database.write() as session:
+        addresses.change_address(session, world.eve, session.get_one(User, world.eve.user_id), ADA.upper())
+    assert send(world, box) == 1
+    assert [(one["To"], one["Subject"]) for one in box.messages] == [
+        (ADA, "Your e-mail address was given for another account")
+    ]
 
 
 def test_no_link_is_made_for_a_mail_that_waited_when_another_password_was_set(world: World, box: Mailbox) -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from leaderboard.errors import InvalidFields
-from leaderboard.services.names import checked_email, checked_name, checked_slug, name_key, slug_of
+from leaderboard.services.names import checked_email, checked_name, checked_slug, email_key, name_key, slug_of
 
 CYRILLIC_A, ZERO_WIDTH, RIGHT_TO_LEFT, FULL_WIDTH_A = "\u0430", "\u200b", "\u202e", "\uff21"
 
@@ -47,6 +47,37 @@ def test_a_name_with_a_character_that_nobody_sees_is_the_name_without_it(unseen:
         assert checked_slug(name) == "eve"
     with pytest.raises(InvalidFields):
         checked_name(unseen * 3)
+
+
+# By full case folding, compatibility or look the two are one; a mail server may deliver them to two people.
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ada@stra\u00dfe.example", "ada@strasse.example"),
+        ("ma\u00df@example.org", "mass@example.org"),
+        (
+            "\u03bd\u03af\u03ba\u03bf\u03c2@example.org",
+            "\u03bd\u03af\u03ba\u03bf\u03c3@example.org",
+        ),  # the two small sigmas
+        ("ada@\ufb01ne.example", "ada@fine.example"),
+        ("\u0131da@example.org", "ida@example.org"),  # a dotless i
+        ("\u0130da@example.org", "i\u0307da@example.org"),
+        ("a\u017fa@example.org", "asa@example.org"),  # a long s
+        ("\u00c4da@example.org", "\u00e4da@example.org"),
+        ("\u00aada@example.org", "ada@example.org"),  # a raised a
+        ("ad\u0430@example.org", "ada@example.org"),  # of Cyrillic
+    ],
+)
+def test_addresses_are_one_only_where_no_mail_server_tells_them_apart(one: str, other: str) -> None:
+    assert checked_email(one)[0] == one
+    assert checked_email(one)[1] != checked_email(other)[1]
+
+
+def test_an_address_is_one_in_either_case_of_ascii_and_however_its_letters_are_composed() -> None:
+    assert email_key(" ADA@Example.ORG ") == "ada@example.org"
+    assert email_key("ADA@Zu\u0308rich.example") == email_key("ada@z\u00fcrich.example")
+    # The sign of Kelvin is by Unicode's own word the letter K: what is kept, and written to, is the letter.
+    assert checked_email("\u212aay@example.org") == ("Kay@example.org", "kay@example.org")
 
 
 def test_r_and_n_are_taken_for_the_m_that_they_look_like() -> None:

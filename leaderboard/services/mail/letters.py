@@ -88,28 +88,40 @@ def written(session: Session, mail: Mail, site: str, now: dt.datetime) -> Letter
 
 
 def receiver(session: Session, mail: Mail) -> str:
-    """The address that the mail goes to as things are now; empty where it goes to nobody."""
+    """The address that the mail goes to as things are now; empty where it goes to nobody.
+
+    Never one that somebody only typed to find an account: the account's own, as it was confirmed. A link that confirms
+    an address goes there, and opens nothing.
+    """
     user = _reader(session, mail)
     if user is None or (mail.kind in OPTIONAL and mail.kind.value in user.unwanted_mail):
         return ""
+    if mail.kind is MailKind.RESET:
+        return user.email or ""
+    if mail.kind is MailKind.CONFIRMATION:
+        owner = _whose(session, mail.address or "")
+        return (owner.email if owner is not None else mail.address) or ""
     return mail.address or user.email or ""
 
 
 def _reader(session: Session, mail: Mail) -> User | None:
     """Whose account the mail is about. For a new password: whose confirmed address it was asked for."""
     if mail.user_id is None:
-        return session.scalar(
-            sa.select(User).where(User.email_key == email_key(mail.address or ""), User.is_active.is_(True))
-        )
+        return _whose(session, mail.address or "")
     user = session.get_one(User, mail.user_id)
     return user if user.is_active or mail.kind is MailKind.CLOSED else None
 
 
+def _whose(session: Session, address: str) -> User | None:
+    """The account that has this confirmed address."""
+    return session.scalar(sa.select(User).where(User.email_key == email_key(address), User.is_active.is_(True)))
+
+
 def _confirmation(writing: _Writing) -> Text | None:
-    user, address = writing.user, writing.to
-    if user.unconfirmed_email is None or email_key(user.unconfirmed_email) != email_key(address):
+    user, address = writing.user, writing.mail.address or ""
+    if user.unconfirmed_email != address:
         return None  # another address was given since
-    other = writing.session.scalar(sa.select(User).where(User.email_key == email_key(address)))
+    other = _whose(writing.session, address)
     if other is not None:
         return (
             "Your e-mail address was given for another account",
