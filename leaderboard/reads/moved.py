@@ -162,6 +162,7 @@ class _Board:
     results_open: bool
     means: dict[str, Floats] = field(default_factory=dict)
     chosen: dict[str, Ints] = field(default_factory=dict)
+    ranks: dict[str, Ranked] = field(default_factory=dict)
 
     def standing(self, by: Column) -> Ints:
         """Where those that stand are in `entries`, found once where the measure has no say in it."""
@@ -187,7 +188,12 @@ class _Board:
         return {one.system_id: one for one in (self.entries[place] for place in self.standing(by).tolist())}
 
     def ranked(self, by: Column) -> Ranked:
-        """Nothing where the results are not open."""
+        """Nothing where the results are not open. Found once for each measure."""
+        if by.name not in self.ranks:
+            self.ranks[by.name] = self._ranked(by)
+        return self.ranks[by.name]
+
+    def _ranked(self, by: Column) -> Ranked:
         standing, means = self.standing(by), self._means(by)
         if not self.results_open or by.direction == "none":
             standing = standing[:0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leaderboard.metrics.families.agreement import pairs, tau_ap, tau_b, tied_pairs
+from leaderboard.metrics.families.agreement import pairs, tau_ap_of, tau_b
 from leaderboard.metrics.ranking import Ints
 from leaderboard.reads.columns import Column
 
@@ -93,19 +93,19 @@ def orders(column: Column, compared: Shared, names: Mapping[int, str]) -> Orders
     listed = np.fromiter(names, dtype=np.int64, count=len(names))
     listed = listed[np.isin(listed, compared.systems)]
     at = np.searchsorted(compared.systems, listed)
-    before, after = compared.before[at].astype(float), compared.after[at].astype(float)
-    concordant, discordant = pairs(before, after)
-    tied = tied_pairs(before) + tied_pairs(after)
-    parted = 2 * (math.comb(len(at), 2) - concordant - discordant) - tied  # not twice those that tie on both boards
-    tau = _defined(tau_b(before, after, concordant, discordant))
-    lists = (listed[np.argsort(place, kind="stable")] for place in (before, after))
+    before, after = compared.before[at], compared.after[at]
+    found = pairs(before, after)
+    tau = _defined(tau_b(found))
+    reference = np.empty(len(at), dtype=np.int64)
+    reference[np.argsort(before, kind="stable")] = np.arange(len(at))
+    in_order = reference[np.argsort(after, kind="stable")]
     return Orders(
         column=column,
         systems=len(at),
-        swapped=discordant,
-        parted=parted,
+        swapped=found.discordant,
+        parted=found.tied_first + found.tied_second - 2 * found.tied_both,
         tau=tau,
-        tau_ap=None if tau is None else _defined(tau_ap(*lists).value),
+        tau_ap=None if tau is None else _defined(tau_ap_of(in_order)),
         leaders=(_leaders(listed[before == 1], names), _leaders(listed[after == 1], names)),
         largest=int(np.abs(before - after).max(initial=0)),
     )

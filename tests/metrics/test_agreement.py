@@ -64,7 +64,9 @@ def test_correlations_agree_with_scipy(order):
 def test_pairs_are_counted_one_by_one_those_that_tie_in_either_left_out(places):
     x, y = (np.array([float(place[k]) for place in places]) for k in (0, 1))
     signs = [np.sign((a[0] - b[0]) * (a[1] - b[1])) for a, b in combinations(places, 2)]
-    assert pairs(x, y) == (signs.count(1), signs.count(-1))
+    ties = [(a[0] == b[0], a[1] == b[1]) for a, b in combinations(places, 2)]
+    tied = (sum(one for one, _ in ties), sum(other for _, other in ties), sum(one and other for one, other in ties))
+    assert pairs(x, y) == (signs.count(1), signs.count(-1), *tied)
 
 
 @quick

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaderboard.metrics.measure import Definition, Direction, Named, Range
 from leaderboard.metrics.parameters import Parameter, Value
-from leaderboard.metrics.segments import Floats, Ints
+from leaderboard.metrics.segments import Bools, Floats, Ints
 
 __all__ = [
     "AGREEMENTS",
@@ -53,17 +53,35 @@ def common(first: Items, second: Items, cutoff: int | None, scores: Scores | Non
     return -np.asarray(scores[0], dtype=np.float64)[here], -np.asarray(scores[1], dtype=np.float64)[there]
 
 
-def pairs(x: Floats, y: Floats) -> tuple[int, int]:
-    """(concordant, discordant) pairs; a pair that is tied in either is neither."""
+class Pairs(NamedTuple):
+    """How many pairs of items two orders put in the same order, how many in the other, and how many tie in the first,
+    in the second, and in both; a pair that is tied in either is neither concordant nor discordant."""
+
+    concordant: int
+    discordant: int
+    tied_first: int
+    tied_second: int
+    tied_both: int
+
+
+def pairs(x: Floats | Ints, y: Floats | Ints) -> Pairs:
+    """Of the items with these places in two orders."""
     order = np.lexsort((y, x))  # of those that tie in x the lower y first, so that no such pair is out of order
     x, y = x[order], y[order]
-    discordant = int(larger_before(y).sum())
-    same = np.cumsum((x[1:] != x[:-1]) | (y[1:] != y[:-1]))  # those that tie in both have one number
-    tied = tied_pairs(x) + tied_pairs(y) - tied_pairs(np.concatenate([np.zeros(min(len(x), 1)), same]))
-    return math.comb(len(x), 2) - tied - discordant, discordant
+    discordant, rises = int(larger_before(y).sum()), np.sort(y)
+    changes = x[1:] != x[:-1]
+    tied_x, tied_y = tied_pairs(changes), tied_pairs(rises[1:] != rises[:-1])
+    tied_both = tied_pairs(changes | (y[1:] != y[:-1]))
+    return Pairs(math.comb(len(x), 2) - tied_x - tied_y + tied_both - discordant, discordant, tied_x, tied_y, tied_both)
 
 
-def larger_before(values: Floats) -> Ints:
+def tied_pairs(changes: Bools) -> int:
+    """How many pairs are equal in a sorted list, given of each but the first whether it differs from the one before."""
+    sizes = np.diff(np.flatnonzero(np.concatenate([[True], changes, [True]])))
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def larger_before(values: Floats | Ints) -> Ints:
     """How many values before each one are larger than it.
 
     By the bits of their ranks, from the highest: values that have all higher bits in common stand together, in their
@@ -109,7 +127,7 @@ def kendall_distance(first: Items, second: Items, *, cutoff: int | None = None) 
     """
     x, y = common(first, second, cutoff, None)
     n = len(x)
-    return Agreed(pairs(x, y)[1] / (n * (n - 1) / 2) if n > 1 else math.nan, n)
+    return Agreed(pairs(x, y).discordant / (n * (n - 1) / 2) if n > 1 else math.nan, n)
 
 
 def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | None = None) -> Agreed:
@@ -138,7 +156,7 @@ def fagin_kendall(first: Items, second: Items, *, p: float = 0.5, cutoff: int | 
     alone = [len(each) - len(x) for each in (first, second)]
     # Places are 0-based: an item at place i that is the j-th of the common ones has i − j others before it.
     ahead = sum(float(np.sum(np.sort(places) - np.arange(len(places)))) for places in (x, y))
-    apart = pairs(x, y)[1] + ahead + alone[0] * alone[1] + p * sum(n * (n - 1) / 2 for n in alone)
+    apart = pairs(x, y).discordant + ahead + alone[0] * alone[1] + p * sum(n * (n - 1) / 2 for n in alone)
     lengths = len(first), len(second)
     most = lengths[0] * lengths[1] + p * sum(n * (n - 1) / 2 for n in lengths)
     return Agreed(apart / most if most else math.nan, len(x) + sum(alone))
@@ -167,19 +185,14 @@ def kendall_tau(first: Items, second: Items, *, scores: Scores | None = None) ->
     (0.3333, 3)
     """
     x, y = common(first, second, None, scores)
-    return Agreed(tau_b(x, y, *pairs(x, y)), len(x))
+    return Agreed(tau_b(pairs(x, y)), len(x))
 
 
-def tau_b(x: Floats, y: Floats, concordant: int, discordant: int) -> float:
+def tau_b(found: Pairs) -> float:
     """Kendall's τ of two orders with ties, given their `pairs`; NaN where it is undefined."""
-    every = len(x) * (len(x) - 1) // 2
-    product = (every - tied_pairs(x)) * (every - tied_pairs(y))
-    return (concordant - discordant) / math.sqrt(product) if product else math.nan
-
-
-def tied_pairs(x: Floats) -> int:
-    sizes = np.unique(x, return_counts=True)[1]
-    return int((sizes * (sizes - 1) // 2).sum())
+    every = found.concordant + found.discordant + found.tied_first + found.tied_second - found.tied_both
+    product = (every - found.tied_first) * (every - found.tied_second)
+    return (found.concordant - found.discordant) / math.sqrt(product) if product else math.nan
 
 
 def spearman_rho(first: Items, second: Items, *, cutoff: int | None = None, scores: Scores | None = None) -> Agreed:
@@ -279,12 +292,17 @@ def tau_ap(first: Items, second: Items) -> Agreed:
     (0.0, 3)
     """
     reference, place = common(first, second, None, None)
-    n = len(place)
+    return Agreed(tau_ap_of(reference[np.argsort(place)]), len(place))
+
+
+def tau_ap_of(places: Floats | Ints) -> float:
+    """The same of all items, given their places in the first list, none of which is another's, in the order of the
+    second."""
+    n = len(places)
     if n < 2:
-        return Agreed(math.nan, n)
-    listed = reference[np.argsort(place)]
-    above = (np.arange(n) - larger_before(listed))[1:]
-    return Agreed(float(2.0 * np.mean(above / np.arange(1, n)) - 1.0), n)
+        return math.nan
+    above = (np.arange(n) - larger_before(places))[1:]
+    return float(2.0 * np.mean(above / np.arange(1, n)) - 1.0)
 
 
 DEPTH = Parameter("cutoff", "int", low=1, meaning="only the first k ranks of either list count")
