@@ -173,9 +173,9 @@ def _scored(
           "queued_at": run["received_at"], "finished_at": run["scored_at"], "digest": f"{number:064x}",
           "missing": ["q1"] if number % 7 == 0 else []} for number, run in enumerate(submitted)],
     )  # fmt: skip
-    means = _scores(session, rng, scoring_set, first_scoring, shape, quality)
+    found = _scores(session, rng, scoring_set, first_scoring, shape, quality)
     _stand(session, scoring_set)
-    _figures(session, scoring_set, first_scoring, means)
+    _figures(session, scoring_set, first_scoring, found)
 
 
 def _stand(session: Session, scoring_set: ScoringSet) -> None:
@@ -198,15 +198,15 @@ def _submission(evaluation: int, year: str, number: int, team: int, system: int,
 def _scores(
     session: Session, rng: np.random.Generator, scoring_set: ScoringSet, first: int, shape: Shape, quality: Any
 ) -> Any:
-    """Values of every run on every query under every measure; the means, float64[measures, runs]."""
-    means = np.empty((len(scoring_set.settings.measures), len(quality)))
+    """Values of every run on every query under every measure; (mean, count, low, high) of each, by measure."""
+    figures: list[list[Any]] = [[] for _ in scoring_set.settings.measures]
     rows = []
     for number, own in enumerate(quality):
         for place, measure in enumerate(scoring_set.settings.measures):
             values = np.clip(rng.normal(own, 0.2, shape.queries), 0.0, 1.0)
             mean = float(values.mean())
-            means[place, number] = mean
             half = 2 * float(values.std()) / shape.queries**0.5
+            figures[place].append((mean, shape.queries, mean - half, mean + half))
             row = {
                 "scoring_id": first + number, "measure": measure, "mean": mean, "low": mean - half,
                 "high": mean + half, "count": shape.queries, "values": values,
@@ -216,10 +216,10 @@ def _scores(
             _insert(session, Score, rows)
             rows = []
     _insert(session, Score, rows)
-    return means
+    return figures
 
 
-def _figures(session: Session, scoring_set: ScoringSet, first: int, means: Any) -> None:
+def _figures(session: Session, scoring_set: ScoringSet, first: int, found: Any) -> None:
     """What a worker keeps of the boards, without the work: by the first measure each rank set is a few ranks around its
     rank, and by the others there are none, as of boards with many pairs."""
     rule = session.get_one(Evaluation, scoring_set.evaluation_id).campaign.run_choice
@@ -228,17 +228,17 @@ def _figures(session: Session, scoring_set: ScoringSet, first: int, means: Any) 
     best = boards.best_means(session, [scoring_set.id]).get(scoring_set.id, {})
     measures = scoring_set.settings.measures
     for (name, subset), lineup in boards.lineups_of(runs, terms, best).items():
-        own = means[measures.index(name)]
-        ordered = sorted(lineup.ranked, key=lambda run: -own[run - first]) if name == measures[0] else []
+        own = found[measures.index(name)]
+        ordered = sorted(lineup.ranked, key=lambda run: -own[run - first][0]) if name == measures[0] else []
         ranks = {str(run): [max(1, n - 12), min(len(ordered), n + 12)] for n, run in enumerate(ordered, start=1)}
         figures = {
             "over": lineup.digest, "confidence": 0.95, "resamples": 10_000, "seed": 1, "ranked": list(lineup.ranked),
             "ranks": ranks, "rank_resamples": 4_000 if ranks else 0, "rank_queries": 50 if ranks else 0,
             "needed_queries": None, "above_baselines": [], "queries": None,
         }  # fmt: skip
-        scorings, packed = boards.packed_means({run: own[run - first] for run in lineup.all})
+        packed = boards.packed_figures({run: own[run - first] for run in lineup.all})
         key = {"scoring_set_id": scoring_set.id, "measure": name, "version": boards.FIGURES_VERSION}
-        row = {**key, "figures": figures, "refreshed_at": START, "scorings": scorings, "means": packed}
+        row = {**key, "figures": figures, "refreshed_at": START, **packed}
         whole = Subset if len(scoring_set.settings.subsets) == 1 else (subset,)
         _insert(session, Board, [{**row, "subset": each} for each in whole])
 

@@ -172,9 +172,10 @@ class Score(Base):
 class Board(Base):
     """What a board shows beyond means (intervals, rank sets), refreshed by the worker after a scoring.
 
-    scorings, means  of the set's scored runs the means by this measure, NaN where undefined, in the order of their ids:
-                     what `score` holds, in one row for whoever asks for those of many runs (`reads.means`). A mean
-                     never changes, so that what stands here is right even of a board that was not refreshed since
+    scorings, means, counts, lows, highs  of the set's scored runs, in the order of their ids, the figures by this
+        measure, NaN for none: what `score` holds, in one row for whoever asks for those of many runs (`reads.means`). A
+        figure of a run never changes, and its interval when this row is written only, so that what stands here is right
+        of a board too that was not refreshed since
     """
 
     __tablename__ = "board"
@@ -187,6 +188,9 @@ class Board(Base):
     refreshed_at: Mapped[dt.datetime]
     scorings: Mapped[Ints] = mapped_column(deferred=True)  # last, since SQLite reads a row up to what is asked for
     means: Mapped[Floats] = mapped_column(deferred=True)
+    counts: Mapped[Floats] = mapped_column(deferred=True)
+    lows: Mapped[Floats] = mapped_column(deferred=True)
+    highs: Mapped[Floats] = mapped_column(deferred=True)
 
 
 class Standing(Base):

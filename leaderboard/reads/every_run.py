@@ -6,23 +6,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, subset_seen
 from leaderboard.lookup import on_boards
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System
+from leaderboard.models import Evaluation, ScoringSet
 from leaderboard.reads.columns import Column
 from leaderboard.reads.entries import Entry, gives_interval, load_entries
+from leaderboard.reads.means import Wanted, load_figures
 from leaderboard.reads.paging import Paging, paging_of
+from leaderboard.reads.runs import load_runs
 from leaderboard.reads.standings import sort_entries
-from leaderboard.rules.standings import SystemKind, places_of
-from leaderboard.rules.states import State
+from leaderboard.rules.standings import places_of
 
 __all__ = ["APART", "EveryRun", "Whole", "beaten", "every_run"]
 
 APART = 20  # baselines: as many stand above the rows of every page, more of them among these
-AT_ONCE = 500  # rows
 OWN = 20  # rows of the reader's on other pages that are named
 
 
@@ -180,51 +179,14 @@ class _Lines:
 def _lines(
     session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime, column: Column
 ) -> _Lines | None:
-    """None where no system has several runs.
-
-    In two statements that are joined here: SQLite would look for each run's figure on its own, in rows that hold its
-    vector too.
-    """
-    baselines = sa.select(System.id).where(System.kind == SystemKind.BASELINE)
-    own_team = Submission.team_id.in_(actor.teams) if actor.teams else sa.false()
-    truths = Submission.late, Submission.system_id.in_(baselines), own_team
-    runs = (
-        sa.select(Submission.id, Scoring.id, Submission.system_id, *(sa.type_coerce(one, sa.Integer) for one in truths))
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .where(
-            Scoring.scoring_set_id == scoring_set.id,
-            Scoring.state == State.SCORED,
-            on_boards(),
-        )
-    )
-    submissions, scorings, systems, *numbers = _columns(session, runs, 6)
-    late, baseline, own = (each.astype(bool) for each in numbers)
-    if len(np.unique(systems)) == len(systems):
+    """None where no system has several runs."""
+    runs = load_runs(session, actor, scoring_set, on_boards())
+    if not runs.several:
         return None
-    figures = (
-        sa.select(Score.scoring_id, Score.mean, Score.low, Score.high, Score.count)
-        .where(
-            Score.measure == column.name,
-            Score.subset == subset_seen(actor, evaluation, now),
-            Score.scoring_id.between(int(scorings.min()), int(scorings.max())),
-        )
-        .order_by(Score.scoring_id)
-    )
-    scored, *numbers = _columns(session, figures, 5, dtype=float)
-    at = np.minimum(np.searchsorted(scored, scorings), max(len(scored) - 1, 0))
-    has_figure = scored[at] == scorings if len(scored) else np.zeros(len(at), dtype=bool)
-    means, lows, highs, counts = (np.where(has_figure, each[at], np.nan) for each in numbers)
-    return _Lines(submissions, scorings, late, baseline, own, means, lows, highs, np.nan_to_num(counts))
-
-
-def _columns(session: Session, statement: sa.Select[*tuple[Any, ...]], width: int, dtype: Any = np.int64) -> list[Any]:
-    """The columns of its rows as arrays. A few rows at a time, since all of them at once would have Python look through
-    all of its objects for circles, which takes longer than everything else here."""
-    columns: list[list[Any]] = [[] for _ in range(width)]
-    for rows in session.connection().execute(statement).partitions(AT_ONCE):
-        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
-            column.extend(values)
-    return [np.array(column, dtype=dtype) for column in columns]
+    wanted = Wanted(scoring_set.id, subset_seen(actor, evaluation, now), [column.name], runs.scorings)
+    means, counts, lows, highs = load_figures(session, wanted)[column.name]
+    late, baseline, own = runs.late, runs.baseline, runs.own
+    return _Lines(runs.submissions, runs.scorings, late, baseline, own, means, lows, highs, np.nan_to_num(counts))
 
 
 def _ranks(column: Column, lines: _Lines) -> Any:

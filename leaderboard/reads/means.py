@@ -1,25 +1,32 @@
-"""Means of many runs by many measures, as arrays: from the rows in which boards keep them, of newer runs one by one."""
+"""Figures of many runs, as arrays: from the rows in which boards keep them, of newer runs one by one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from leaderboard.metrics import Floats
-from leaderboard.metrics.ranking import Ints
+from leaderboard.metrics.ranking import Bools, Ints
 from leaderboard.models import Board, Score, Scoring
 from leaderboard.rules.settings import Subset
 
-__all__ = ["Wanted", "load_means"]
+__all__ = ["Wanted", "load_figures", "load_means"]
 
 NAMED = 500  # scorings that a statement names; of more the figures of all of their set are read
+Packed = Mapping[
+    tuple[int, Subset, str], tuple[Ints, Floats]
+]  # (set, subset, measure) -> scorings, [columns, scorings]
+Pair = tuple[InstrumentedAttribute[Any], InstrumentedAttribute[Any]]  # a column of Board, and what it holds of each run
+MEANS: tuple[Pair, ...] = ((Board.means, Score.mean),)
+WHOLE: tuple[Pair, ...] = (*MEANS, (Board.counts, Score.count), (Board.lows, Score.low), (Board.highs, Score.high))
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Means of these scored runs of a set by these measures, over that subset of the queries."""
+    """Figures of these scored runs of a set by these measures, over that subset of the queries."""
 
     scoring_set_id: int
     subset: Subset
@@ -33,64 +40,77 @@ def load_means(session: Session, wanted: Sequence[Wanted]) -> list[dict[str, Flo
 
     In one statement, in two where a run was scored after boards were refreshed.
     """
-    packed = _kept(session, wanted)
+    return [{measure: figures[0] for measure, figures in own.items()} for own in _load(session, wanted, MEANS)]
+
+
+def load_figures(session: Session, wanted: Wanted) -> dict[str, Floats]:
+    """Measure -> float64[4, scorings]: means, over how many queries, and the ends of the intervals that are kept, in
+    as many statements."""
+    return _load(session, [wanted], WHOLE)[0]
+
+
+def _load(session: Session, wanted: Sequence[Wanted], columns: Sequence[Pair]) -> list[dict[str, Floats]]:
+    packed = _kept(session, wanted, columns)
     found: list[dict[str, Floats]] = []
     lacking: list[Ints] = []
     for one in wanted:
         own, there = {}, np.ones(len(one.scorings), dtype=bool)
         for measure in one.measures:
-            own[measure], is_kept = _placed(one.scorings, packed.get((one.scoring_set_id, one.subset, measure)))
+            kept = packed.get((one.scoring_set_id, one.subset, measure))
+            own[measure], is_kept = _placed(one.scorings, kept, len(columns))
             there &= is_kept
         found.append(own)
         lacking.append(one.scorings[~there])
     if any(len(own) for own in lacking):
-        _add_unkept(session, wanted, found, lacking)
+        _add_unkept(session, wanted, found, lacking, columns)
     return found
 
 
-def _kept(session: Session, wanted: Sequence[Wanted]) -> Mapping[tuple[int, Subset, str], tuple[Ints, Floats]]:
+def _kept(session: Session, wanted: Sequence[Wanted], columns: Sequence[Pair]) -> Packed:
     of_each = (
         sa.and_(Board.scoring_set_id == one.scoring_set_id, Board.subset == one.subset, Board.measure.in_(one.measures))
         for one in wanted
     )
-    columns = Board.scoring_set_id, Board.subset, Board.measure, Board.scorings, Board.means
-    rows = session.execute(sa.select(*columns).where(sa.or_(sa.false(), *of_each)))
-    return {(set_id, subset, measure): (scorings, means) for set_id, subset, measure, scorings, means in rows}
+    key = Board.scoring_set_id, Board.subset, Board.measure
+    kept = (packed for packed, _ in columns)
+    rows = session.execute(sa.select(*key, Board.scorings, *kept).where(sa.or_(sa.false(), *of_each)))
+    return {(set_id, subset, measure): (scorings, np.stack(own)) for set_id, subset, measure, scorings, *own in rows}
 
 
-def _placed(
-    scorings: Ints, packed: tuple[Ints, Floats] | None
-) -> tuple[Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """The means of these scorings, NaN where none is kept; and of which one is."""
+def _placed(scorings: Ints, packed: tuple[Ints, Floats] | None, columns: int) -> tuple[Floats, Bools]:
+    """The figures of these scorings, NaN where none are kept; and of which there are."""
     if packed is None or not len(packed[0]):
-        return np.full(len(scorings), np.nan), np.zeros(len(scorings), dtype=bool)
+        return np.full((columns, len(scorings)), np.nan), np.zeros(len(scorings), dtype=bool)
     at = np.minimum(np.searchsorted(packed[0], scorings), len(packed[0]) - 1)
     is_kept = packed[0][at] == scorings
-    return np.where(is_kept, packed[1][at], np.nan), is_kept
+    return np.where(is_kept, packed[1][:, at], np.nan), is_kept
 
 
 def _add_unkept(
-    session: Session, wanted: Sequence[Wanted], found: Sequence[dict[str, Floats]], lacking: Sequence[Ints]
+    session: Session,
+    wanted: Sequence[Wanted],
+    found: Sequence[dict[str, Floats]],
+    lacking: Sequence[Ints],
+    columns: Sequence[Pair],
 ) -> None:
-    """Fills in the means of these scorings, which no row of a board holds."""
+    """Fills in the figures of these scorings, which no row of a board holds."""
     ids = np.unique(np.concatenate(lacking)).tolist()
     of_them = Score.scoring_id.in_(ids)
     if len(ids) > NAMED:
         sets = [one.scoring_set_id for one, own in zip(wanted, lacking, strict=True) if len(own)]
         of_them = Score.scoring_id.in_(sa.select(Scoring.id).where(Scoring.scoring_set_id.in_(sets)))
-    measures, subsets = (
-        {*values} for values in ((n for one in wanted for n in one.measures), (one.subset for one in wanted))
-    )
-    statement = sa.select(Score.subset, Score.measure, Score.scoring_id, Score.mean).where(
+    measures = {measure for one in wanted for measure in one.measures}
+    subsets = {one.subset for one in wanted}
+    statement = sa.select(Score.subset, Score.measure, Score.scoring_id, *(own for _, own in columns)).where(
         of_them, Score.measure.in_(measures), Score.subset.in_(subsets)
     )
-    means: dict[tuple[Subset, str], dict[int, float | None]] = {}
-    for subset, measure, scoring_id, mean in session.execute(statement):
-        means.setdefault((subset, measure), {})[scoring_id] = mean
-    for one, own, ids_of_it in zip(wanted, found, lacking, strict=True):
-        where = np.isin(one.scorings, ids_of_it)
+    figures: dict[tuple[Subset, str], dict[int, Sequence[float | None]]] = {}
+    for subset, measure, scoring_id, *own in session.execute(statement):
+        figures.setdefault((subset, measure), {})[scoring_id] = own
+    nothing = [None] * len(columns)
+    for one, arrays, ids_of_it in zip(wanted, found, lacking, strict=True):
+        where = np.flatnonzero(np.isin(one.scorings, ids_of_it))
         for measure in one.measures:
-            known = means.get((one.subset, measure), {})
-            own[measure][where] = np.array(
-                [known.get(scoring) for scoring in one.scorings[where].tolist()], dtype=float
-            )
+            known = figures.get((one.subset, measure), {})
+            read = [known.get(scoring, nothing) for scoring in one.scorings[where].tolist()]
+            arrays[measure][:, where] = np.array(read, dtype=float).reshape(-1, len(columns)).T

@@ -28,7 +28,6 @@ from leaderboard.lookup import scored_runs
 from leaderboard.metrics import Columns, Floats, Measure
 from leaderboard.metrics.aggregation import GEOMETRIC_MEAN
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.ranking import Ints
 from leaderboard.metrics.stored import columns_from_values, measures_beside
 from leaderboard.models import (
     OF_THE_PAST,
@@ -48,7 +47,17 @@ from leaderboard.rules.standings import KeptChoice, RunChoice, ScoredRun, System
 from leaderboard.rules.states import STANDING, UNFINISHED, SetState, State
 from leaderboard.services.locking import insert_unless_there, locked
 
-__all__ = ["FIGURES_VERSION", "Due", "Recomputed", "differs", "due", "packed_means", "recomputed", "refresh"]
+__all__ = [
+    "FIGURES_VERSION",
+    "Due",
+    "KeptFigure",
+    "Recomputed",
+    "differs",
+    "due",
+    "packed_figures",
+    "recomputed",
+    "refresh",
+]
 
 FIGURES_VERSION = 5  # of how a board's figures are computed and kept; those of another version are computed anew
 
@@ -67,6 +76,7 @@ WRITTEN_AT_ONCE = 500  # intervals in one transaction, since SQLite has one writ
 
 Ends = Mapping[int, tuple[float, float]]  # scoring -> the ends of its interval
 KeptEnds = tuple[float | None, float | None]
+KeptFigure = tuple[float | None, int, float | None, float | None]  # mean, count and the ends of the interval
 NO_ENDS: KeptEnds = (None, None)
 Means = dict[tuple[str, Subset], dict[int, float]]  # (measure, subset) -> scoring -> mean, where there is one
 
@@ -114,7 +124,7 @@ class _Work:
     limits         the lowest and the highest figure possible
     least          how many queries the measure needs
     ends           scoring -> the ends of the interval that is kept now
-    means          scoring -> its mean, None where it is undefined
+    figures        scoring -> its mean, None where it is undefined, and over how many queries it is
     resamples      to draw, at least LEAST_RESAMPLES
     compare_pairs  whether to look for rank sets too, and to count how often sets of queries disagree
     """
@@ -127,7 +137,7 @@ class _Work:
     limits: tuple[float, float]
     least: statistics.Least
     ends: dict[int, KeptEnds]
-    means: dict[int, float | None]
+    figures: dict[int, tuple[float | None, int]]
     resamples: int
     compare_pairs: bool
 
@@ -222,13 +232,15 @@ def _refresh(database: Database, wanted: Due) -> bool:
     for work in works:
         ends, figures = _derive(work)
         subsets = (work.subset,) if len(works) > 1 else tuple(Subset)
-        changed = iter([(run, pair) for run, pair in ends.items() if differs(pair, work.ends[run])])
-        while some := list(islice(changed, WRITTEN_AT_ONCE)):
+        changed = {run: pair for run, pair in ends.items() if differs(pair, work.ends[run])}
+        packed = packed_figures({run: (*own, *changed.get(run, work.ends[run])) for run, own in work.figures.items()})
+        left = iter(changed.items())
+        while some := list(islice(left, WRITTEN_AT_ONCE)):
             with database.write() as session:
                 _write_ends(session, wanted.measure, subsets, some)
         with database.write() as session:
             for subset in subsets:
-                kept = _write_figures(session, wanted, subset, figures, work.means, as_of)
+                kept = _write_figures(session, wanted, subset, figures, packed, as_of)
     return kept
 
 
@@ -271,11 +283,12 @@ def recomputed(session: Session) -> Iterator[Recomputed]:
                     and differs(ends.get(run, NO_ENDS), stored[run])
                 }
                 own = kept.get((wanted, subset), figures)
+                wrong = _packed_wrong(session, wanted, subset, ends) if work.measure.has_interval else 0
                 others = {
                     name: (own.get(name), figures.get(name))
                     for name in sorted(own.keys() | figures.keys())
                     if own.get(name) != figures.get(name)
-                }
+                } | ({"intervals of its runs": (f"{wrong} that differ", "none")} if wrong else {})
                 yield Recomputed(wanted.measure, subset, intervals, others)
 
 
@@ -286,6 +299,16 @@ def _ends(session: Session, wanted: Due, subset: Subset) -> dict[int, KeptEnds]:
         .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure == wanted.measure, Score.subset == subset)
     )
     return {scoring_id: (low, high) for scoring_id, low, high in rows}
+
+
+def _packed_wrong(session: Session, wanted: Due, subset: Subset, ends: Ends) -> int:
+    """How many of the intervals in the board's row are not these."""
+    columns = Board.scorings, Board.lows, Board.highs
+    of_it = Board.scoring_set_id == wanted.scoring_set_id, Board.measure == wanted.measure, Board.subset == subset
+    runs, *packed = session.execute(sa.select(*columns).where(*of_it)).one()
+    lows, highs = ([None if math.isnan(end) else end for end in own.tolist()] for own in packed)
+    each = zip(runs.tolist(), lows, highs, strict=True)
+    return sum(differs(own, ends.get(run, NO_ENDS)) for run, *own in each)
 
 
 def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[int, StandingSet]:
@@ -389,7 +412,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
     works = []
     for subset in terms.settings.subsets:
         lineup = lineups[wanted.measure, subset]
-        vectors, ends, own_means = _vectors(session, wanted, subset, names, [positions[query] for query in order])
+        vectors, ends, kept_figures = _vectors(session, wanted, subset, names, [positions[query] for query in order])
         columns = {
             run: columns_from_values(
                 measure, vectors.get(run, {}), no_relevant=settings.no_relevant.value, beta=settings.beta
@@ -406,7 +429,7 @@ def _read(session: Session, wanted: Due) -> list[_Work]:
                 limits=statistics.NO_LIMITS if measure.is_count else measure.range(settings.metric),
                 least=statistics.least_queries(measure, settings.metric),
                 ends=ends,
-                means=own_means,
+                figures=kept_figures,
                 resamples=max(LEAST_RESAMPLES, min(statistics.RESAMPLES, DRAWN // queries)),
                 compare_pairs=wanted.measure == terms.settings.measures[0]
                 or math.comb(len(lineup.ranked) + len(lineup.baselines), 2) * queries <= PAIRS_UP_TO,
@@ -424,22 +447,22 @@ def _positions(session: Session, scoring_set_id: int) -> dict[str, int]:
 
 def _vectors(
     session: Session, wanted: Due, subset: Subset, names: Sequence[str], order: Sequence[int]
-) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds], dict[int, float | None]]:
+) -> tuple[dict[int, dict[str, Floats]], dict[int, KeptEnds], dict[int, tuple[float | None, int]]]:
     """(scoring -> measure -> float64[Q] in this order of positions, scoring -> the interval that stands, scoring -> its
-    mean)."""
+    mean and over how many queries it is)."""
     rows = session.execute(
-        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high, Score.mean)
+        sa.select(Score.scoring_id, Score.measure, Score.values, Score.low, Score.high, Score.mean, Score.count)
         .join(Scoring, Scoring.id == Score.scoring_id)
         .where(Scoring.scoring_set_id == wanted.scoring_set_id, Score.measure.in_(names), Score.subset == subset)
     )
     vectors: dict[int, dict[str, Floats]] = {}
     ends: dict[int, KeptEnds] = {}
-    means: dict[int, float | None] = {}
-    for scoring_id, measure, values, low, high, mean in rows:
+    figures: dict[int, tuple[float | None, int]] = {}
+    for scoring_id, measure, values, low, high, mean, count in rows:
         vectors.setdefault(scoring_id, {})[measure] = values[order]
         if measure == wanted.measure:
-            ends[scoring_id], means[scoring_id] = (low, high), mean
-    return vectors, ends, means
+            ends[scoring_id], figures[scoring_id] = (low, high), (mean, count)
+    return vectors, ends, figures
 
 
 def _derive(work: _Work) -> tuple[Ends, dict[str, Any]]:
@@ -535,10 +558,14 @@ def differs(new: Sequence[float | None], old: Sequence[float | None]) -> bool:
     )
 
 
-def packed_means(means: Mapping[int, float | None]) -> tuple[Ints, Floats]:
-    """What the columns `scorings` and `means` of `Board` hold of these, given by their scorings."""
-    scorings = sorted(means)
-    return np.array(scorings, dtype=np.int64), np.array([means[one] for one in scorings], dtype=np.float64)
+def packed_figures(figures: Mapping[int, KeptFigure]) -> dict[str, Any]:
+    """The columns of `Board` that hold these, given by their scorings."""
+    scorings = sorted(figures)
+    numbers = np.array([figures[one] for one in scorings], dtype=np.float64).reshape(-1, 4)
+    means, counts, lows, highs = (np.ascontiguousarray(own) for own in numbers.T)
+    return {
+        "scorings": np.array(scorings, dtype=np.int64), "means": means, "counts": counts, "lows": lows, "highs": highs,
+    }  # fmt: skip
 
 
 def _write_ends(
@@ -562,17 +589,16 @@ def _write_figures(
     wanted: Due,
     subset: Subset,
     figures: dict[str, Any],
-    means: Mapping[int, float | None],
+    packed: Mapping[str, Any],
     as_of: dt.datetime,
 ) -> bool:
-    """Keeps the figures and the means, unless later ones are kept already; whether it did."""
+    """Keeps the figures and those of each run, packed, unless later ones are kept already; whether it did."""
     key = {"scoring_set_id": wanted.scoring_set_id, "measure": wanted.measure, "subset": subset}
-    scorings, own_means = packed_means({})
-    empty = {"version": 0, "figures": {}, "scorings": scorings, "means": own_means}
-    insert_unless_there(session, Board, **key, **empty, refreshed_at=as_of)
+    insert_unless_there(session, Board, **key, version=0, figures={}, refreshed_at=as_of, **packed_figures({}))
     row = locked(session, Board, key)
     if row.refreshed_at > as_of:
         return False
-    row.scorings, row.means = packed_means(means)
+    for name, own in packed.items():
+        setattr(row, name, own)
     row.version, row.figures, row.refreshed_at = FIGURES_VERSION, figures, as_of
     return True

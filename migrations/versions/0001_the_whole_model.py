@@ -960,6 +960,9 @@ def upgrade() -> None:
         moment("refreshed_at"),
         sa.Column("scorings", sa.LargeBinary(), nullable=False),
         sa.Column("means", sa.LargeBinary(), nullable=False),
+        sa.Column("counts", sa.LargeBinary(), nullable=False),
+        sa.Column("lows", sa.LargeBinary(), nullable=False),
+        sa.Column("highs", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
             ["scoring_set_id"], ["scoring_set.id"], name=op.f("fk_board_scoring_set_id_scoring_set")
         ),

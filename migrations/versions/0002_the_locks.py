@@ -338,5 +338,5 @@ def upgrade() -> None:
         op.execute(sa.text(f"CREATE TRIGGER {name} {rest}"))
     # A page on one query reads a slice of each packed vector; only uncompressed ones are sliced in place.
     op.execute(sa.text('ALTER TABLE score ALTER COLUMN "values" SET STORAGE EXTERNAL'))
-    for column in ("scorings", "means"):  # compressing them takes longer than it saves
+    for column in ("scorings", "means", "counts", "lows", "highs"):  # compressing them takes longer than it saves
         op.execute(sa.text(f"ALTER TABLE board ALTER COLUMN {column} SET STORAGE EXTERNAL"))

@@ -133,25 +133,29 @@ def test_intervals_and_board_figures_that_do_not_follow_from_the_values_are_name
         session.execute(sa.update(Score).where(*of_ap).values(low=0.98, high=0.99))
         for board in session.scalars(sa.select(Board).where(Board.measure == "AP", Board.subset == "all")):
             board.figures = board.figures | {"rank_queries": 7}
+        for board in session.scalars(sa.select(Board).where(Board.measure == "AP", Board.subset == "shown")):
+            board.lows = np.array([0.25])
     done = command("verify", "--figures", "--json")
     found = [(one["where"], one["what"]) for one in json.loads(done.out)["differences"]]
     assert done.status == 1
-    assert found == [
+    assert sorted(found) == [
         ("run 1 (System number 0 in small/2026)", "interval of AP over all queries"),
         ("the board of AP over all queries", "rank_queries"),
+        ("the board of AP over shown queries", "intervals of its runs"),
     ]
 
 
 def test_a_mean_that_a_board_keeps_and_that_is_none_of_its_runs_is_named(played: World, command: Command) -> None:
     with played.database.write() as session:
         of_ap = Board.measure == "AP", Board.subset == "all"
-        mean = session.scalars(sa.select(Score.mean).where(Score.measure == "AP", Score.subset == "all")).one()
+        of_run = sa.select(Score.mean, Score.count).where(Score.measure == "AP", Score.subset == "all")
+        mean, count = session.execute(of_run).one()
         session.execute(sa.update(Board).where(*of_ap).values(means=np.array([0.125])))
     done = command("verify", "--json")
     (found,) = json.loads(done.out)["differences"]
     assert (done.status, found["where"]) == (1, "run 1 (System number 0 in small/2026)")
     assert found["what"] == "the mean of AP over all queries that the board of set 1 keeps"
-    assert (found["stored"], found["expected"]) == ("0.125", str(mean))
+    assert (found["stored"], found["expected"]) == (f"0.125 over {count}", f"{mean} over {count}")
 
 
 @pytest.mark.parametrize("more", [[], ["--figures"]], ids=["every night", "figures too"])

@@ -18,7 +18,7 @@ from leaderboard.rules.settings import NoRelevant, Split, Subset
 from leaderboard.rules.standings import Designation, RunChoice, SystemKind
 from leaderboard.rules.states import State
 from leaderboard.services import submissions
-from leaderboard.services.boards import packed_means
+from leaderboard.services.boards import packed_figures
 from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.queries import set_split
 from tests.support.field import DAY, NAN, NOW, Field
@@ -489,8 +489,7 @@ def keep_statistics(field: Field, ranks: dict[int, list[int]], above_baselines: 
     }  # fmt: skip
     with field.database.write() as session:
         set_id = field.current_set().id
-        scorings, means = packed_means({})
-        kept = {"figures": figures, "refreshed_at": NOW, "scorings": scorings, "means": means}
+        kept = {"figures": figures, "refreshed_at": NOW, **packed_figures({})}
         session.add(Board(scoring_set_id=set_id, measure="AP", subset=Subset.ALL, **kept))
 
 

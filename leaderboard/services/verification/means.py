@@ -1,7 +1,6 @@
-"""Whether the means that boards keep are those of the runs' figures."""
+"""Whether the means that boards keep in one row, and over how many queries they are, are those of the runs' figures."""
 
 import math
-from collections.abc import Mapping
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -23,25 +22,22 @@ def check_means(session: Session, report: Report) -> None:
     key = Board.scoring_set_id, Board.measure, Board.subset
     for set_id, measure, subset in session.execute(sa.select(*key).order_by(*key)).all():
         of_board = Board.scoring_set_id == set_id, Board.measure == measure, Board.subset == subset
-        scorings, means = session.execute(sa.select(Board.scorings, Board.means).where(*of_board)).one()
+        packed = session.execute(sa.select(Board.scorings, Board.means, Board.counts).where(*of_board)).one()
         scored = sa.select(Scoring.id).where(Scoring.scoring_set_id == set_id, Scoring.state == State.SCORED)
-        figures = sa.select(Score.scoring_id, Score.mean).where(
+        figures = sa.select(Score.scoring_id, Score.mean, Score.count).where(
             Score.measure == measure, Score.subset == subset, Score.scoring_id.in_(scored)
         )
-        known = dict(session.execute(figures).all())
-        for scoring, mean in zip(scorings.tolist(), means.tolist(), strict=True):
-            stored, expected = _told(mean), _expected(known, scoring)
+        known = {scoring: _told(mean, count) for scoring, mean, count in session.execute(figures)}
+        for scoring, mean, count in zip(*(own.tolist() for own in packed), strict=True):
+            stored, expected = _told(mean, count), known.get(scoring, NOTHING)
             if stored != expected and (where := _run(session, scoring)) not in named:
                 what = f"the mean of {measure} over {subset} queries that the board of set {set_id} keeps"
                 report.add(where, what, stored, expected)
 
 
-def _told(mean: float | None) -> str:
-    return "undefined" if mean is None or math.isnan(mean) else str(mean)
-
-
-def _expected(known: Mapping[int, float | None], scoring: int) -> str:
-    return _told(known[scoring]) if scoring in known else NOTHING
+def _told(mean: float | None, count: float) -> str:
+    figure = "undefined" if mean is None or math.isnan(mean) else str(mean)
+    return f"{figure} over {count:.0f}"
 
 
 def _run(session: Session, scoring: int) -> str:
