@@ -1,6 +1,7 @@
 """Every page at 375 px: what is seen first, how high rows are, what can be touched."""
 
 import datetime as dt
+import statistics
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -185,6 +186,19 @@ def test_pages_are_no_wider_than_the_phone_and_what_is_touched_is_24_px_high_and
         if (answer.status, look["width"], look["small"], cut) != (200, 375, [], []):
             wrong[endpoint] = (answer.status, look["width"], look["small"][:3], cut)
     assert not wrong, "\n".join(f"{endpoint}: {found}" for endpoint, found in wrong.items())
+
+
+def test_organisers_see_several_runs_and_events_at_once_on_a_phone(
+    names: dict[str, object], news: str, phone: Page
+) -> None:
+    """names: makes the account. Most rows: what it is, whose, when; a long name takes more lines."""
+    _log_in(phone, news, "Orla of the phones")
+    for path, lines in ((f"{ROOM}/submissions", 4), (f"{ROOM}/trail", 5)):
+        phone.goto(news + path)
+        rows = phone.locator(".compact tbody tr")
+        rows.first.wait_for()
+        heights = rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+        assert statistics.median(heights) <= lines * LINE + 20, path
 
 
 def test_the_ranking_measure_and_another_are_seen_on_a_board_without_scrolling(news: str, phone: Page) -> None:
