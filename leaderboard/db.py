@@ -301,6 +301,7 @@ def _postgresql(url: sa.URL, patience_seconds: float, more: Mapping[str, Any]) -
         "pool_pre_ping": True,
         "pool_recycle": 1800,
         "pool_timeout": patience_seconds,
+        "use_native_hstore": False,  # a type that no table has; each engine would look for it
         "connect_args": {
             "connect_timeout": max(2, round(patience_seconds)),  # libpq takes less than 2 for 2
             "tcp_user_timeout": round(1000 * patience_seconds),
