@@ -33,6 +33,8 @@ from tests.support.world import new_account, signed_in
 
 Client = Callable[[str], FlaskClient]
 
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words, links and files of what tests/reads reads on both
+
 
 @pytest.fixture
 def client(app: Flask, field: Field, quick_hashes: None) -> Client:
@@ -59,6 +61,7 @@ def client(app: Flask, field: Field, quick_hashes: None) -> Client:
     return made
 
 
+@SQLITE
 @pytest.mark.parametrize("path", ["/campaigns/news/2026", "/campaigns/news/2026/queries/q1"])
 @pytest.mark.parametrize("show", ["primary", "best", "latest", "all"])
 def test_a_page_says_the_rule_by_which_a_run_stands_and_no_other(
@@ -81,6 +84,7 @@ def rows_of(answer: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.text)))
 
 
+@SQLITE
 def test_the_board_shows_rank_system_team_and_every_measure(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.75] * 4, "P@5": [0.2] * 4}, team="Woods")
     field.run("Birch", {"AP": [-0.25] * 4, "P@5": [NAN] * 4}, team="Meadow")
@@ -92,6 +96,7 @@ def test_the_board_shows_rank_system_team_and_every_measure(client: Client, fiel
     assert re.search(r"2 Birch Meadow · all years −0\.250 –", seen)
 
 
+@SQLITE
 def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
     field = Field(database, measures=("AQWV", "AP"))
     field.campaign(cost=0.0333, value=1.0, prior=1 / 600, no_relevant=NoRelevant.PFA_ONLY, compat=9)
@@ -104,6 +109,7 @@ def test_the_terms_stand_above_the_board(app: Flask, database: Any) -> None:
     assert "revision 1" in seen
 
 
+@SQLITE
 def test_the_board_says_which_means_leave_queries_out(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.5, NAN, 1.0, NAN]})
     assert "All means are over 2 of 4 queries." in text_of(client("").get("/campaigns/news/2026").text)
@@ -113,6 +119,7 @@ def test_the_board_says_which_means_leave_queries_out(client: Client, field: Fie
     assert "4 queries judged" in shown
 
 
+@SQLITE
 def test_the_board_says_how_many_queries_its_means_leave_out_only_to_those_who_may_see_single_queries(
     app: Flask, database: Any
 ) -> None:
@@ -130,6 +137,7 @@ def test_the_board_says_how_many_queries_its_means_leave_out_only_to_those_who_m
     assert "no relevant document." not in shown
 
 
+@SQLITE
 def test_the_probability_of_a_false_alarm_is_written_with_two_digits_at_least_on_every_page(
     app: Flask, database: Any
 ) -> None:
@@ -145,16 +153,19 @@ def test_the_probability_of_a_false_alarm_is_written_with_two_digits_at_least_on
         assert "0.0058" in text_of(browser.get(address).text), address
 
 
+@SQLITE
 def test_an_empty_board_says_what_will_be_there(client: Client) -> None:
     assert "No run is scored yet" in client("").get("/campaigns/news/2026").text
 
 
+@SQLITE
 def test_runs_that_wait_are_announced(client: Client, field: Field) -> None:
     field.run("Alder", state=State.QUEUED)
     field.run("Birch", state=State.SCORING)
     assert "2 runs queued or being scored" in client("").get("/campaigns/news/2026").text
 
 
+@SQLITE
 def test_a_board_that_is_closed_to_a_reader_says_when_it_opens(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.6] * 4}, team="Woods")
     field.change(results=Opening.NEVER)
@@ -167,6 +178,7 @@ def test_a_board_that_is_closed_to_a_reader_says_when_it_opens(client: Client, f
     )
 
 
+@SQLITE
 def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [1 / 3] * 4, "P@5": [NAN] * 4}, means={"AP": 1 / 3}, label="=1+1")
     (row,) = rows_of(client("").get("/campaigns/news/2026.csv"))
@@ -176,6 +188,7 @@ def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(c
     assert row["label"] == "'=1+1"  # no spreadsheet takes it for a formula
 
 
+@SQLITE
 def test_the_board_as_json_says_what_its_figures_rest_on(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.5] * 4, "P@5": [NAN] * 4})
     found = json.loads(client("").get("/campaigns/news/2026.json?measure=P@5").text)
@@ -185,6 +198,7 @@ def test_the_board_as_json_says_what_its_figures_rest_on(client: Client, field: 
     assert (found["rows"][0]["AP"], found["rows"][0]["P@5"], found["rows"][0]["rank"]) == (0.5, None, None)
 
 
+@SQLITE
 @pytest.mark.parametrize("kind", FORMATS)
 def test_files_hide_what_the_page_hides(client: Client, field: Field, kind: str) -> None:
     field.run("Alder", {"AP": [0.6] * 4}, team="Thicket", label="secret-1")
@@ -199,6 +213,7 @@ def test_files_hide_what_the_page_hides(client: Client, field: Field, kind: str)
     assert "Alder" in client("organiser").get(f"/campaigns/news/2026.{kind}").text
 
 
+@SQLITE
 def test_an_unknown_measure_is_refused_in_words(client: Client) -> None:
     answer = client("").get("/campaigns/news/2026?measure=nDCG@10")
     assert answer.status_code == 400
@@ -220,6 +235,7 @@ ADDRESSES = {
 ONE_LINE = [(0, RankedList(("d1",), np.array([0.5])))]  # a run of one line on q1, as a worker would have kept it
 
 
+@SQLITE
 @pytest.mark.parametrize("address", [address for name, address in ADDRESSES.items() if name != "front"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_table_is_a_file_at_the_same_address(client: Client, field: Field, address: str, kind: str) -> None:
@@ -256,6 +272,7 @@ def test_no_link_of_the_pages_leads_nowhere(client: Client, field: Field) -> Non
     assert {address.format(run=run) for address in ADDRESSES.values()} <= seen
 
 
+@SQLITE
 def test_arguments_that_a_page_does_not_know_stay_out_of_its_links(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.6] * 4})
     asked = "_external=1&_scheme=javascript&endpoint=x&evaluation=other&show=all"
@@ -277,6 +294,7 @@ def test_a_query_id_may_hold_what_an_address_has_to_quote(app: Flask, database: 
     assert "Query a/b?c#d" in text_of(browser.get(links[0]).text)
 
 
+@SQLITE
 def test_two_hundred_runs_with_long_names_are_one_page(client: Client, field: Field) -> None:
     name = "A system whose name is as long as the rules of this site allow"
     for number in range(40):
@@ -286,6 +304,7 @@ def test_two_hundred_runs_with_long_names_are_one_page(client: Client, field: Fi
     assert page.text.index(" 039</a>") < page.text.index(" 000</a>")
 
 
+@SQLITE
 def test_the_front_page_leads_to_a_campaign_with_its_leader(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.625] * 4})
     seen = text_of(client("").get("/").text)
@@ -293,6 +312,7 @@ def test_the_front_page_leads_to_a_campaign_with_its_leader(client: Client, fiel
     assert "0.625 AP , the highest in The year 2026 (4 queries): Alder" in seen
 
 
+@SQLITE
 def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
     field = Field(database, measures=("AQWV",))
     field.campaign(beta=20.0)
@@ -306,6 +326,7 @@ def test_progress_says_what_is_held_constant(app: Flask, database: Any) -> None:
     assert "version 1.0 of the measures" in seen
 
 
+@SQLITE
 def test_the_choice_of_runs_is_named_for_what_it_is(client: Client, field: Field) -> None:
     # One team, two systems: both are listed, and only one of the runs is the team's primary one.
     field.run("Alder", {"AP": [0.75] * 4}, team="Woods", designation=Designation.PRIMARY)
@@ -323,6 +344,7 @@ def test_a_number_that_no_row_can_have_is_not_found(client: Client, ending: str)
         assert client("").get(f"/submissions/{number}{ending}").status_code == 404
 
 
+@SQLITE
 @pytest.mark.parametrize("address", ["2026", "2026/queries", "2026/queries/q1"])
 def test_an_order_that_a_page_does_not_know_is_refused(client: Client, field: Field, address: str) -> None:
     run = field.run("Alder", {"AP": [0.75] * 4})
@@ -332,6 +354,7 @@ def test_an_order_that_a_page_does_not_know_is_refused(client: Client, field: Fi
         assert client("").get(f"/campaigns/news/{address}?show=zzz").status_code == 400
 
 
+@SQLITE
 def test_the_links_of_a_page_ask_for_orders_that_it_knows(client: Client, field: Field) -> None:
     run = field.run("Alder", {"AP": [0.75] * 4, "P@5": [0.5] * 4})
     field.run("Birch", {"AP": [0.5] * 4, "P@5": [0.75] * 4})
@@ -349,6 +372,7 @@ def test_the_links_of_a_page_ask_for_orders_that_it_knows(client: Client, field:
         assert {link for link in links if client("").get(link).status_code != 200} == set()
 
 
+@SQLITE
 def test_errors_at_the_addresses_of_files_are_not_pages(client: Client) -> None:
     answer = client("").get("/campaigns/news/2026.csv?measure=zzz")
     assert (answer.status_code, answer.mimetype) == (400, "text/plain")
@@ -425,6 +449,7 @@ def test_a_page_shows_the_beta_that_was_used_whatever_the_rows_of_campaign_and_s
         assert not re.search(r"\b80\b", re.sub(r"<[^>]*>", " ", text))  # digests hold any digits
 
 
+@SQLITE
 def test_the_queries_are_listed_without_a_column_of_texts_before_these_open(client: Client, field: Field) -> None:
     def heads() -> list[str]:
         return re.findall(r'<th scope="col"[^>]*>(\w+)', client("").get("/campaigns/news/2026/queries").text)
