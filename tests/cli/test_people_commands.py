@@ -14,6 +14,7 @@ from leaderboard.services import identities, people
 
 Says = Callable[..., str]
 PASSWORD = "correct horse battery"
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what tests/services does on both
 
 
 def test_a_database_without_tables_is_left_as_it_is_and_the_next_step_said(
@@ -52,6 +53,7 @@ def test_a_database_that_does_not_answer_is_named_without_its_password(
     assert "sesame" not in complaint
 
 
+@SQLITE
 def test_accounts_are_made_and_listed(ok: Says) -> None:
     ok("user", "add", "ada", "--email", "ada@example.org", "--password-stdin", text=PASSWORD + "\n")
     ok("user", "add", "bob", "--admin", "--password-stdin", text=PASSWORD)
@@ -61,6 +63,7 @@ def test_accounts_are_made_and_listed(ok: Says) -> None:
     assert bob.split()[:3] == ["bob", "–", "admin"]
 
 
+@SQLITE
 def test_an_empty_list_says_how_to_make_the_first(command: Callable[..., Any]) -> None:
     for group in ("user", "team", "campaign", "evaluation"):
         done = command(group, "list")
@@ -68,6 +71,7 @@ def test_an_empty_list_says_how_to_make_the_first(command: Callable[..., Any]) -
         assert f"make one: leaderboard {group} add" in done.err
 
 
+@SQLITE
 def test_every_problem_with_an_account_is_said(ok: Says, refused: Says) -> None:
     complaint = refused("user", "add", "a@b", "--email", "nobody", "--password-stdin", text="short\n")
     assert [line.partition(":")[0] for line in complaint.splitlines()] == ["NAME", "--email", "password"]
@@ -75,16 +79,19 @@ def test_every_problem_with_an_account_is_said(ok: Says, refused: Says) -> None:
     assert "too close to 'ada'" in refused("user", "add", "ADA", "--password-stdin", text=PASSWORD)
 
 
+@SQLITE
 def test_no_password_on_standard_input_is_said(refused: Says) -> None:
     assert refused("user", "add", "ada", "--password-stdin") == "--password-stdin: standard input is empty\n"
 
 
+@SQLITE
 def test_a_password_is_asked_for_only_where_somebody_can_answer(refused: Says) -> None:
     complaint = "there is nobody to ask for a password here; give it on standard input, with --password-stdin\n"
     assert refused("user", "add", "ada") == complaint
     assert refused("user", "password", "ada") == complaint
 
 
+@SQLITE
 def test_a_password_is_asked_for_twice_and_not_shown(
     database_url: str, monkeypatch: pytest.MonkeyPatch, ok: Says
 ) -> None:
@@ -109,6 +116,7 @@ def test_an_account_gets_a_new_password_and_admin_rights(ok: Says, refused: Says
     assert "admin" not in ok("user", "list").splitlines()[1]
 
 
+@SQLITE
 def test_a_name_that_nobody_has_gets_the_nearest(ok: Says, refused: Says) -> None:
     assert refused("user", "admin", "ada") == "there is no account 'ada'\n"
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
@@ -116,6 +124,7 @@ def test_a_name_that_nobody_has_gets_the_nearest(ok: Says, refused: Says) -> Non
     assert refused("user", "admin", "zoe") == "there is no account 'zoe'; there are ada\n"
 
 
+@SQLITE
 def test_a_team_is_made_and_filled(ok: Says, refused: Says) -> None:
     ok("user", "add", "ada", "--password-stdin", text=PASSWORD)
     ok("user", "add", "bob", "--password-stdin", text=PASSWORD)
@@ -147,6 +156,7 @@ def test_what_logs_in_to_an_account_is_listed_and_taken_away(
     assert "there is no account 'zoe'" in refused("user", "identities", "zoe")
 
 
+@SQLITE
 def test_a_token_is_made_for_an_account_and_printed_once(ok: Says, refused: Says) -> None:
     ok("user", "add", "ada", "--password-stdin", text=f"{PASSWORD}\n")
     made = ok("user", "token", "ada", "--for", "a script", "--scope", "submit", "--days", "3").strip()

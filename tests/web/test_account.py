@@ -7,25 +7,30 @@ import pytest
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
 PATHS = ["/account/", "/account/password", "/account/teams/new"]
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words: the rest is tried in tests/services
 
 
+@SQLITE
 @pytest.mark.parametrize("path", PATHS)
 def test_a_visitor_logs_in_first(visitor: Reader, path: str) -> None:
     assert visitor.client.get(path).location == f"/login?next={path}"
 
 
+@SQLITE
 @pytest.mark.parametrize("path", PATHS)
 def test_everybody_with_an_account_has_these_pages(participant: Reader, organiser: Reader, path: str) -> None:
     participant.get(path)
     organiser.get(path)
 
 
+@SQLITE
 def test_it_shows_the_teams_one_is_in_and_no_other(participant: Reader) -> None:
     page = participant.get("/account/")
     assert 'href="/teams/alpha"' in page
     assert 'href="/teams/beta"' not in page
 
 
+@SQLITE
 def test_a_run_that_has_no_label_yet_is_listed_by_its_file_as_on_its_own_page(
     world: World, participant: Reader
 ) -> None:
@@ -38,6 +43,7 @@ def test_a_run_that_has_no_label_yet_is_listed_by_its_file_as_on_its_own_page(
         assert f'<a href="{sent.location}">alpha.run</a>' in participant.get(address)
 
 
+@SQLITE
 def test_somebody_without_a_team_is_told_what_to_do(organiser: Reader) -> None:
     assert "Make a team" in organiser.get("/account/")
 
@@ -52,18 +58,21 @@ def test_a_new_password_works_and_ends_other_sessions(world: World, participant:
     assert elsewhere.post("/login", name="ada", password="another long one").location == "/account/"
 
 
+@SQLITE
 def test_the_current_password_must_be_right(participant: Reader) -> None:
     answer = participant.post("/account/password", current="wrong", password="another long one")
     assert answer.status_code == 400
     assert "not your current password" in answer.text
 
 
+@SQLITE
 def test_a_new_password_must_be_long(participant: Reader) -> None:
     answer = participant.post("/account/password", current=PASSWORD, password="short")
     assert answer.status_code == 400
     assert 'id="password-error"' in answer.text
 
 
+@SQLITE
 def test_the_account_s_forms_tell_all_that_is_wrong_at_once(participant: Reader) -> None:
     both = participant.post("/account/password", current="wrong", password="short")
     assert (both.status_code, errors(both.text)) == (400, {"current", "password"})

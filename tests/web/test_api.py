@@ -18,6 +18,7 @@ from tests.web.conftest import PASSWORD, Reader, World
 
 API = "/api/v1"
 BOARD = f"{API}/campaigns/harbour/evaluations/2025/board"
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # refused before any statement, or words
 
 
 class Program:
@@ -118,11 +119,13 @@ def test_wrong_tokens_are_counted_and_a_right_one_beside_them_works_on(
     good.ask(f"{API}/account")
 
 
+@SQLITE
 @pytest.mark.parametrize("given", ["Basic YWRhOng=", "Bearer", "Bearer ", "Bearer \xff", f"Bearer {'x' * 5000}", "x"])
 def test_what_is_no_token_is_refused(app: Flask, world: World, given: str) -> None:
     assert app.test_client().get(BOARD, headers={"Authorization": given}).status_code == 401
 
 
+@SQLITE
 def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program]) -> None:
     said = program().ask(f"{BOARD}?mesure=AP&sort=AP&sort=P@5", status=400)
     assert said["fields"]["mesure"] == ["is no argument of this address; it takes: measure, tag, show, sort, answer"]
@@ -130,6 +133,7 @@ def test_an_argument_that_there_is_not_is_named(program: Callable[..., Program])
     assert said["instance"] == BOARD
 
 
+@SQLITE
 @pytest.mark.parametrize(
     ("path", "status"), [("/nothing", 404), ("/campaigns/none", 404), ("/submissions/0", 404), ("/submissions/x", 404)]
 )
@@ -137,6 +141,7 @@ def test_what_is_not_there_is_a_problem_in_json(program: Callable[..., Program],
     assert program().ask(f"{API}{path}", status=status)["status"] == status
 
 
+@SQLITE
 def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., Program]) -> None:
     answer = program("ada").send(BOARD, "POST")
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")
@@ -200,6 +205,7 @@ def test_the_last_use_of_a_token_is_true_within_a_minute_and_not_every_request_w
     assert "When it was last used is kept, true within a minute." in account
 
 
+@SQLITE
 def test_a_token_without_a_name_comes_back_with_its_form(participant: Reader) -> None:
     page = participant.post("/account/tokens/new", name=" ", organise="y", days="30")
     assert page.status_code == 400
@@ -221,6 +227,7 @@ def test_a_token_is_revoked_on_the_account_page_by_its_owner_only(
     ada.ask(f"{API}/account", status=401)
 
 
+@SQLITE
 def test_the_document_names_every_endpoint_and_every_type_that_it_uses(program: Callable[..., Program]) -> None:
     document = program().ask(f"{API}/openapi.json")
     assert document["openapi"] == "3.1.0"
@@ -237,6 +244,7 @@ def _values(tree: Any, key: str) -> list[str]:
     return [found for value in tree for found in _values(value, key)] if isinstance(tree, list) else []
 
 
+@SQLITE
 def test_the_page_on_the_api_lists_the_addresses(visitor: Reader) -> None:
     page = visitor.get("/api")
     assert "GET /api/v1/campaigns/&lt;campaign&gt;/evaluations/&lt;evaluation&gt;/board" in page

@@ -10,6 +10,7 @@ from leaderboard.numbers import counted, size
 from leaderboard.web.formatting import ago, aligned, date, figure, marked, moment, plain_figure, sentence, when
 
 NOW = dt.datetime(2026, 11, 20, 14, 5, tzinfo=dt.UTC)
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,7 @@ def test_a_moment_is_in_utc_whatever_zone_it_came_in() -> None:
     assert moment(None) == date(None) == when(None) == "–"
 
 
+@SQLITE
 @pytest.mark.parametrize(
     ("after", "text"),
     [

@@ -27,6 +27,9 @@ from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 from tests.web.test_submissions import turn
 
+SQLITE = pytest.mark.parametrize(
+    "engine_name", ["sqlite"]
+)  # what differs on the other is tried in tests/services and tests/reads
 __all__ = ["program"]  # the fixture
 
 
@@ -42,6 +45,7 @@ def both(world: World, participant: Reader, other: Reader) -> int:
     return twin
 
 
+@SQLITE
 def test_an_organiser_marks_a_baseline_and_boards_say_so(
     world: World, organiser: Reader, visitor: Reader, participant: Reader, both: int
 ) -> None:
@@ -71,6 +75,7 @@ def test_an_organiser_marks_a_baseline_and_boards_say_so(
     assert 'href="https://example.org/code"' in participant.get("/teams/alpha/searcher")
 
 
+@SQLITE
 def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     world: World, organiser: Reader, participant: Reader, program: Callable[..., Program], both: int
 ) -> None:
@@ -96,6 +101,7 @@ def test_another_kind_names_every_board_of_every_campaign_that_it_changes(
     assert "Harbour, Harbour 2025: no rank now, rank 1 after it; 1 other system moves</li>" in back
 
 
+@SQLITE
 def test_an_organiser_reads_which_campaigns_stand_in_the_way_as_far_as_boards_say_so(
     world: World, organiser: Reader, participant: Reader, both: int
 ) -> None:
@@ -141,6 +147,7 @@ def _scored(world: World, means: dict[int, float]) -> None:
             session.add(Score(**own, values=np.array([mean])))
 
 
+@SQLITE
 def test_a_team_describes_its_own_systems_and_no_other(
     world: World, participant: Reader, other: Reader, both: int
 ) -> None:
@@ -181,6 +188,7 @@ def test_an_organiser_makes_two_spellings_one_team_having_read_what_that_does(
     organiser.get(f"/organise/harbour/teams/{beta}", status=404)
 
 
+@SQLITE
 def test_whoever_may_not_merge_a_team_reads_so_before_anything_is_asked(
     world: World, organiser: Reader, participant: Reader, other: Reader, program: Callable[..., Program], both: int
 ) -> None:
@@ -240,6 +248,7 @@ def test_every_action_on_record_of_a_campaign_is_told_in_words() -> None:
     assert {one for one in written if isinstance(one, str)} - WORDS.keys() - elsewhere == set()
 
 
+@SQLITE
 def test_a_renamed_team_is_found_under_its_old_address(
     world: World, organiser: Reader, visitor: Reader, both: int
 ) -> None:

@@ -14,7 +14,10 @@ from leaderboard.web import create_app
 from tests.support.field import Field
 from tests.web.conftest import Reader
 
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # headers, words and files
 
+
+@SQLITE
 def test_the_site_answers_a_load_balancer(app: Flask) -> None:
     answer = app.test_client().get("/healthz")
     assert (answer.status_code, answer.text) == (200, "ok\n")
@@ -34,6 +37,7 @@ def test_a_site_without_a_secret_does_not_start() -> None:
         create_app(Config())
 
 
+@SQLITE
 @pytest.mark.parametrize("path", ["/login", "/no/such/page", "/static/leaderboard.css"])
 def test_nothing_inline_runs_and_nobody_frames_a_page(app: Flask, path: str) -> None:
     headers = app.test_client().get(path, buffered=True).headers
@@ -53,6 +57,7 @@ def test_cookies_are_only_for_https_and_not_for_scripts(tmp_path: object) -> Non
     assert "max-age" in answer.headers["Strict-Transport-Security"]
 
 
+@SQLITE
 def test_a_style_sheet_is_kept_for_a_year_under_an_address_that_changes_with_it(app: Flask) -> None:
     client = app.test_client()
     found = re.search(r'href="(/static/leaderboard.css\?v=[0-9a-f]{12})"', client.get("/login").text)
@@ -61,18 +66,21 @@ def test_a_style_sheet_is_kept_for_a_year_under_an_address_that_changes_with_it(
     assert client.get("/login").headers["Cache-Control"] == "private, no-cache"
 
 
+@SQLITE
 def test_an_absent_page_and_a_hidden_one_look_the_same(visitor: Reader) -> None:
     absent = visitor.get("/no/such/page", status=404)
     hidden = visitor.get("/submissions/1", status=404)
     assert absent == hidden
 
 
+@SQLITE
 def test_a_post_that_is_too_large_is_a_page_in_words(visitor: Reader) -> None:
     answer = visitor.post("/login", name="a" * 2_000_000)
     assert answer.status_code == 413
     assert "too large" in answer.text
 
 
+@SQLITE
 @pytest.mark.parametrize(("error", "status"), [(QuotaSpent("None left."), 429), (Unavailable("Gone."), 503)])
 def test_a_refusal_is_a_page_with_its_status(app: Flask, error: Exception, status: int) -> None:
     def refuse() -> str:
@@ -85,6 +93,7 @@ def test_a_refusal_is_a_page_with_its_status(app: Flask, error: Exception, statu
     assert str(error) in answer.text
 
 
+@SQLITE
 def test_our_own_fault_says_so_without_saying_what(app: Flask) -> None:
     def fail() -> str:
         raise RuntimeError("an internal matter")

@@ -18,6 +18,7 @@ from leaderboard.services import judgments
 from tests.web.conftest import RUN, Reader, World
 
 LINE = "q3 Q0 d7 2 0.5 alpha\n"  # one more for a second run
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # words of what tests/services does on both
 
 
 @pytest.fixture
@@ -53,6 +54,7 @@ def test_its_team_and_the_organisers_see_it_while_it_waits_and_nobody_else(
         assert outsider.post(f"{run}/withdraw").status_code in {302, 404}
 
 
+@SQLITE
 def test_it_gives_the_receipt(world: World, participant: Reader, run: str) -> None:
     with world.database.read() as session:
         receipt = session.scalar(sa.select(Submission.sha256))
@@ -60,6 +62,7 @@ def test_it_gives_the_receipt(world: World, participant: Reader, run: str) -> No
     assert receipt in participant.get(run)
 
 
+@SQLITE
 @pytest.mark.parametrize("state", [State.QUEUED, State.SCORING])
 def test_it_looks_again_by_itself_until_it_is_done(world: World, participant: Reader, run: str, state: State) -> None:
     turn(world, state)
@@ -70,6 +73,7 @@ def test_it_looks_again_by_itself_until_it_is_done(world: World, participant: Re
     assert f'data-state="{state.value}" data-awaits="scores"' in part
 
 
+@SQLITE
 @pytest.mark.parametrize("state", [State.SCORED, State.REJECTED, State.FAILED])
 def test_it_no_longer_looks_once_it_is_done(world: World, participant: Reader, run: str, state: State) -> None:
     turn(world, state)
@@ -79,6 +83,7 @@ def test_it_no_longer_looks_once_it_is_done(world: World, participant: Reader, r
     assert 'data-awaits=""' in participant.get(f"{run}/status")
 
 
+@SQLITE
 def test_a_rejected_file_shows_every_problem_with_its_line(world: World, participant: Reader, run: str) -> None:
     problems = [[17, "expected 6 columns, found 5 (query Q0 document rank score tag)"], [None, "<b>no</b> end"]]
     turn(world, State.REJECTED, problems=problems, problem_count=1204)
@@ -89,6 +94,7 @@ def test_a_rejected_file_shows_every_problem_with_its_line(world: World, partici
     assert "Submit another run" in page
 
 
+@SQLITE
 def test_a_failure_is_ours_and_says_so(world: World, participant: Reader, run: str) -> None:
     turn(world, State.FAILED)
     assert "The fault is ours" in participant.get(run)
@@ -128,6 +134,7 @@ def two_runs(world: World, participant: Reader) -> tuple[str, str]:
     return first, second
 
 
+@SQLITE
 def test_a_run_says_which_run_stands_for_its_system_and_its_team_lets_it_stand_instead(
     world: World, visitor: Reader, participant: Reader
 ) -> None:
@@ -163,6 +170,7 @@ def test_only_its_team_and_organisers_let_a_run_stand(
     assert organiser.decide(f"{second}/stand").location == second
 
 
+@SQLITE
 def test_a_team_makes_another_run_its_primary_one_after_reading_what_that_changes(
     world: World, participant: Reader, other: Reader
 ) -> None:
@@ -182,6 +190,7 @@ def test_a_team_makes_another_run_its_primary_one_after_reading_what_that_change
     assert participant.decide(f"{first}/primary").location == first
 
 
+@SQLITE
 def test_label_and_notes_are_changed_by_the_team_and_come_back_where_they_are_too_long(
     participant: Reader, other: Reader, run: str, world: World
 ) -> None:
@@ -196,6 +205,7 @@ def test_label_and_notes_are_changed_by_the_team_and_come_back_where_they_are_to
     assert other.post(f"{run}/describe", label="mine").status_code == 403
 
 
+@SQLITE
 def test_rejected_files_fold_away_on_the_pages_of_team_system_and_account(
     world: World, participant: Reader, run: str
 ) -> None:
@@ -208,6 +218,7 @@ def test_rejected_files_fold_away_on_the_pages_of_team_system_and_account(
         assert re.search(rf'<summary>1 rejected file</summary>.*href="{run}".*</details>', page, re.S), path
 
 
+@SQLITE
 def test_what_can_t_be_chosen_is_told_with_its_reason_in_place_of_a_button(world: World, participant: Reader) -> None:
     _, second = two_runs(world, participant)
     seen = re.search(r'name="seen" value="([^"]+)"', participant.get(f"{second}/stand"))
@@ -226,6 +237,7 @@ def test_what_can_t_be_chosen_is_told_with_its_reason_in_place_of_a_button(world
         assert '<p class="notice">This run was withdrawn.</p>' in participant.get(f"{second}/{act}")
 
 
+@SQLITE
 def test_a_primary_run_is_called_its_team_s_and_never_said_to_stand_for_it(
     world: World, participant: Reader, run: str
 ) -> None:
@@ -237,6 +249,7 @@ def test_a_primary_run_is_called_its_team_s_and_never_said_to_stand_for_it(
     assert "stands for its team" not in page
 
 
+@SQLITE
 def test_a_right_empty_answer_is_not_blamed(world: World, visitor: Reader, participant: Reader) -> None:
     with world.database.write() as session:
         evaluation = session.get_one(Evaluation, world.evaluation.id)

@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from leaderboard.models import Invitation
 from tests.web.conftest import PASSWORD, Reader, World
 
+SQLITE = pytest.mark.parametrize("engine_name", ["sqlite"])  # what differs on the other is tried in tests/services
+
 
 def invitation_of(owner: Reader) -> str:
     """The path of a new link into team Alpha."""
@@ -19,6 +21,7 @@ def invitation_of(owner: Reader) -> str:
     return found[1]
 
 
+@SQLITE
 def test_a_team_is_made_with_its_maker_as_owner(participant: Reader) -> None:
     answer = participant.post("/account/teams/new", name="Gamma Lab", description="Two people")
     assert answer.location == "/teams/gamma-lab"
@@ -27,6 +30,7 @@ def test_a_team_is_made_with_its_maker_as_owner(participant: Reader) -> None:
     assert "owner" in page
 
 
+@SQLITE
 @pytest.mark.parametrize("name", ["alpha", " ALPHA", "Аlpha", "", "x" * 61])
 def test_a_name_that_is_taken_alike_or_none_comes_back_with_its_error(participant: Reader, name: str) -> None:
     answer = participant.post("/account/teams/new", name=name, description="kept")
@@ -35,6 +39,7 @@ def test_a_name_that_is_taken_alike_or_none_comes_back_with_its_error(participan
     assert "kept" in answer.text
 
 
+@SQLITE
 @pytest.mark.parametrize("name", ["alpha", "", "x" * 61])
 def test_all_that_is_wrong_with_a_new_team_is_told_at_once(participant: Reader, name: str) -> None:
     refused = participant.post("/account/teams/new", name=name, description="y" * 2001)
@@ -43,11 +48,13 @@ def test_all_that_is_wrong_with_a_new_team_is_told_at_once(participant: Reader, 
         assert f'id="{field}-error"' in refused.text
 
 
+@SQLITE
 def test_a_team_may_be_called_new(participant: Reader) -> None:
     assert participant.post("/account/teams/new", name="New").location == "/teams/new"
     assert "<h1>New</h1>" in participant.get("/teams/new")
 
 
+@SQLITE
 def test_a_team_is_absent_for_others_until_it_is_listed_and_only_members_see_who_is_in_it(
     visitor: Reader, participant: Reader, other: Reader, organiser: Reader
 ) -> None:
@@ -64,6 +71,7 @@ def test_a_team_is_absent_for_others_until_it_is_listed_and_only_members_see_who
     assert "ben" in participant.get("/teams/alpha")
 
 
+@SQLITE
 def test_a_team_that_is_not_there_is_not_found(visitor: Reader) -> None:
     visitor.get("/teams/nobody", status=404)
 
@@ -79,11 +87,13 @@ def test_a_link_lets_one_person_in_once(participant: Reader, other: Reader, orga
     assert organiser.post(link).status_code == 409
 
 
+@SQLITE
 def test_the_link_is_shown_once_only(participant: Reader) -> None:
     link = invitation_of(participant)
     assert link not in participant.get("/teams/alpha")
 
 
+@SQLITE
 def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, visitor: Reader) -> None:
     link = invitation_of(participant)
     assert f"/register?next={link}" in visitor.get(link)
@@ -91,6 +101,7 @@ def test_a_visitor_with_a_link_registers_and_comes_back(participant: Reader, vis
     assert visitor.post(link).location == "/teams/alpha"
 
 
+@SQLITE
 def test_an_expired_link_says_so(world: World, participant: Reader, other: Reader) -> None:
     link = invitation_of(participant)
     with world.database.write() as session:
@@ -98,6 +109,7 @@ def test_an_expired_link_says_so(world: World, participant: Reader, other: Reade
     assert "expired on 2 Jan 2025, 03:04 UTC" in other.get(link, status=409)
 
 
+@SQLITE
 def test_a_link_that_was_taken_back_says_so(participant: Reader, other: Reader) -> None:
     link = invitation_of(participant)
     revoke = re.search(r'action="(/teams/alpha/invitations/\d+/revoke)"', participant.get("/teams/alpha"))
@@ -106,15 +118,18 @@ def test_a_link_that_was_taken_back_says_so(participant: Reader, other: Reader) 
     assert "was taken back" in other.get(link, status=409)
 
 
+@SQLITE
 def test_an_unknown_link_is_not_found(visitor: Reader) -> None:
     visitor.get("/join/nothing", status=404)
 
 
+@SQLITE
 @pytest.mark.parametrize(("name", "status"), [("ben", 403), ("eve", 404), ("orla", 404)])
 def test_only_owners_invite(reader: Callable[[str], Reader], name: str, status: int) -> None:
     assert reader(name).post("/teams/alpha/invitations").status_code == status
 
 
+@SQLITE
 def test_a_member_leaves(reader: Callable[[str], Reader]) -> None:
     ben = reader("ben")
     assert 'action="/teams/alpha/leave"' not in ben.get("/teams/alpha")  # one click leads to a question
@@ -126,6 +141,7 @@ def test_a_member_leaves(reader: Callable[[str], Reader]) -> None:
     ben.get("/teams/alpha/leave", status=404)
 
 
+@SQLITE
 def test_the_last_owner_does_not_leave_the_others_alone(participant: Reader) -> None:
     asked = participant.get("/teams/alpha/leave")
     assert "make another member its owner first" in asked
@@ -135,6 +151,7 @@ def test_the_last_owner_does_not_leave_the_others_alone(participant: Reader) -> 
     assert "without an owner" in answer.text
 
 
+@SQLITE
 def test_an_owner_takes_a_member_out(world: World, participant: Reader, other: Reader) -> None:
     path = f"/teams/alpha/members/{world.users['ben'].id}/remove"
     assert other.post(path).status_code == 404
