@@ -86,7 +86,7 @@ class ArchivePlan:
 
     @property
     def brings_nothing(self) -> bool:
-        """Whether all of it is there already: nothing would be made, and every run is left as it is."""
+        """Whether every run is there already, and nothing else would be made; what is left out is among the notes."""
         return not self.report.made and self.report.already == sum(one.runs for one in self.evaluations)
 
 

@@ -107,7 +107,7 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
     preview = organiser.send("/organise/harbour/import/preview", again, "years.zip", field="archive")
     assert "<dt>Here already</dt><dd>2 runs, left as they are</dd>" in preview.text
     assert "<td>3 queries by the manifest</td>" in preview.text
-    assert "<title>All of years.zip is here already" in preview.text
+    assert "<title>Nothing to bring in from years.zip" in preview.text
     assert "Yes, bring them in" not in preview.text
     third = archive(**{"manifest.toml": named, "2019/input.three": RUN + "q2 Q0 d9 2 0.5 third\n"})
     preview = organiser.send("/organise/harbour/import/preview", third, "years.zip", field="archive")
