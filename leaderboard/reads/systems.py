@@ -1,8 +1,8 @@
 """One system over all periods, in every campaign that it took part in."""
 
 import datetime as dt
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from leaderboard.access import Actor, known_evaluations, may_change_kind
 from leaderboard.errors import NotFound
 from leaderboard.lookup import find_known_team, find_system, on_boards
 from leaderboard.models import Campaign, Evaluation, Submission, System
+from leaderboard.reads.entries import load_entries
 from leaderboard.reads.progress import Line, ProgressPage, progress
 from leaderboard.reads.teams import OwnRun, own_runs
 from leaderboard.rules.standings import SystemKind
@@ -62,7 +63,8 @@ def system(session: Session, actor: Actor, team_slug: str, slug: str, now: dt.da
     team = record.team
     pages = list(_pages(session, actor, record, now))
     lines = [(page, line) for page in pages for line in (*page.systems, *page.baselines)]
-    years = [SystemYears(page, line) for page, line in lines if line.system and line.system.id == record.id]
+    own_lines = [(page, line) for page, line in lines if line.system and line.system.id == record.id]
+    years = _with_all_figures(session, actor, own_lines, now)
     own = actor.is_in(team.id) or actor.all_powerful
     if not (years or own):
         _absent(session, actor, team_slug, slug, now)
@@ -92,6 +94,21 @@ def facts_of(record: System) -> tuple[int, str, str, str, str, SystemKind, str, 
     """The fields of SystemFacts, in their order."""
     team, links = record.team, (record.code_url, record.paper_url)
     return record.id, record.name, record.slug, team.name, team.slug, record.kind, record.description, *links
+
+
+def _with_all_figures(
+    session: Session, actor: Actor, lines: Sequence[tuple[ProgressPage, Line]], now: dt.datetime
+) -> list[SystemYears]:
+    """The lines of one system with what its runs have under every measure: progress reads those that rank only."""
+    runs = [point.entry.submission_id for _, line in lines for point in line.points]
+    ids = {point.period.evaluation_id for _, line in lines for point in line.points}
+    evaluations = session.scalars(sa.select(Evaluation).where(Evaluation.id.in_(ids))).all()
+    entries = {one.submission_id: one for one in load_entries(session, actor, evaluations, now, runs=runs)}
+
+    def whole(line: Line) -> Line:
+        return replace(line, points=tuple(replace(one, entry=entries[one.entry.submission_id]) for one in line.points))
+
+    return [SystemYears(page, whole(line)) for page, line in lines]
 
 
 def _pages(session: Session, actor: Actor, record: System, now: dt.datetime) -> Iterator[ProgressPage]:

@@ -1,6 +1,7 @@
 """One system over its years, as a page and as a file."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, url_for
@@ -11,9 +12,11 @@ from leaderboard.access import require
 from leaderboard.errors import InvalidFields
 from leaderboard.models import System
 from leaderboard.reads import systems
+from leaderboard.reads.columns import Column
+from leaderboard.reads.entries import Figure
 from leaderboard.reads.progress import Point, ProgressPage
 from leaderboard.services.systems import NewSystem, change_system
-from leaderboard.web import charts, progress
+from leaderboard.web import charts
 from leaderboard.web.context import actor, read, writing
 from leaderboard.web.exports import Cell, Table, exported, table, terms_facts
 from leaderboard.web.forms import Form, form_page
@@ -23,14 +26,31 @@ blueprint = Blueprint("systems", __name__)
 
 ADDRESS = "/teams/<team>/<system>"
 
-COLUMNS: dict[str, Callable[[tuple[ProgressPage, Point]], Cell]] = {
-    "campaign": lambda row: row[0].campaign.slug,
-    "condition": lambda row: row[0].condition,
-    "measure": lambda row: row[0].column.name,
-    **{
-        name: lambda row, cell=progress.COLUMNS[name]: cell(row[1])  # type: ignore[misc]  # mypy infers no default
-        for name in ("period", "evaluation", "rank", "mean", "low", "high", "submission")
-    },
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the system has in one evaluation under one measure; rank: under the measure that ranks the board."""
+
+    page: ProgressPage
+    point: Point
+    column: Column
+
+    @property
+    def figure(self) -> Figure:
+        return self.point.entry.figure(self.point.period.measures[self.column.name])
+
+
+COLUMNS: dict[str, Callable[[Row], Cell]] = {
+    "campaign": lambda row: row.page.campaign.slug,
+    "condition": lambda row: row.page.condition,
+    "measure": lambda row: row.column.name,
+    "period": lambda row: row.point.period.label,
+    "evaluation": lambda row: row.point.period.slug,
+    "rank": lambda row: row.point.rank if row.column.name == row.page.column.name else None,
+    "mean": lambda row: row.figure.mean,
+    "low": lambda row: row.figure.low,
+    "high": lambda row: row.figure.high,
+    "submission": lambda row: row.point.entry.submission_id,
 }
 
 
@@ -46,10 +66,15 @@ def system(team: str, system: str) -> ResponseReturnValue:
 @exported(blueprint, ADDRESS)
 def system_file(team: str, system: str) -> Table:
     page = read(systems.system, team, system)
-    rows = [(years.page, point) for years in page.years for point in years.line.points]
+    rows = [
+        Row(years.page, point, column)
+        for years in page.years
+        for point in years.line.points
+        for column in years.page.columns
+    ]
     terms: dict[str, dict[str, Any]] = {}  # by campaign, then by evaluation
-    for years, point in rows:
-        terms.setdefault(years.campaign.slug, {})[point.period.slug] = terms_facts(point.period.terms)
+    for row in rows:
+        terms.setdefault(row.page.campaign.slug, {})[row.point.period.slug] = terms_facts(row.point.period.terms)
     return table(f"{team}-{system}", COLUMNS, rows, {"terms": terms})
 
 

@@ -161,6 +161,23 @@ def test_a_systems_page_has_its_years_in_every_condition(years: Field) -> None:
     assert page.others == (("birch", "Birch"),)
 
 
+def test_a_systems_page_has_its_figures_under_every_measure_as_boards_do(database: Database) -> None:
+    """Progress reads those under the measure that ranks only."""
+    field = Field(database, measures=("AP", "P@10"))
+    field.campaign()
+    field.evaluation("2024")
+    field.evaluation("2025", relevance_level=2, qrels="q1 0 d1 2\nq2 0 d1 2\n")
+    field.run("Alder", {"AP": [0.3] * 4, "P@10": [0.1] * 4}, evaluation="2024")
+    field.run("Alder", {"AP(rel=2)": [0.2] * 4, "P(rel=2)@10": [0.05] * 4}, evaluation="2025")
+    (years,) = page_of(field, "team-alder", "alder").years
+    found = {
+        (point.period.slug, name): point.entry.figure(own).mean
+        for point in years.line.points
+        for name, own in point.period.measures.items()
+    }
+    assert found == {("2024", "AP"): 0.3, ("2024", "P@10"): 0.1, ("2025", "AP"): 0.2, ("2025", "P@10"): 0.05}
+
+
 def test_a_system_on_no_board_is_its_teams_alone(years: Field) -> None:
     years.run("Alder", {"AP": [0.3] * 4}, team="Woods", evaluation="2024")
     years.change("2024", results=Opening.NEVER)

@@ -189,6 +189,16 @@ def test_the_board_as_csv_has_all_digits_and_empty_cells_for_what_is_undefined(c
 
 
 @SQLITE
+def test_a_systems_years_as_csv_have_a_row_for_each_measure_and_the_rank_beside_the_one_that_ranks(
+    client: Client, field: Field
+) -> None:
+    field.run("Alder", {"AP": [0.25] * 4, "P@5": [0.75] * 4})
+    rows = rows_of(client("").get("/teams/team-alder/alder.csv"))
+    assert [(row["measure"], row["mean"], row["rank"]) for row in rows] == [("AP", "0.25", "1"), ("P@5", "0.75", "")]
+    assert "0.750" in text_of(client("").get("/teams/team-alder/alder").text)
+
+
+@SQLITE
 def test_the_board_as_json_says_what_its_figures_rest_on(client: Client, field: Field) -> None:
     field.run("Alder", {"AP": [0.5] * 4, "P@5": [NAN] * 4})
     found = json.loads(client("").get("/campaigns/news/2026.json?measure=P@5").text)
