@@ -16,9 +16,9 @@ def check_means(session: Session, report: Report) -> None:
     """Compares the means of every row of a board with the figures that they were taken from.
 
     A run without a mean there is none that differs: it was scored after the board was refreshed. Of a run of which
-    something is told already, its own figures most likely, nothing more is.
+    something is told already, its own figures most likely, nothing more is; nor of a scoring that is told to be gone.
     """
-    named = {one.where for one in report.differences}
+    named = {name for one in report.differences for name in (one.where, one.what)}
     key = Board.scoring_set_id, Board.measure, Board.subset
     for set_id, measure, subset in session.execute(sa.select(*key).order_by(*key)).all():
         of_board = Board.scoring_set_id == set_id, Board.measure == measure, Board.subset == subset
