@@ -23,6 +23,7 @@ from leaderboard.metrics.ranking import Bools
 from leaderboard.models import Evaluation, Pseudonym, Score, Scoring, ScoringSet, Standing, Submission, System, Team
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
+from leaderboard.rules.site_names import pseudonym
 from leaderboard.rules.standings import Designation, ScoredRun, SystemKind, name_of_run
 from leaderboard.rules.states import STANDING, SetState
 from leaderboard.statistics import LEAST_QUERIES
@@ -329,7 +330,7 @@ def label_without_name(
 
 def anonymous(system_id: int, kind: SystemKind, number: int) -> SystemLabel:
     """The system under a made-up name, the same on every page of the evaluation, made of its `Pseudonym`."""
-    return SystemLabel(system_id, f"Anonymous {number:06x}", kind)
+    return SystemLabel(system_id, pseudonym(number), kind)
 
 
 def _figures(

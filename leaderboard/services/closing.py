@@ -20,6 +20,7 @@ from leaderboard.models import (
     User,
 )
 from leaderboard.rules.mail import MailKind
+from leaderboard.rules.site_names import closed_account
 from leaderboard.services.events import record
 from leaderboard.services.join_requests import end_requests
 from leaderboard.services.locking import locked
@@ -64,8 +65,7 @@ def close_account(session: Session, actor: Actor, user: User) -> None:
     if address is not None:  # asked for without an account, by the address alone
         session.execute(sa.delete(Mail).where(Mail.id.in_(outbox.resets_to(session, address))))
     session.refresh(user)
-    user.name = f"closed account {user.id}"
-    user.name_key = f"closed account {user.id}"  # with blanks, so that it is no name's key
+    user.name = user.name_key = closed_account(user.id)  # with blanks, so that it is no name's key
     user.email = user.email_key = user.unconfirmed_email = user.password_hash = user.last_login_at = None
     user.is_active = user.is_admin = user.may_found = False
     if address is not None:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable
 
 from leaderboard.errors import InvalidFields
+from leaderboard.rules.site_names import CLOSED_ACCOUNT, COMMAND_LINE, NUMBERED_ACCOUNT, PSEUDONYM, WORKER
 
 __all__ = [
     "LONGEST",
@@ -39,6 +40,14 @@ TOGETHER = (
 )
 # i is here for its capital, which is a bar as l and 1 are; m is what Unicode's table of look-alikes takes for rn.
 LOOK_ALIKE = str.maketrans({"0": "o", "1": "l", "i": "l", "m": "rn"})
+# What the site itself calls people and systems, and what may follow there: digits as `name_key` writes them.
+OF_THE_SITE = {
+    PSEUDONYM: "[2-9a-flo]{6}|[2-9lo]*",
+    CLOSED_ACCOUNT: "[2-9lo]*",
+    NUMBERED_ACCOUNT: "[2-9lo]+",
+    COMMAND_LINE: "",
+    WORKER: "",
+}
 # Unicode's Default_Ignorable_Code_Point, which the standard library does not tell, and three blanks that are no spaces:
 # a Braille pattern without dots, a filler of the Khitan script, a musical note without a head.
 UNSEEN = re.compile(
@@ -146,6 +155,8 @@ def _problem(name: str) -> str | None:
         return f"give a name of at most {LONGEST} characters; this one has {len(name)}"
     if _hides_something(name):
         return "this name holds a character that can't be seen; type it again without"
+    if _is_of_the_site(name):
+        return "the site itself calls others so: choose a name that can't be taken for one of its own"
     letters = [character for character in name if character.isalpha()]
     from confusable_homoglyphs import categories  # tables that only a new name needs
 
@@ -156,6 +167,12 @@ def _problem(name: str) -> str | None:
     if letters and "LATIN" not in scripts and all(_latin_twin(letter) for letter in letters):
         return "every letter of this name looks like a Latin one; write it in Latin letters"
     return None
+
+
+def _is_of_the_site(name: str) -> bool:
+    """Whether readers would take it for what the site itself calls somebody, or a system."""
+    key = re.sub(r"[\W_]+", "", name_key(name))
+    return any(re.fullmatch(f"{name_key(stem)}(?:{number})", key) for stem, number in OF_THE_SITE.items())
 
 
 def _latin_twin(character: str) -> str | None:

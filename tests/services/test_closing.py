@@ -7,11 +7,12 @@ import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE, VISITOR, actor_of
 from leaderboard.db import Base
-from leaderboard.errors import BadInput, Conflict, NotAllowed
+from leaderboard.errors import BadInput, Conflict, InvalidFields, NotAllowed
 from leaderboard.models import Campaign, Event, Mail, Membership, Submission, Team, User
 from leaderboard.rules.mail import MailKind
 from leaderboard.rules.roles import Role
-from leaderboard.services import addresses, campaigns, closing, identities, people, resets, sessions, teams
+from leaderboard.rules.site_names import closed_account, pseudonym
+from leaderboard.services import addresses, campaigns, closing, identities, people, resets, sessions, systems, teams
 from tests.support.refused import refused
 from tests.support.verification import named, verified
 from tests.support.world import PASSWORD, World, new_account
@@ -74,6 +75,25 @@ def test_a_name_that_was_removed_is_free_again(world: World) -> None:
     with world.database.write() as session:
         again = people.register(session, new_account("Ada", "ada@example.org"))
         assert (again.name, actor_of(session, again.id).teams) == ("Ada", frozenset())
+
+
+def test_nobody_makes_an_account_a_team_or_a_system_that_is_called_as_a_closed_account_or_a_hidden_system(
+    world: World,
+) -> None:
+    ada = world.ada.user_id or 0
+    owned_by_two(world)
+    for name in (closed_account(ada), pseudonym(0x61166D)):
+        for make in (
+            lambda session, name=name: people.register(session, people.new_account(name, None)),
+            lambda session, name=name: teams.create_team(session, world.eve, name),
+            lambda session, name=name: teams.rename_team(session, CONSOLE, session.get_one(Team, world.team), name),
+            lambda session, name=name: systems.create_system(
+                session, world.ada, session.get_one(Team, world.team), systems.NewSystem(name)
+            ),
+        ):
+            told = "the site itself calls others so"
+            with refused(world.database, InvalidFields, "team", told), world.database.write() as session:
+                make(session)
 
 
 def test_the_last_owner_of_a_team_and_the_last_organiser_of_a_campaign_hand_over_first(world: World) -> None:

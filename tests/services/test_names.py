@@ -110,6 +110,32 @@ def test_a_name_that_deceives_or_is_none_is_refused(name: str, says: str) -> Non
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "closed account 14",
+        "Closed-Account",
+        "C1osed acc0unt #14",
+        "account 7",
+        "Anonymous",
+        "Anonymous 61166d",
+        "anonymous61166D",
+        "Anonymous (3)",
+        "ANONYM0US",
+        "A worker",
+        "the command line",
+    ],
+)
+def test_a_name_that_the_site_itself_gives_is_refused(name: str) -> None:
+    with pytest.raises(InvalidFields, match="the site itself calls others so"):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("name", ["Anonymous Systems", "Closed accounts club", "Account", "Worker 3", "Team 14"])
+def test_a_name_that_only_begins_like_one_of_the_site_s_is_taken(name: str) -> None:
+    assert checked_name(name)[0] == name
+
+
+@pytest.mark.parametrize(
     "name", ["Gr\u00fc\u00dfe 2", "\u65e5\u672c\u8a9e Lab", "\u041d\u043e\u0440\u043c\u0430", "a" * 60, "R2-D2"]
 )
 def test_names_of_one_script_are_taken(name: str) -> None:

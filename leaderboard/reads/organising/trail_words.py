@@ -8,6 +8,7 @@ from typing import Any
 
 from leaderboard.models import Event
 from leaderboard.reads.organising.trail_names import NUMBERS, Named, Names
+from leaderboard.rules.site_names import COMMAND_LINE, NUMBERED_ACCOUNT, WORKER
 
 __all__ = ["SUBJECTS", "WORDS", "Change", "TrailRow", "told"]
 
@@ -184,8 +185,8 @@ def _fact(name: str, value: Any, names: Names) -> str:
 
 def _who(event: Event, people: Mapping[int, str]) -> str:
     if event.actor_id is None:
-        return "a worker" if event.action in OF_WORKER else "the command line"
-    return people.get(event.actor_id, f"account {event.actor_id}")
+        return WORKER if event.action in OF_WORKER else COMMAND_LINE
+    return people.get(event.actor_id, f"{NUMBERED_ACCOUNT} {event.actor_id}")
 
 
 def _changes(event: Event, thing: str, names: Names) -> list[Change]:
