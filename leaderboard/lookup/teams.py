@@ -183,9 +183,11 @@ def team_called(session: Session, name_key: str) -> Team | None:
     return session.scalar(sa.select(Team).join(TeamName).where(TeamName.name_key == name_key))
 
 
-def teams_with_runs(session: Session, campaign_id: int) -> Sequence[Team]:
-    """The teams that anything in the campaign was submitted for, by name."""
+def teams_with_runs(session: Session, campaign_id: int, evaluation_id: int | None = None) -> Sequence[Team]:
+    """The teams that anything in the campaign was submitted for, or in one evaluation of it, by name."""
     entered = sa.select(Submission.team_id).join(Evaluation).where(Evaluation.campaign_id == campaign_id)
+    if evaluation_id is not None:
+        entered = entered.where(Evaluation.id == evaluation_id)
     return session.scalars(sa.select(Team).where(Team.id.in_(entered)).order_by(Team.name, Team.id)).all()
 
 

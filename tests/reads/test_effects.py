@@ -6,13 +6,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Evaluation
+from leaderboard.models import Campaign, Evaluation, Team
 from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.readiness import Urgency, readiness
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
 from leaderboard.rules.visibility import Visibility
-from leaderboard.services import evaluations, queries, scoring_sets
+from leaderboard.services import campaigns, evaluations, queries, scoring_sets
 from leaderboard.services.events import present
 from tests.support.field import DAY, Field
 
@@ -67,9 +67,58 @@ def test_what_nobody_could_read_is_not_told_as_opened(field: Field) -> None:
     assert changed(field, closes_at=now - DAY) == (closed,)
     assert changed(field, closes_at=now + DAY) == ()  # nobody could read a judgment meanwhile
     # A draft shows nothing to anybody, whatever its dates are.
-    field.change(draft=True, details=Opening.CLOSED, judgments_published=True)
+    field.change(draft=True, details=Opening.CLOSED, judgments_published=True, texts=Opening.CLOSED)
     assert changed(field, closes_at=now - DAY) == ()
     assert changed(field, closes_at=now + DAY, draft=False) == ()
+
+
+def test_a_draft_is_no_way_round_the_questions(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now + DAY, anonymous_until=now + DAY)
+    for name in ("Alder", "Birch"):
+        field.run(name, {"AP": [0.8] * 4}, received_at=now - DAY)
+    teams = "Team Alder, Team Birch."
+    own = "For their members there is no such evaluation any more, nor their own runs in it."
+    assert changed(field, draft=True) == (
+        f"With this, 2 teams that have runs in The year 2026 are shut out: {teams} {own}",
+    )
+    assert changed(field, details=Opening.ALWAYS, anonymous_until=None) == ()  # nobody sees it yet
+    there = "With this, {} runs in The year 2026 {} it, and their runs there:"
+    back = "What somebody has read can't be taken back."
+    readable = (
+        "the board; results by query, which reveal judgments; texts and tags of queries; names of teams and systems"
+    )
+    assert changed(field, draft=False) == (
+        f"{there.format('2 teams that have', 'see')} {teams}",
+        f"With this, everybody can read of The year 2026 at once: {readable}. {back}",
+    )
+    # Nor a draft of the whole campaign, nor one that is let be known to some first.
+    assert seen(field, Visibility.DRAFT)[0].startswith("With this, 2 teams that have runs in it are shut out")
+    with field.database.write() as session:
+        campaign = session.scalars(sa.select(Campaign)).one()
+        campaigns.let_team_in(session, CONSOLE, campaign, session.get_one(Team, field.teams["Team Alder"]))
+    assert seen(field, Visibility.PRIVATE) == (
+        f"{there.format('1 team that has', 'sees')} Team Alder.",
+        f"With this, the members of all teams that are let in can read of The year 2026 at once: {readable}. {back}",
+    )
+    assert seen(field, Visibility.PUBLIC)[0] == f"{there.format('1 team that has', 'sees')} Team Birch."
+
+
+def test_a_draft_forgets_no_more_than_a_date_what_everybody_could_read(field: Field) -> None:
+    now = present()
+    field.change(closes_at=now - DAY, judgments_published=True)
+    field.run("Alder", {"AP": [0.8] * 4}, received_at=now - 2 * DAY)
+    changed(field, draft=True)
+    assert changed(field, closes_at=None) == ()
+    assert changed(field, draft=False)[-1] == f"With this, The year 2026 {AGAIN}: {REVEALED}."
+
+
+def seen(field: Field, visibility: Visibility) -> tuple[str, ...]:
+    """Makes the campaign seen by other people; what that does at once."""
+    with field.database.write() as session:
+        before = noted(session, CONSOLE, "news", present())
+        campaigns.change_campaign(session, CONSOLE, session.scalars(sa.select(Campaign)).one(), visibility=visibility)
+        return effects(session, CONSOLE, "news", before, present())
 
 
 def test_members_of_teams_let_in_are_told_as_those_who_can_read(field: Field) -> None:

@@ -59,7 +59,10 @@ def test_an_evaluation_is_made_filled_and_judged(orla: Program) -> None:
     assert [row["id"] for row in post(orla, f"{new}/queries", "q1\tone\tlaw\nq2\ttwo\n")["rows"]] == ["q1", "q2"]
     judged = judge(orla, f"{new}/judgments", fields={"note": "first"}, judgments="q1 0 d1 1\nq2 0 d2 1\n")
     assert [(one["number"], one["judgments"], one["note"]) for one in judged["revisions"]] == [(1, 2, "first")]
-    changed = orla.ask(new, "POST", json={"draft": False, "daily_quota": 3, "closes_at": "2031-01-02T00:00:00Z"})
+    settings = {"draft": False, "daily_quota": 3, "closes_at": "2031-01-02T00:00:00Z"}
+    refused = orla.ask(new, "POST", status=400, json=settings)["fields"]["yes"][0]
+    assert refused.startswith("With this, everybody can read of Harbour 2026 at once: texts and tags of queries.")
+    changed = orla.ask(new, "POST", json=settings | {"yes": True})
     assert (changed["values"]["draft"], changed["values"]["daily_quota"]) == (False, 3)
     assert changed["values"]["closes_at"].startswith("2031-01-02")
     assert changed["values"]["title"] == "Harbour 2026"  # what was left out stays

@@ -122,7 +122,7 @@ def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_othe
     change(visibility="private", yes=True)
     ada.ask(f"{API}/campaigns/harbour")
     assert [one["slug"] for one in orla.ask(f"{CAMPAIGN}/organisers")["teams"]] == ["alpha", "beta"]
-    change(visibility="public")
+    change(visibility="public", yes=True)
     orla.ask(f"{CAMPAIGN}/teams-let-in/alpha/remove", "POST")
     out = "With this, 1 team that has runs in it is shut out: Alpha. For their members there is no such campaign"
     assert change(400, visibility="private", shut_out=True).startswith(out)
@@ -130,7 +130,8 @@ def test_a_public_campaign_made_private_lets_teams_with_runs_in_unless_told_othe
     ada.ask(f"{API}/campaigns/harbour", status=404)
     program("eve").ask(f"{API}/campaigns/harbour")
     assert "1 team that has runs in it is shut out: Beta." in change(400, visibility="draft")
-    change(visibility="public")
+    assert change(400, visibility="public").startswith("With this, 1 team that has runs in Harbour 2025 sees it")
+    change(visibility="public", yes=True)
     assert "2 teams that have runs in it are shut out: Alpha, Beta." in change(400, visibility="draft")
 
 

@@ -4,7 +4,7 @@ To know it the change is made, and undone where nobody said yes: `noted` before 
 """
 
 import datetime as dt
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -33,14 +33,20 @@ IN_WORDS = {
     "names": "names of teams and systems",
 }
 MOST_NAMED = 20  # of teams; their number is told always
+READ = "What somebody has read can't be taken back."
+READERS = Visibility.DRAFT, Visibility.PRIVATE, Visibility.PUBLIC  # from few to many
 TAKES_RUNS = Phase.UPCOMING, Phase.OPEN  # those that are ranked, now or later
 
 
 @dataclass(frozen=True, slots=True)
 class _Stood:
-    """An evaluation before a change. open_to_all: as `access` says; known: to others than its organisers."""
+    """An evaluation before a change.
 
-    known: bool
+    known_to     as of its campaign, or nobody but its organisers where it is a draft itself
+    open_to_all  as `access` says
+    """
+
+    known_to: Visibility
     phase: Phase
     open_to_all: frozenset[str]
     closes_at: dt.datetime | None
@@ -84,13 +90,18 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
             "then switch at once."
         )
     campaign = organised_campaign(session, actor, campaign_slug)
-    found += _shut_out(session, campaign, before)
+    let_in = _let_in(session, campaign)
+    found += _shut_out(session, campaign, before, let_in)
     for one in _evaluations(session, campaign):
         if (was := before.evaluations.get(one.id)) is None:
             continue
         stood = _stood(one, now)
-        if was.known and stood.known:
+        if READERS.index(was.known_to) < READERS.index(stood.known_to):
+            found += _published(session, one, was, stood, before.let_in, let_in)
+        elif stood.known_to is not Visibility.DRAFT:
             found += _opened(session, one, was, stood)
+        elif was.known_to is campaign.visibility is not Visibility.DRAFT:
+            found += _made_a_draft(session, one, was, let_in)
         if (was.closes_at, was.closed_from) != (stood.closes_at, stood.closed_from):
             found += _late_runs(session, one, was, stood)
         if was.source != stood.source:
@@ -102,24 +113,61 @@ def _let_in(session: Session, campaign: Campaign) -> frozenset[int]:
     return frozenset(session.scalars(sa.select(CampaignTeam.team_id).where(CampaignTeam.campaign_id == campaign.id)))
 
 
-def _shut_out(session: Session, campaign: Campaign, before: Noted) -> Iterator[str]:
+def _shut_out(session: Session, campaign: Campaign, before: Noted, let_in: Collection[int]) -> Iterator[str]:
     """Which teams with runs in a campaign know of it no longer, or only because they are let in with the change."""
     if campaign.visibility is before.visibility:
         return
-    let_in = _let_in(session, campaign)
     entered = teams_with_runs(session, campaign.id)
     knew = [one for one in entered if is_known(before.visibility, let_in=one.id in before.let_in)]
     out = [one.name for one in knew if not is_known(campaign.visibility, let_in=one.id in let_in)]
-    stay = [one.name for one in knew if one.id in let_in - before.let_in and one.name not in out]
+    stay = [one.name for one in knew if one.id in let_in and one.id not in before.let_in and one.name not in out]
     if stay:
         verb = "has runs in it is" if len(stay) == 1 else "have runs in it are"
         yield f"With this, {counted(len(stay), 'team')} that {verb} let in: {first_of(stay, MOST_NAMED)}."
     if out:
-        verb = "has runs in it is" if len(out) == 1 else "have runs in it are"
+        yield _without(out, "it", "campaign")
+
+
+def _without(teams: Sequence[str], entered: str, what: str) -> str:
+    verb = "has" if len(teams) == 1 else "have"
+    verbs = f"{verb} runs in {entered} {'is' if len(teams) == 1 else 'are'}"
+    return (
+        f"With this, {counted(len(teams), 'team')} that {verbs} shut out: {first_of(teams, MOST_NAMED)}. For their "
+        f"members there is no such {what} any more, nor their own runs in it."
+    )
+
+
+def _made_a_draft(session: Session, evaluation: Evaluation, was: _Stood, let_in: Collection[int]) -> Iterator[str]:
+    """Whose runs are absent in an evaluation that is a draft from now on."""
+    entered = teams_with_runs(session, evaluation.campaign_id, evaluation.id)
+    if out := [one.name for one in entered if is_known(was.known_to, let_in=one.id in let_in)]:
+        yield _without(out, evaluation.title, "evaluation")
+
+
+def _published(
+    session: Session,
+    evaluation: Evaluation,
+    was: _Stood,
+    stood: _Stood,
+    let_in_before: Collection[int],
+    let_in: Collection[int],
+) -> Iterator[str]:
+    """What is seen, and by whom, of an evaluation that more people know of with the change."""
+    entered = teams_with_runs(session, evaluation.campaign_id, evaluation.id)
+    knew = {one.id for one in entered if is_known(was.known_to, let_in=one.id in let_in_before)}
+    found = [one.name for one in entered if one.id not in knew and is_known(stood.known_to, let_in=one.id in let_in)]
+    if found:
+        verb = "has" if len(found) == 1 else "have"
+        sees = "sees" if len(found) == 1 else "see"
         yield (
-            f"With this, {counted(len(out), 'team')} that {verb} shut out: {first_of(out, MOST_NAMED)}. For their "
-            "members there is no such campaign any more, nor their own runs in it."
+            f"With this, {counted(len(found), 'team')} that {verb} runs in {evaluation.title} {sees} it, and their "
+            f"runs there: {first_of(found, MOST_NAMED)}."
         )
+    if opened := _of_what_stands(session, evaluation, stood.open_to_all, stood):
+        words = revealed_in_words(opened)
+        yield f"With this, {_whom(evaluation)} can read of {evaluation.title} at once: {words}. {READ}"
+    if was.known_to is Visibility.DRAFT and stood.phase in TAKES_RUNS and (known := once_revealed(session, evaluation)):
+        yield _again(evaluation, known)
 
 
 def _evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
@@ -129,7 +177,7 @@ def _evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
 
 def _stood(evaluation: Evaluation, now: dt.datetime) -> _Stood:
     return _Stood(
-        known=not evaluation.draft and evaluation.campaign.visibility is not Visibility.DRAFT,
+        known_to=Visibility.DRAFT if evaluation.draft else evaluation.campaign.visibility,
         phase=phase_of(evaluation, now),
         open_to_all=open_to_all(evaluation, now),
         closes_at=evaluation.closes_at,
@@ -144,21 +192,30 @@ def _opened(session: Session, evaluation: Evaluation, was: _Stood, stood: _Stood
         late = "runs that come from now on are late and never ranked"
         follows = late if evaluation.late_allowed else "it takes no runs any more"
         yield f"With this, {evaluation.title} is closed at once: {follows}."
-    opened = of_what_there_is(session, evaluation, stood.open_to_all - was.open_to_all)
-    if "results" not in stood.open_to_all:
-        opened -= {"names"}  # there is nothing yet that they stand on
-    if opened:
-        private = evaluation.campaign.visibility is Visibility.PRIVATE
-        whom = "the members of all teams that are let in" if private else "everybody"
-        words = revealed_in_words(opened)
-        yield f"With this, {whom} can read at once: {words}. What somebody has read can't be taken back."
+    if opened := _of_what_stands(session, evaluation, stood.open_to_all - was.open_to_all, stood):
+        yield f"With this, {_whom(evaluation)} can read at once: {revealed_in_words(opened)}. {READ}"
     if was.phase not in TAKES_RUNS and stood.phase in TAKES_RUNS:
         revealed = of_what_there_is(session, evaluation, REVEALING & was.open_to_all)
         if revealed := revealed | once_revealed(session, evaluation):
-            yield (
-                f"With this, {evaluation.title} takes runs again, and ranks them, although everybody could read: "
-                f"{revealed_in_words(revealed)}."
-            )
+            yield _again(evaluation, revealed)
+
+
+def _of_what_stands(session: Session, evaluation: Evaluation, opened: Collection[str], stood: _Stood) -> frozenset[str]:
+    """What of it there is; names only where there is a board that they stand on."""
+    found = of_what_there_is(session, evaluation, opened)
+    return found if "results" in stood.open_to_all else found - {"names"}
+
+
+def _whom(evaluation: Evaluation) -> str:
+    private = evaluation.campaign.visibility is Visibility.PRIVATE
+    return "the members of all teams that are let in" if private else "everybody"
+
+
+def _again(evaluation: Evaluation, revealed: Collection[str]) -> str:
+    return (
+        f"With this, {evaluation.title} takes runs again, and ranks them, although everybody could read: "
+        f"{revealed_in_words(revealed)}."
+    )
 
 
 def revealed_in_words(opened: Collection[str]) -> str:
