@@ -114,6 +114,7 @@ def test_a_systems_links_lead_to_web_pages_only(world: World, field: str, url: s
     assert set(caught.value.fields) == {field}
 
 
+@SQLITE
 @pytest.mark.parametrize("name", ["documents", "relevance_level", "period_key", "daily_quota", "total_quota"])
 def test_a_number_that_no_database_holds_is_refused(world: World, name: str) -> None:
     for number in (2**63, 10**30):
