@@ -4,11 +4,15 @@ Whatever is told of a file goes through here, so that no control character reach
 and whose readers have no use for one, and no message is as long as a line of the file.
 """
 
-__all__ = ["LONGEST_MESSAGE", "LONGEST_TAG", "SHOWN_CHARACTERS", "harmless", "shown"]
+import re
+
+__all__ = ["LONGEST_MESSAGE", "LONGEST_TAG", "SHOWN_CHARACTERS", "TURNING", "harmless", "shown"]
 
 SHOWN_CHARACTERS = 60  # of a value, within a message
 LONGEST_TAG = 80  # characters
 LONGEST_MESSAGE = 400
+# What turns the order of writing around, also of what stands behind the text on a page.
+TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 IN_ITS_PLACE = "\N{REPLACEMENT CHARACTER}"
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from leaderboard.formats.checks import control_character, identifier
 from leaderboard.formats.guessing import HEAD_BYTES, guess_content
-from leaderboard.formats.harmless import shown
+from leaderboard.formats.harmless import TURNING, shown
 from leaderboard.formats.pieces import numbered_lines
 from leaderboard.formats.plain_text import ByteSource, CappedReader, Limits, open_plain, rejection, source_name
 from leaderboard.formats.problems import Problems, Wrong, wrong_width
@@ -214,6 +214,8 @@ def _checked(given: _Given, limits: Limits) -> QueryRow:
     if not given.id:
         raise Wrong("the topic has no number or id")
     query = identifier("query", given.id, limits.id_bytes)
+    if query in (".", ".."):
+        raise Wrong(f"query id {query!r} can't stand in the address of a page", "a query id is made of dots alone")
     text = " ".join(given.text.split())
     if len(text) > LONGEST_TEXT:
         long = f"is longer than {LONGEST_TEXT:,} characters"
@@ -238,5 +240,5 @@ def _tag(tag: str) -> str:
 
 
 def _require_seen(what: str, text: str) -> None:
-    if UNSEEN.search(text):
+    if UNSEEN.search(text) or TURNING.search(text):
         raise control_character(what, text)

@@ -95,7 +95,7 @@ def clone_evaluation(
     year says it, and it is a draft unless that is given. Copied too is what COPIES names: the fields of its form and
     the rules for its files. Never copied are judgments and runs.
 
-    with_queries  copies the queries too: what they ask for, their tags, and which are hidden
+    with_queries  copies the queries too: what they ask for, their tags, which are hidden, and which excluded and why
 
     Raises InvalidFields with everything that is wrong, by the names of the settings.
     """

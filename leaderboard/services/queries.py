@@ -18,6 +18,8 @@ from leaderboard.services.texts import LONGEST_REASON, checked_text
 
 __all__ = ["copy_queries", "exclude_queries", "import_queries", "include_queries", "set_split"]
 
+COPIED = "external_id", "text", "description", "position", "split", "excluded_because"
+
 
 def import_queries(
     session: Session, actor: Actor, evaluation: Evaluation, rows: Iterable[QueryRow], split: Split = Split.SHOWN
@@ -62,12 +64,14 @@ def import_queries(
 
 
 def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Evaluation) -> None:
-    """Copies what the queries of an evaluation ask for, their tags and which are hidden into one that has none."""
+    """Copies the queries of an evaluation into one that has none: what they ask for, their tags, which are hidden, and
+    which are excluded and why: from now on, since those never counted here."""
     require_organiser(actor, target.campaign_id)
     queries = session.scalars(sa.select(Query).where(Query.evaluation_id == source.id).order_by(Query.position)).all()
     for query in queries:
-        copied = {name: getattr(query, name) for name in ("external_id", "text", "description", "position", "split")}
-        session.add(Query(evaluation_id=target.id, tags=list(query.tags), **copied))
+        copied = {name: getattr(query, name) for name in COPIED}
+        excluded_at = None if query.excluded_at is None else present()
+        session.add(Query(evaluation_id=target.id, tags=list(query.tags), excluded_at=excluded_at, **copied))
     record(session, actor, "import queries", target, queries=len(queries), added=len(queries))
 
 

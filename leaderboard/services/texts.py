@@ -4,6 +4,7 @@ import unicodedata
 from urllib.parse import urlsplit
 
 from leaderboard.errors import InvalidFields
+from leaderboard.formats.harmless import TURNING
 
 __all__ = ["LONGEST_REASON", "checked_text", "text_problem", "web_address_problem"]
 
@@ -26,6 +27,8 @@ def text_problem(text: str, longest: int) -> str | None:
         return f"use at most {longest:,} characters"
     if any(unicodedata.category(one) in {"Cc", "Cs"} and one not in LAYOUT for one in text):
         return "this text holds a character that can't be kept or shown; type it again without"
+    if TURNING.search(text):
+        return "this text holds a character that turns the order of writing around; type it again without"
     return None
 
 

@@ -133,6 +133,14 @@ def test_a_tag_with_a_blank_is_told_with_its_line() -> None:
     ]
 
 
+def test_an_id_that_no_address_can_hold_and_a_text_that_turns_what_follows_around_are_told_with_their_lines() -> None:
+    assert problems_of(read_queries, text("..\tfees", "q1\tfees \u202eruobrah", "q2\tfees", ".\tfees")) == [
+        (1, "query id '..' can't stand in the address of a page"),
+        (2, "text fees �ruobrah holds a control character"),
+        (4, "query id '.' can't stand in the address of a page"),
+    ]
+
+
 def test_an_empty_file_is_refused() -> None:
     assert problems_of(read_queries, text("# nothing")) == [(None, "is empty")]
 

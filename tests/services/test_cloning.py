@@ -15,6 +15,7 @@ from leaderboard.reads.organising.settings import what_goes
 from leaderboard.rules.phases import Opening
 from leaderboard.services import cloning, evaluations, judgments, removing, submission_forms
 from leaderboard.services.events import present
+from leaderboard.services.queries import COPIED, exclude_queries
 from leaderboard.services.verification import verify
 from tests.support.field import Field
 from tests.support.refused import every_row, refused
@@ -64,12 +65,16 @@ def test_a_clone_has_the_settings_of_last_year_and_dates_of_the_next(field: Fiel
 
 
 def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -> None:
+    with field.database.write() as session:
+        exclude_queries(session, CONSOLE, session.scalars(sa.select(Evaluation)).one(), ["q2"], "asked twice")
     made = _clone(field, with_queries=True, draft=False, closes_at=None)
     assert (made.draft, made.closes_at) == (False, None)
     with field.database.read() as session:
         of = {
             slug: session.execute(
-                sa.select(Query.external_id, Query.text, Query.description, Query.position, Query.split)
+                sa.select(
+                    *(getattr(Query, name) for name in COPIED), Query.excluded_at.is_not(None).label("is_excluded")
+                )
                 .join(Evaluation, Evaluation.id == Query.evaluation_id)
                 .where(Evaluation.slug == slug)
                 .order_by(Query.position)
@@ -77,6 +82,9 @@ def test_a_clone_takes_its_queries_along_where_that_is_asked_for(field: Field) -
             for slug in ("2026", "2027")
         }
         assert of["2026"] == of["2027"] != []
+        assert [(row.external_id, row.excluded_because) for row in of["2027"] if row.is_excluded] == [
+            ("q2", "asked twice")
+        ]
         assert verify(session).differences == []
 
 

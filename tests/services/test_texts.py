@@ -87,7 +87,7 @@ TEXTS: dict[str, tuple[int, Write]] = {
 def test_every_text_has_a_length_and_holds_no_control_characters(world: World, where: str) -> None:
     longest, write = TEXTS[where]
     world.submit()
-    for text in ("x" * (longest + 1), "a\x00b", "\x1b[31m", "half of a pair: \ud800"):
+    for text in ("x" * (longest + 1), "a\x00b", "\x1b[31m", "half of a pair: \ud800", "fees \u202eruobrah"):
         with pytest.raises(InvalidFields), world.database.write() as session:
             write(world, session, text)
     with world.database.write() as session:
@@ -96,7 +96,7 @@ def test_every_text_has_a_length_and_holds_no_control_characters(world: World, w
 
 @pytest.mark.parametrize("where", ["label", "notes"])
 def test_a_runs_label_and_notes_have_a_length_too(world: World, where: str) -> None:
-    for text in ("x" * 5000, "a\x00b"):
+    for text in ("x" * 5000, "a\x00b", "run \u2066one"):
         with pytest.raises(InvalidFields):
             world.submit(**{where: text})
 

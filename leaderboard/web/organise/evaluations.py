@@ -57,7 +57,7 @@ class EvaluationForm(Form):
     )
     description = TextAreaField("Description (optional)", render_kw={"rows": 3})
     draft = BooleanField("Draft: for everybody but organisers it is as if it were not there", default=True)
-    with_queries = BooleanField("Copy the queries too: texts, tags, and which are hidden")
+    with_queries = BooleanField("Copy the queries too: texts, tags, which are hidden and which are excluded")
     slug = StringField(
         "Address (optional)",
         description="The last part of its address, like 2026-text. It can't be changed later. Left empty, it is made "
