@@ -180,8 +180,8 @@ def _lines(
     session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime, column: Column
 ) -> _Lines | None:
     """None where no system has several runs."""
-    runs = load_runs(session, actor, scoring_set, on_boards())
-    if not runs.several:
+    runs = load_runs(session, actor, [scoring_set.id], on_boards())[scoring_set.id]
+    if not runs.has_several:
         return None
     wanted = Wanted(scoring_set.id, subset_seen(actor, evaluation, now), [column.name], runs.scorings)
     means, counts, lows, highs = load_figures(session, wanted)[column.name]

@@ -5,20 +5,22 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from leaderboard.access import Actor, Sight, may_see, rounding_seen, subset_seen
+from leaderboard.access import Actor, rounding_seen, subset_seen
 from leaderboard.errors import BadInput
-from leaderboard.lookup import IS_CURRENT, current_sets, has_its_place
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Standing, Submission
+from leaderboard.lookup import current_sets, has_its_place
+from leaderboard.models import Evaluation, ScoringSet, Standing
 from leaderboard.reads.columns import Column, column
-from leaderboard.reads.entries import Entry, is_seen, load_entries
+from leaderboard.reads.entries import Entry, load_entries, means_as_seen
+from leaderboard.reads.means import Wanted, load_means
+from leaderboard.reads.runs import load_runs
 from leaderboard.rules.settings import Subset
-from leaderboard.rules.standings import KeptChoice, RunChoice, arrival, is_ranked, standing_runs
+from leaderboard.rules.standings import KeptChoice, RunChoice, arrival, is_ranked, standing_runs, tied_for_best
 
-ONE_STANDS = Submission.evaluation_id, Submission.system_id, Submission.late  # of the runs that have these in common
-NEARLY = 1e-9  # much wider than what counts as a tie (`statistics.competition_ranks`)
+NAMED = 20_000  # runs that a statement may name, below the number of values that databases take
 
 __all__ = ["Show", "choose", "known_order", "load_candidates", "ranks", "show_of", "sort_entries", "stands_by"]
 
@@ -66,8 +68,8 @@ def load_candidates(
     """The scored runs of current sets that `choose` has to choose from, with their figures under these measures.
 
     Which run stands is kept (`models.Standing`), the best one by its set's primary measure. By another measure those
-    are found by the database that may be the best, and `choose` has the last word; none of the others is read. But
-    whoever sees rounded means then chooses among all runs, since any two may read alike; and all are read to be shown.
+    are found by what boards keep of all runs that may be the best, and `choose` has the last word; none of the others
+    is read. All are read to be shown.
 
     show  None for each campaign's own rule
     by    evaluation -> the measures that `choose` is to choose the best run by; None: each set's primary measure
@@ -92,10 +94,9 @@ def load_candidates(
         chosen = [one for one in evaluations if one.id in ids]
         found += load_entries(session, actor, chosen, now, wanted, standing=sa.or_(*own_rows))
     for shown, own in others.items():
-        runs: sa.SelectBase | None = None
-        if by and shown is Show.BEST and all(may_see(actor, one, Sight.DETAILS, now) for one in own):
-            names = sorted({name for one in own for name in by[one.id]})
-            runs = sa.union(*(_nearly_best(actor, own, now, column(name)) for name in names))
+        runs: list[int] | None = None
+        if by and shown is Show.BEST:
+            runs = _may_be_best(session, actor, [(one, sets[one.id], by[one.id]) for one in own], now)
         found += load_entries(session, actor, own, now, wanted, runs=runs)
     return found
 
@@ -120,30 +121,28 @@ def _kept_as_seen(
     return KeptChoice(RunChoice.BEST, own, rounding_seen(actor, evaluation, current.settings, now, team_id) is not None)
 
 
-def _nearly_best(actor: Actor, evaluations: Sequence[Evaluation], now: dt.datetime, by: Column) -> sa.Select[int]:
-    """The statement on the runs whose mean ties with their system's best one, or nearly; all where none has a mean."""
-    best = (sa.func.min if by.direction == "lower" else sa.func.max)(Score.mean)
-    own = Score.scoring_id == Scoring.id, Score.measure == by.name, is_seen(Score, actor, evaluations, now)
-    of_all = (
-        _with_a_place(
-            sa.select(Submission.id, Score.mean, best.over(partition_by=ONE_STANDS).label("best")), evaluations
-        )
-        .outerjoin(Score, sa.and_(*own))
-        .subquery()
-    )
-    apart = sa.func.abs(of_all.c.mean - of_all.c.best)
-    ties = apart <= NEARLY * (1 + sa.func.abs(of_all.c.best))
-    return sa.select(of_all.c.id).where(sa.or_(of_all.c.best.is_(None), ties))
-
-
-def _with_a_place(statement: sa.Select[*tuple[Any, ...]], evaluations: Sequence[Evaluation]) -> sa.Select[Any]:
-    """A statement on the runs that `load_entries` finds in current sets."""
-    return (
-        statement.select_from(Submission)
-        .join(Scoring, Scoring.submission_id == Submission.id)
-        .join(ScoringSet, ScoringSet.id == Scoring.scoring_set_id)
-        .where(Submission.evaluation_id.in_([one.id for one in evaluations]), IS_CURRENT, has_its_place())
-    )
+def _may_be_best(
+    session: Session,
+    actor: Actor,
+    evaluations: Sequence[tuple[Evaluation, ScoringSet, Collection[str]]],
+    now: dt.datetime,
+) -> list[int] | None:
+    """The runs whose mean by one of these measures, as `actor` sees it, is their system's best one or ties with it;
+    None where they are too many to be named."""
+    runs = load_runs(session, actor, [own_set.id for _, own_set, _ in evaluations], has_its_place())
+    wanted = [
+        Wanted(own_set.id, subset_seen(actor, one, now), list(measures), runs[own_set.id].scorings)
+        for one, own_set, measures in evaluations
+    ]
+    found: list[int] = []
+    for (one, own_set, _), means in zip(evaluations, load_means(session, wanted), strict=True):
+        own = runs[own_set.id]
+        may_be = np.zeros(len(own.submissions), dtype=bool)
+        for name, digits in means.items():
+            seen = means_as_seen(actor, one, own_set, now, own.own, name, digits)
+            may_be |= tied_for_best(2 * own.systems + own.late, seen, column(name).direction)
+        found += own.submissions[may_be].tolist()
+    return found if len(found) <= NAMED else None
 
 
 def choose(entries: Iterable[Entry], show: Show, column: Column) -> list[Entry]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from leaderboard.metrics.measure import Direction
-from leaderboard.metrics.ranking import Floats, Ints
+from leaderboard.metrics.ranking import Bools, Floats, Ints
 from leaderboard.rules.moments import day_in_words
 from leaderboard.rules.settings import ScoringSettings, Subset
 from leaderboard.rules.states import Ruling
@@ -34,6 +34,7 @@ __all__ = [
     "primary_run",
     "standing_run",
     "standing_runs",
+    "tied_for_best",
     "title_of_run",
 ]
 
@@ -182,27 +183,34 @@ def standing_run(
     return min(runs, key=lambda run: (run.scored_at or run.received_at, run.submission_id))
 
 
-def best_runs(groups: Ints, means: Floats, direction: Direction) -> Ints:
-    """Where the best run stands, the places of those that stand in arrays of runs in the order of their arrival.
+def tied_for_best(groups: Ints, means: Floats, direction: Direction) -> Bools:
+    """Where the best run stands, which runs may: those whose mean is the best one of their group, or ties with it.
 
     groups  of each run a number that those have in common of which one stands
     means   under the measure that ranks; NaN is undefined
 
-    What `standing_run` says of each group, of all of them at once.
+    >>> tied_for_best(np.array([7, 7, 9, 7]), np.array([0.2, 0.3, np.nan, 0.3]), "higher").tolist()
+    [False, True, True, True]
+    """
+    rising = worst_last(means, "lower" if direction == "lower" else "higher")
+    order = np.lexsort((rising, groups))
+    begins = np.ones(len(groups), dtype=bool)
+    begins[1:] = np.diff(groups[order]) != 0
+    place = np.cumsum(begins | opens_place(rising[order]))  # counted over all groups
+    found = np.zeros(len(groups), dtype=bool)
+    found[order] = place == place[begins][np.cumsum(begins) - 1]
+    return found
+
+
+def best_runs(groups: Ints, means: Floats, direction: Direction) -> Ints:
+    """The places of those that stand in arrays of runs in the order of their arrival: what `standing_run` says of each
+    group, of all of them at once.
 
     >>> best_runs(np.array([7, 7, 9, 7]), np.array([0.2, 0.3, np.nan, 0.3]), "higher").tolist()
     [3, 2]
     """
-    if not len(groups):
-        return np.zeros(0, dtype=np.int64)
-    rising = worst_last(means, "lower" if direction == "lower" else "higher")
-    order = np.lexsort((rising, groups))
-    groups = groups[order]
-    begins = np.concatenate([[True], groups[1:] != groups[:-1]])
-    tie = np.cumsum(begins | opens_place(rising[order]))  # the number of each run's place, counted over all groups
-    starts = np.flatnonzero(begins)
-    is_best = tie == tie[starts][np.cumsum(begins) - 1]
-    return np.maximum.reduceat(np.where(is_best, order, -1), starts)
+    latest_first = np.flatnonzero(tied_for_best(groups, means, direction))[::-1]
+    return latest_first[np.unique(groups[latest_first], return_index=True)[1]]
 
 
 def standing_runs(
