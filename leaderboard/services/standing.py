@@ -22,7 +22,7 @@ from leaderboard.models import Participation, Score, Scoring, ScoringSet, Standi
 from leaderboard.rules.disclosure import Rounding, is_told_rounded
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import KeptChoice, RunChoice, ScoredRun, kept_choices, standing_runs
-from leaderboard.rules.states import SetState, State
+from leaderboard.rules.states import UNFINISHED, SetState, State
 from leaderboard.services.locking import insert_unless_there
 
 __all__ = [
@@ -208,10 +208,18 @@ def _unite(session: Session, evaluation: int, systems: Iterable[int]) -> None:
     past = sa.and_(ScoringSet.evaluation_id == evaluation, HAS_CEASED)
     of_sets = Standing.scoring_set_id.in_(sa.select(ScoringSet.id).where(past))
     before = kept_standing(session, of_sets, Standing.system_id.in_(systems))
+    unfinished = Scoring.id.in_(before.values()), Scoring.state.in_(UNFINISHED)  # as an import says that they stood
+    waiting = dict(
+        session.execute(sa.select(Scoring.id, Submission.system_id).join(Submission).where(*unfinished)).all()
+    )
     for kept in {place.kept for place in before}:
         own = {place: scoring for place, scoring in before.items() if place.kept == kept}
         stands = standing_by_rule(session, Scoring.id.in_(own.values()), of_sets=past)
-        _keep(session, own, {place: scoring for place, scoring in stands.items() if place.kept == kept})
+        kept_on = {place: scoring for place, scoring in stands.items() if place.kept == kept}
+        for place, scoring in own.items():
+            if scoring in waiting:
+                kept_on.setdefault(place._replace(system_id=waiting[scoring]), scoring)
+        _keep(session, own, kept_on)
 
 
 def _keep(session: Session, before: Mapping[Place, int], stands: Mapping[Place, int]) -> None:

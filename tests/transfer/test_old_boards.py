@@ -17,15 +17,17 @@ from leaderboard.cli import run as call
 from leaderboard.config import Config
 from leaderboard.db import Database
 from leaderboard.formats import QueryRow
-from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission
+from leaderboard.models import Evaluation, Score, Scoring, ScoringSet, Submission, System, Team
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import Designation, SystemKind
 from leaderboard.rules.states import Ruling
 from leaderboard.services import campaigns, evaluations, queries, submissions
 from leaderboard.services.events import present
+from leaderboard.services.merging import merge_teams
 from leaderboard.services.scoring_sets import make_official
-from leaderboard.services.systems import NewSystem
+from leaderboard.services.systems import NewSystem, create_system
+from leaderboard.services.teams import create_team
 from leaderboard.store import RunStore
 from leaderboard.transfer.importing import Import
 from leaderboard.transfer.manifest import NAME, read_manifest
@@ -245,6 +247,49 @@ def test_a_manifest_by_hand_says_no_more_of_an_old_board_than_what_it_went_by_an
         "1": [(1, "One", 1.0), (2, "Two", 0.5)],
         "2": [(1, "One", 1.0), (2, "Two", 0.25)],
     }
+
+
+@ONE_ENGINE
+def test_a_board_that_can_not_come_back_is_left_out_and_named(
+    archive: Callable[..., Path], database: Database, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_another_version = '[[evaluation.stood]]\nsince = 2020-05-03\nmeasures_version = "0.9"\n'
+    assert call(["import-campaign", str(archive(by_another_version))]) == 0
+    left_out = "2020: its board as it stood from 3 May 2020, 00:00 UTC is left out: "
+    assert f"{left_out}it went by version 0.9 of the measures" in capsys.readouterr().err
+    told_later = '[[evaluation.stood]]\nsince = 2020-05-03\njudgments = "first.txt"\n'
+    assert call(["import-campaign", str(archive(told_later))]) == 0
+    assert f"{left_out}the evaluation is here already, and keeps its boards" in capsys.readouterr().err
+    assert len(boards_held(database, "past", "2020", CONSOLE, present())["sets"]) == 1
+
+
+@ONE_ENGINE
+def test_runs_that_still_wait_stay_on_their_old_board_when_their_system_becomes_one_with_another(
+    archive: Callable[..., Path], database: Database, tmp_path: Path
+) -> None:
+    old = '[[evaluation.stood]]\njudgments = "first.txt"\nsince = 2020-05-03\nuntil = 2020-05-10\n'
+    config = Config(
+        database_url=database.engine.url.render_as_string(hide_password=False), store_url=str(tmp_path / "store")
+    )
+    with open_tree(archive(old)) as tree:
+        bringing = Import(database, RunStore(config.store_url), lambda _: CONSOLE, read_manifest(tree.file(NAME)), tree)
+        bringing.prepare()
+        for run in bringing.runs:
+            upload = bringing.receive(run)
+            assert upload is not None
+            with database.write() as session:
+                bringing.enter(session, run, upload)
+    with database.write() as session:
+        elm, ash = session.scalars(sa.select(Team)).one(), create_team(session, CONSOLE, "Ash", own=False)
+        one = session.scalars(sa.select(System).where(System.name == "One")).one()
+        create_system(session, CONSOLE, ash, NewSystem("One"))
+        merge_teams(session, CONSOLE, elm, ash, unite=[one.id])
+    with closing(WorkerHere(database, RunStore(config.store_url), config)) as worker:
+        while worker.step(threading.Event()):
+            pass
+    shown = boards_held(database, "past", "2020", CONSOLE, present())
+    assert [(row[0], row[3], row[8].mean) for row in shown["1 primary AP"][2]] == [(1, "One", 1.0), (2, "Two", 0.25)]
+    assert call(["verify"]) == 0
 
 
 @ONE_ENGINE
