@@ -50,7 +50,8 @@ def check(
     Nothing is kept. With --server nothing but the token is needed here, and the site says what its page would. The
     exit status is 0 when nothing speaks against submitting it; 1 when it would be rejected, when the site would ask
     whether it is meant so, or when it has queries that are not asked; 2 when it can't be checked; 3 when the site can't
-    say, since all that speaks against it are queries that may be hidden ones.
+    say, since all that speaks against it are queries that may be hidden ones, or since the file is so long that the
+    site looked at its beginning only (without --server all of it is looked at).
     """
     from leaderboard.formats import FileRules, RunRules, document_list, read_queries
     from leaderboard.rules.run_checks import Expected, check_run

@@ -132,10 +132,11 @@ class Checked:
 
     @property
     def is_sound(self) -> bool | None:
-        """Whether nothing speaks against submitting it; None where only its evaluation's hidden queries can tell."""
+        """Whether nothing speaks against submitting it; None where only its evaluation's hidden queries can tell, or
+        the part of it that was not read."""
         if self.problem_count or self.warnings or (self.unsettled and not self.expected.title):
             return False
-        return None if self.unsettled else True
+        return None if self.unsettled or not self.whole else True
 
     @property
     def unsettled(self) -> str:
@@ -233,6 +234,11 @@ class Checked:
         lines += [f"warning: {warned.text}" for warned in self.warnings]
         if self.unsettled:
             lines.append(f"warning: {self.unsettled}")
+        if not self.whole:
+            lines.append(
+                "warning: the file is long, and only its beginning was looked at: what follows is about that. "
+                "leaderboard check without --server looks at all of it, on your computer"
+            )
         if self.is_read:
             fewest, median, most = self.depth
             depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,} (median {median:,})"
@@ -242,7 +248,8 @@ class Checked:
             returned = f"what has a score of at least {self.threshold:g}" if self.threshold is not None else "all of it"
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
         if self.known is not None:
-            lines.append(f"{self.known - self.lacking[0]:,} of {self.known:,} queries have a list")
+            within = "" if self.whole else " in it"
+            lines.append(f"{self.known - self.lacking[0]:,} of {self.known:,} queries have a list{within}")
         lines += self.remarks
         if self.judged is not None:
             lines.append(f"{100 * self.judged:.0f} % of the first ten documents are judged")

@@ -53,6 +53,18 @@ def test_excluded_queries_are_known_and_not_missed() -> None:
     assert (checked.lacking, checked.unknown) == ((0, ()), (0, ()))
 
 
+def test_a_file_is_not_said_to_be_sound_of_which_only_the_beginning_was_looked_at() -> None:
+    expected = Expected("Text", ("q1", "q2"), allowed=frozenset({"q1", "q2"}))
+    assert found(RUN, expected).is_sound
+    begun = found(RUN, expected, whole=False)
+    assert begun.is_sound is None
+    said = "\n".join(begun.in_words)
+    assert "only its beginning was looked at" in said
+    assert "2 of 2 queries have a list in it" in said
+    assert "nothing speaks against" not in said
+    assert found(b"q1 Q0 d1\n", expected, whole=False).is_sound is False
+
+
 def test_a_run_whose_queries_are_mostly_strange_is_of_something_else() -> None:
     assert kinds(found(RUN, Expected("Text", ("q7", "q8")))) == [Kind.COLLECTION]
     assert kinds(found(RUN, Expected("Text", ("q1", "q8")))) == []
