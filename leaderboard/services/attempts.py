@@ -102,6 +102,9 @@ def count_log_in(
             bounds = {here: AT_GUESSED_ACCOUNT if guessed else AT_ACCOUNT, f"log-ins from {place}": OF_ADDRESS}
         for subject, most in bounds.items():
             wait = _wait(session, subject, most, WINDOW, now)
+            if wait and browser:
+                words = f"There were too many wrong passwords in this browser; try again in {wait} min."
+                raise TooManyAttempts(words, 60 * wait)
             if wait:
                 raise TooManyAttempts(
                     f"There were too many wrong passwords from your network; try again in {wait} min. "

@@ -168,16 +168,18 @@ def authenticate(
     return user
 
 
-def set_password(session: Session, actor: Actor, user: User, password_hash: PasswordHash) -> None:
+def set_password(
+    session: Session, actor: Actor, user: User, password_hash: PasswordHash, staying: int | None = None
+) -> str:
     """A new password, checked and hashed before (`passwords.hashed`).
 
     Every session and API token of the account ends, no link that sets a password works any more or is made for a mail
-    that waits, and its owner is told by mail.
+    that waits, and its owner is told by mail. staying: the session that goes on; gives its new token then.
     """
     require(actor.all_powerful or actor.user_id == user.id, "You can only change your own password.")
     now = present()
     user.password_hash = password_hash
-    sessions.end_all(session, user.id, now)
+    token = sessions.end_all(session, user.id, now, staying)
     tokens.revoke_all(session, user.id, now)
     outbox.void_resets(session, user, "another password was set since")  # before the links: it waits for their senders
     links = sa.update(MailLink).where(
@@ -187,13 +189,15 @@ def set_password(session: Session, actor: Actor, user: User, password_hash: Pass
     if user.email is not None:
         outbox.put(session, MailKind.PASSWORD, user.id)
     record(session, actor, "set password", user)
+    return token
 
 
-def end_sessions(session: Session, actor: Actor, user: User) -> None:
-    """Signs the account out everywhere."""
+def end_sessions(session: Session, actor: Actor, user: User, staying: int | None = None) -> str:
+    """Signs the account out everywhere, but in the session `staying`, whose new token it gives then."""
     require(actor.all_powerful or actor.user_id == user.id, "You can only end your own sessions.")
-    sessions.end_all(session, user.id, present())
+    token = sessions.end_all(session, user.id, present(), staying)
     record(session, actor, "end sessions", user)
+    return token
 
 
 def end_session(session: Session, actor: Actor, user: User, session_id: int) -> None:

@@ -54,9 +54,25 @@ def end(session: Session, session_id: int, now: dt.datetime) -> None:
     _end(session, BrowserSession.id == session_id, now)
 
 
-def end_all(session: Session, user_id: int, now: dt.datetime) -> None:
-    """Ends every session of the account."""
-    _end(session, BrowserSession.user_id == user_id, now)
+def end_all(session: Session, user_id: int, now: dt.datetime, staying: int | None = None) -> str:
+    """Ends every session of the account.
+
+    staying  one that goes on, as the log-in that it began with, under a new token, which is given back: copies of its
+             cookie open nothing any more. A new session in its place would count wrong passwords from nought, and
+             stand for a log-in that never was
+    """
+    own = BrowserSession.user_id == user_id
+    if staying is None:
+        _end(session, own, now)
+        return ""
+    _end(session, sa.and_(own, BrowserSession.id != staying), now)
+    token = secrets.token_urlsafe(24)
+    session.execute(
+        sa.update(BrowserSession)
+        .where(own, BrowserSession.id == staying, BrowserSession.ended_at.is_(None))
+        .values(token_hash=token_hash(token), last_seen_at=now, expires_at=now + LASTS)
+    )
+    return token
 
 
 def _end(session: Session, which: sa.ColumnElement[bool], now: dt.datetime) -> None:

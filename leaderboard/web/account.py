@@ -4,6 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import current_user
 from wtforms import PasswordField
+from wtforms.validators import ValidationError
 
 from leaderboard.errors import BadInput, Conflict, Gathered, TooManyAttempts
 from leaderboard.models import User
@@ -14,7 +15,7 @@ from leaderboard.web.context import actor, now, reading, writing
 from leaderboard.web.forms import Given, form_page
 from leaderboard.web.intake import gives_back
 from leaderboard.web.proofs import ProofForm
-from leaderboard.web.sessions import sign_in, sign_out, signed_in
+from leaderboard.web.sessions import sign_out, signed_in, stay_signed_in
 
 blueprint = Blueprint("account", __name__, url_prefix="/account")
 
@@ -27,6 +28,11 @@ class PasswordForm(ProofForm):
         "tokens stop working.",
         render_kw={"autocomplete": "new-password"},
     )
+
+    def validate_password(self, field: PasswordField) -> None:
+        """By the two texts, so that it tells nothing of the password in use to who does not know it."""
+        if field.data and field.data == self.text("current"):
+            raise ValidationError("this is the current password: choose another one")
 
 
 @blueprint.get("/")
@@ -58,10 +64,10 @@ def password() -> ResponseReturnValue:
             new = passwords.hashed(form.text("password"), about.name, about.email or "")
         with writing() as session:
             user = session.get_one(User, current_user.id)
-            people.set_password(session, actor(), user, new)
+            token = people.set_password(session, actor(), user, new, staying=current_user.session.id)
     except (BadInput, TooManyAttempts) as error:
         return form_page("account/password.html", form, error)
-    sign_in(user)
+    stay_signed_in(token)
     flash("Your password is changed.")
     return redirect(url_for("account.show"))
 
@@ -103,7 +109,7 @@ def end_session(session_id: int) -> ResponseReturnValue:
 def end_sessions() -> ResponseReturnValue:
     with writing() as session:
         user = session.get_one(User, current_user.id)
-        people.end_sessions(session, actor(), user)
-    sign_in(user)
+        token = people.end_sessions(session, actor(), user, staying=current_user.session.id)
+    stay_signed_in(token)
     flash("You are logged out everywhere but here.")
     return redirect(url_for("account.show"))

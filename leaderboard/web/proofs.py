@@ -53,7 +53,9 @@ class ProofForm(Form):
         if not self.text("current"):
             raise InvalidFields({"current": [NOT_GIVEN]})
         # Whoever guesses at the account from elsewhere must not keep its owner, who is logged in, from what is theirs.
-        here = KnownBrowser(current_user.id, f"with session {current_user.session.id}")
+        # The moment tells its session from an older one that had this number.
+        seen = current_user.session
+        here = KnownBrowser(current_user.id, f"with session {seen.id} of {seen.created_at.isoformat()}")
         try:
             people.authenticate(database(), current_user.name, self.text("current"), client_address(), now(), here)
         except BadInput:

@@ -21,7 +21,17 @@ from leaderboard.services import sessions
 from leaderboard.services.attempts import KnownBrowser
 from leaderboard.web.context import config, now, reading, writing
 
-__all__ = ["SignedIn", "browser_in_words", "init_app", "known_browser", "local", "sign_in", "sign_out", "signed_in"]
+__all__ = [
+    "SignedIn",
+    "browser_in_words",
+    "init_app",
+    "known_browser",
+    "local",
+    "sign_in",
+    "sign_out",
+    "signed_in",
+    "stay_signed_in",
+]
 
 P = ParamSpec("P")
 
@@ -110,13 +120,23 @@ def sign_in(user: User) -> None:
     with writing() as database_session:
         browser = browser_in_words(request.headers.get("User-Agent", ""))
         started = sessions.start(database_session, user.id, now(), browser)
+    _carry(started, user.id)
+
+
+def stay_signed_in(token: str) -> None:
+    """Goes on in this browser under its session's new token, when all others of the account have ended."""
+    _carry(token, current_user.id)
+
+
+def _carry(token: str, user_id: int) -> None:
+    """This browser's cookie holds the token from now on, and nothing that it held before."""
     with reading() as database_session:
-        found = open_session(database_session, started, now())
+        found = open_session(database_session, token, now())
     session.clear()
     session.permanent = True
     if found is not None:
-        login_user(SignedIn(found, started))
-    _remember_browser(user.id)
+        login_user(SignedIn(found, token))
+    _remember_browser(user_id)
 
 
 def browser_in_words(user_agent: str) -> str:

@@ -73,6 +73,34 @@ def test_a_new_password_must_be_long(participant: Reader) -> None:
 
 
 @SQLITE
+def test_the_password_in_use_is_no_new_one(participant: Reader) -> None:
+    same = participant.post("/account/password", current=PASSWORD, password=PASSWORD)
+    assert (same.status_code, errors(same.text)) == (400, {"password"})
+    assert "this is the current password: choose another one" in same.text
+
+
+def test_guesses_in_one_browser_hold_up_no_other_that_is_logged_in_before_and_after_it_changes_the_password(
+    participant: Reader, visitor: Reader
+) -> None:
+    visitor.post("/login", name="ada", password=PASSWORD)
+    for _ in range(10):
+        assert participant.post("/account/password", current="a guess", password="a third long one").status_code == 400
+    waits = participant.post("/account/password", current=PASSWORD, password="a third long one")
+    assert (waits.status_code, "too many wrong passwords in this browser" in waits.text) == (429, True)
+    assert "need not wait" not in waits.text
+    for now, then in ((PASSWORD, "another long one"), ("another long one", "a third long one")):
+        assert visitor.post("/account/password", current=now, password=then).status_code == 302
+    assert participant.client.get("/account/").status_code == 302
+
+
+def test_logging_out_everywhere_else_gives_no_more_guesses(participant: Reader) -> None:
+    for _ in range(10):
+        participant.post("/account/password", current="a guess", password="another long one")
+    assert participant.post("/account/sessions/end").location == "/account/"
+    assert participant.post("/account/password", current=PASSWORD, password="another long one").status_code == 429
+
+
+@SQLITE
 def test_the_account_s_forms_tell_all_that_is_wrong_at_once(participant: Reader) -> None:
     both = participant.post("/account/password", current="wrong", password="short")
     assert (both.status_code, errors(both.text)) == (400, {"current", "password"})
@@ -90,8 +118,12 @@ def test_the_account_s_forms_tell_all_that_is_wrong_at_once(participant: Reader)
 def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: Reader) -> None:
     elsewhere = visitor
     elsewhere.post("/login", name="ada", password=PASSWORD)
+    copied = participant.client.get_cookie("leaderboard")
+    assert copied is not None
     assert participant.post("/account/sessions/end").location == "/account/"
     participant.get("/account/")
+    assert elsewhere.client.get("/account/").status_code == 302
+    elsewhere.client.set_cookie("leaderboard", copied.value)
     assert elsewhere.client.get("/account/").status_code == 302
 
 

@@ -215,6 +215,8 @@ def test_an_account_without_a_password_proves_itself_by_a_fresh_log_in(
     assert "log out and in again" in late.text.lower()
     token = {"name": "my laptop", "days": "30"}
     assert visitor.post("/account/tokens/new", **token).status_code == 400
+    assert visitor.post("/account/sessions/end").location == "/account/"  # which is no log-in
+    assert visitor.post("/account/tokens/new", **token).status_code == 400
     visitor.post("/logout")
     come_back(visitor)
     assert visitor.post("/account/tokens/new", **token).status_code == 200
