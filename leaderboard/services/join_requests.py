@@ -16,7 +16,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.mail.outbox import put_wanted
 from leaderboard.services.texts import checked_text
 
-__all__ = ["answer_request", "ask_to_join", "end_requests", "take_back"]
+__all__ = ["answer_request", "ask_to_join", "end_request_of", "end_requests", "take_back"]
 
 LONGEST_TEXT = 500  # characters
 MOST_OPEN = 5  # requests of one person that wait
@@ -106,6 +106,17 @@ def end_requests(session: Session, actor: Actor, team: Team) -> None:
     for request in session.scalars(waiting.order_by(JoinRequest.id)).all():
         session.delete(request)
         put_wanted(session, MailKind.ANSWER, [request.user_id], team=team.id, accepted=None)
+        record(session, actor, "end request", team, request=request.id)
+
+
+def end_request_of(session: Session, actor: Actor, team: Team, user_id: int) -> None:
+    """Ends the request of somebody who has come into the team without its answer, such as by an invitation.
+
+    Else an owner could answer it once they have left again, and let them in anew.
+    """
+    own = JoinRequest.user_id == user_id, JoinRequest.answered_at.is_(None)
+    for request in session.scalars(sa.select(JoinRequest).where(JoinRequest.team_id == team.id, *own)).all():
+        session.delete(request)
         record(session, actor, "end request", team, request=request.id)
 
 

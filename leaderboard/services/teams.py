@@ -14,7 +14,7 @@ from leaderboard.rules.moments import moment_in_words
 from leaderboard.rules.roles import Role
 from leaderboard.rules.tokens import token_hash
 from leaderboard.services.events import present, record
-from leaderboard.services.join_requests import end_requests
+from leaderboard.services.join_requests import end_request_of, end_requests
 from leaderboard.services.locking import add_or_refuse, insert_unless_there, locked, or_refuse
 from leaderboard.services.names import NAME_TAKEN, checked_name, checked_slug, free_slug, name_key, slug_of
 from leaderboard.services.texts import checked_text
@@ -151,6 +151,7 @@ def add_member(session: Session, actor: Actor, team: Team, user: User, role: Rol
         session.add(membership)
     membership.role = role
     record(session, actor, "add member", team, user=user.id, role=role.value)
+    end_request_of(session, actor, team, user.id)
     return membership
 
 
@@ -231,6 +232,7 @@ def accept_invitation(session: Session, actor: Actor, token: str, now: dt.dateti
     invitation.used_at = now
     invitation.used_by_id = actor.user_id
     record(session, actor, "join", team, invitation=invitation.id)
+    end_request_of(session, actor, team, actor.user_id)
     return team
 
 

@@ -14,7 +14,7 @@ from leaderboard.models import Event, Invitation, JoinRequest, Mail, Membership,
 from leaderboard.reads.accounts import open_invitations
 from leaderboard.rules.mail import MailKind
 from leaderboard.rules.roles import Role
-from leaderboard.services import closing, join_requests, people, teams
+from leaderboard.services import closing, join_requests, merging, people, teams
 from leaderboard.services.events import present
 from leaderboard.services.mail.letters import written
 from leaderboard.services.names import NAME_TAKEN
@@ -227,6 +227,37 @@ def test_the_last_owner_hands_over_before_leaving(world: World) -> None:
     assert _members(world) == {world.eve.user_id: Role.OWNER}
     with world.database.read() as session:
         assert not actor_of(session, world.ada.user_id).is_in(world.team)
+
+
+def _by_invitation(session: sa.orm.Session, asking: Actor, team: Team) -> None:
+    teams.accept_invitation(session, asking, teams.invite(session, CONSOLE, team))
+
+
+def _by_an_admin(session: sa.orm.Session, asking: Actor, team: Team) -> None:
+    teams.add_member(session, CONSOLE, team, session.get_one(User, asking.user_id))
+
+
+def _by_merging(session: sa.orm.Session, asking: Actor, team: Team) -> None:
+    merging.merge_teams(session, CONSOLE, teams.create_team(session, asking, "Southern lights"), team)
+    teams.change_role(session, CONSOLE, team, session.get_one(User, asking.user_id), Role.MEMBER)
+
+
+@pytest.mark.parametrize("joins", [_by_invitation, _by_an_admin, _by_merging])
+def test_a_request_ends_when_who_asked_comes_in_another_way(
+    world: World, joins: Callable[[sa.orm.Session, Actor, Team], None]
+) -> None:
+    with world.database.write() as session:
+        team = _team(session, world)
+        teams.change_team(session, CONSOLE, team, "", is_listed=True)
+        asking = actor_of(session, people.create_user(session, CONSOLE, new_account("Grace")).id)
+        asked = join_requests.ask_to_join(session, asking, team, "please").id
+        joins(session, asking, team)
+        teams.leave_team(session, asking, team)
+        assert session.scalars(sa.select(JoinRequest)).all() == []
+        with pytest.raises(NotFound):
+            join_requests.answer_request(session, CONSOLE, team, asked, accept=True)
+        assert session.get(Membership, (team.id, asking.user_id)) is None
+    assert "end request" in world.all(sa.select(Event.action))
 
 
 def _is_removed(session: sa.orm.Session, actor: Actor, team: Team) -> None:
