@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE, Actor, knows_team
+from leaderboard.errors import NotFound
 from leaderboard.lookup.absent import missing
 from leaderboard.lookup.runs import on_boards
 from leaderboard.lookup.sets import IS_CURRENT
@@ -88,7 +89,8 @@ def find_team_let_in(session: Session, actor: Actor, campaign: Campaign, slug: s
 
 
 def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | None = None) -> Team:
-    """As `find_team`. Raises NotFound, in the same words, for every team that `actor` is not in.
+    """As `find_team`. Raises NotFound, in the same words, for every team that `actor` is not in; whoever is in none at
+    all is told that instead.
 
     campaign_id  of a campaign in which `actor` answers for the team otherwise: organisers do
     """
@@ -96,6 +98,8 @@ def find_own_team(session: Session, actor: Actor, slug: str, campaign_id: int | 
     team = None if found is None else merged_team(session, found)
     organises = campaign_id is not None and actor.may_organise(campaign_id)
     if team is None or not (actor.is_in(team.id) or organises):
+        if actor.user_id is not None and not (actor.teams or organises or actor.all_powerful):
+            raise NotFound("you are in no team yet: make one, even if you work alone, or join one, under Account")
         _no_team(session, slug, actor, "team of yours")
     return team
 

@@ -110,8 +110,8 @@ def read_files(
             texts.take(name, events)
         elif isinstance(event, Field | File):
             files = ", ".join(readers)
-            words = f"is not known here, or given twice; known are: {', '.join(known)}, and as files {files}"
-            raise InvalidFields({name: [words]})
+            words = f"is not known here; known are: {', '.join(known)}, and as files {files}"
+            raise InvalidFields({name: ["is given twice" if name in fields or name in found else words]})
     require_text(fields)
     return fields, found
 

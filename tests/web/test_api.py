@@ -10,7 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
-from leaderboard.models import ApiToken, Attempt, Event, Generation, User
+from leaderboard.models import ApiToken, Attempt, Event, Generation, Team, User
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import closing, people, tokens
 from leaderboard.services.events import present
@@ -142,6 +142,23 @@ def test_what_is_not_there_is_a_problem_in_json(program: Callable[..., Program],
 
 
 @SQLITE
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ('{"name": "Gamma", "name": "Delta"}', {"name": ["is given twice"]}),
+        ('{"name": "Gamma", "n\\u0061me": "Gamma", "description": ""}', {"name": ["is given twice"]}),
+        ('{"name": {"a": 1, "b": 2, "a": 3}}', {"a": ["is given twice"]}),
+    ],
+)
+def test_a_name_that_stands_twice_in_a_body_is_refused_by_name(
+    program: Callable[..., Program], world: World, body: str, fields: dict[str, list[str]]
+) -> None:
+    answer = program("ada", Scope.MANAGE).send(f"{API}/teams", "POST", data=body, content_type="application/json")
+    assert (answer.status_code, answer.json and answer.json["fields"]) == (400, fields)
+    with world.database.read() as session:
+        assert set(session.scalars(sa.select(Team.name))) == {"Alpha", "Beta"}
+
+
 def test_a_method_that_there_is_not_is_a_problem_in_json(program: Callable[..., Program]) -> None:
     answer = program("ada").send(BOARD, "POST")
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET")

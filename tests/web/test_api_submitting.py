@@ -16,7 +16,7 @@ from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Subm
 from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.quotas import REJECTED_A_DAY
 from leaderboard.rules.scopes import Scope
-from leaderboard.services import evaluations, queries, submission_forms
+from leaderboard.services import evaluations, queries, submission_forms, teams
 from leaderboard.services.events import present
 from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
@@ -122,6 +122,28 @@ def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[
         assert answer.status_code == 400
         assert answer.json is not None
         assert answer.json["fields"] == {"team": [f"there is no team of yours {team!r}; there are beta"]}
+    assert count(world) == 0
+
+
+@SQLITE
+def test_who_is_in_no_team_is_told_to_make_or_join_one(program: Callable[..., Program], world: World) -> None:
+    """Whatever team they name: of others' they learn nothing."""
+    ben = program("ben", Scope.SUBMIT)
+    with world.database.write() as session:
+        teams.remove_member(session, CONSOLE, world.teams["alpha"], world.users["ben"])
+    for team in ("alpha", "nothing"):
+        answer = send(ben, team=team, system="searcher")
+        assert answer.status_code == 400
+        assert answer.json is not None
+        said = "you are in no team yet: make one, even if you work alone, or join one, under Account"
+        assert answer.json["fields"] == {"team": [said]}
+
+
+@SQLITE
+def test_a_field_that_is_given_twice_is_refused_by_its_name(ada: Program, world: World) -> None:
+    twice: Any = ["one", "two"]
+    answer = send(ada, **FIELDS, label=twice)
+    assert (answer.status_code, answer.json and answer.json["fields"]) == (400, {"label": ["is given twice"]})
     assert count(world) == 0
 
 

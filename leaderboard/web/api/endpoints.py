@@ -11,8 +11,10 @@ the OpenAPI document, in which the docstring explains the endpoint.
 
 import dataclasses
 import inspect
+import json
 import types
 import typing
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -183,6 +185,7 @@ def _body(kind: Any) -> Any:
     try:
         content = msgspec.json.decode(request.get_data() or b"{}")
         require_plain(content)
+        json.loads(request.get_data() or b"{}", object_pairs_hook=_once_each, parse_int=str, parse_float=str)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"The body is no JSON: {error}.") from None
     types = typing.get_type_hints(kind, include_extras=True)
@@ -202,6 +205,14 @@ def _body(kind: Any) -> Any:
     if wrong:
         raise InvalidFields(wrong)
     return msgspec.convert(content, kind)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> None:
+    """Raises InvalidFields by every name that an object of the body has twice: which one was meant can't be known."""
+    times = Counter(name for name, _ in pairs)
+    twice = {name: ["is given twice"] for name, number in times.items() if number > 1}
+    if twice:
+        raise InvalidFields(twice)
 
 
 def _in_words(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
