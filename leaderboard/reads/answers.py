@@ -11,7 +11,7 @@ from leaderboard.errors import BadInput
 from leaderboard.lookup import form_fields
 from leaderboard.models import Acceptance, Agreement, Evaluation, Scoring, Submission
 from leaderboard.reads.entries import Entry
-from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words, said_by
+from leaderboard.rules.form_fields import Answer, FormField, ShownTo, answers_of, in_words, said_by, said_to
 
 __all__ = [
     "AcceptedAgreement",
@@ -20,8 +20,9 @@ __all__ = [
     "ShownAnswer",
     "accepted_agreements",
     "board_answers",
-    "said_of",
+    "circles",
     "shown_answers",
+    "shown_metadata",
 ]
 
 MOST_VALUES = 50  # that a filter offers
@@ -81,18 +82,30 @@ class BoardAnswers:
         return any(field.key == key and in_words(answer) == text for field, answer in self.of(submission_id).items())
 
 
-def shown_answers(run: Submission, scoring: Scoring | None, *, inside: bool, named: bool) -> tuple[ShownAnswer, ...]:
-    """The answers of a run that a reader may see.
+def circles(*, inside: bool, named: bool) -> frozenset[ShownTo]:
+    """The circles that a reader of a run belongs to: of what is shown to whom they see it.
 
     inside, named  whether they answer for the run (its team, the organisers), know whose it is
     """
     seen = {ShownTo.EVERYONE: named, ShownTo.ORGANISERS: inside}
-    found = answers_of(form_fields(run.evaluation), run.answers, said_of(run, scoring))
+    return frozenset(circle for circle, sees in seen.items() if sees)
+
+
+def shown_answers(run: Submission, scoring: Scoring | None, seen: Collection[ShownTo]) -> tuple[ShownAnswer, ...]:
+    """The answers of a run that a reader of these circles may see."""
+    found = answers_of(form_fields(run.evaluation), run.answers, _said_of(run, scoring))
     return tuple(
         ShownAnswer(field.label, in_words(answer), field.shown_to)
         for field, answer in found.items()
-        if seen[field.shown_to]
+        if field.shown_to in seen
     )
+
+
+def shown_metadata(run: Submission, scoring: Scoring | None, seen: Collection[ShownTo]) -> tuple[tuple[str, str], ...]:
+    """What a run says of itself, by key, as far as a reader of these circles may see it."""
+    if not seen:
+        return ()
+    return tuple(said_to(form_fields(run.evaluation), _said_of(run, scoring), seen).items())
 
 
 def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgreement, ...]:
@@ -106,7 +119,7 @@ def accepted_agreements(session: Session, run: Submission) -> tuple[AcceptedAgre
     return tuple(AcceptedAgreement(one.key, one.version, one.title, one.text, at) for one, at in rows)
 
 
-def said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
+def _said_of(run: Submission, scoring: Scoring | None) -> dict[str, str]:
     """What a run says of itself: in the file beside it, else in its own header."""
     return said_by(scoring.facts if scoring else {}, run.said)
 

@@ -12,7 +12,14 @@ from leaderboard.db import read_so_far
 from leaderboard.errors import NotFound
 from leaderboard.lookup import note_current_set, with_current_scoring
 from leaderboard.models import Board, Evaluation, Participation, Score, Scoring, ScoringSet, Submission
-from leaderboard.reads.answers import AcceptedAgreement, ShownAnswer, accepted_agreements, said_of, shown_answers
+from leaderboard.reads.answers import (
+    AcceptedAgreement,
+    ShownAnswer,
+    accepted_agreements,
+    circles,
+    shown_answers,
+    shown_metadata,
+)
 from leaderboard.reads.entries import SystemLabel, label_without_name, system_label
 from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
 from leaderboard.rules.settings import Subset
@@ -40,7 +47,8 @@ class SubmissionStatus:
     holds_place, would_hold_place  whether no other run takes its place: it was withdrawn after closing, or would now be
     answers    to the organisers' fields, as far as this reader may see them
     agreements  what its submitter accepted in this evaluation; for its team and organisers only
-    said       what the run says of itself, by key, for whoever may know whose it is; said_problem: of its header
+    said       what the run says of itself, by key, for whoever may know whose it is, but for what fields read that are
+               shown to fewer; said_problem: of its header
     may_let_stand  whether the reader may let it stand for its system, in place of the run that does now
     may_make_primary  whether the reader may make it its team's primary run
     ruling, ruled_at, ruled_because  what organisers decided about it; for its team and organisers only
@@ -110,6 +118,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
     results_open = may_see(actor, evaluation, Sight.RESULTS, now, run.team_id)
     details_open = may_see(actor, evaluation, Sight.DETAILS, now, run.team_id)
     named = inside or may_see(actor, evaluation, Sight.NAMES, now, run.team_id)
+    seen = circles(inside=inside, named=named)
     label, version = (run.label, run.version) if named else ("", "")
     return SubmissionStatus(
         id=run.id,
@@ -159,9 +168,9 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         withdrawn_because=run.withdrawn_because,
         holds_place=run.holds_place,
         would_hold_place=not may_change_standing(actor, evaluation, now),
-        answers=shown_answers(run, scoring, inside=inside, named=named),
+        answers=shown_answers(run, scoring, seen),
         agreements=accepted_agreements(session, run) if inside else (),
-        said=tuple(said_of(run, scoring).items()) if named else (),
+        said=shown_metadata(run, scoring, seen),
         said_problem=scoring.facts.get("said_problem", "") if scoring and inside else "",
     )
 

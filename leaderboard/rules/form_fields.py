@@ -6,12 +6,13 @@ changes once somebody answered, and a field that was answered is no longer asked
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from leaderboard.errors import InvalidFields
+from leaderboard.formats.metadata import LONGEST_KEY
 from leaderboard.numbers import read_number
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "in_words",
     "problems_of_field",
     "said_by",
+    "said_to",
 ]
 
 Answer = str | float | bool
@@ -101,6 +103,14 @@ class FormField:
     def in_form(self) -> bool:
         return self.asked and (self.required or not self.header)
 
+    def reads(self, key: str) -> bool:
+        """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
+        return bool(self.header) and key.casefold() == self.header.casefold()
+
+    def covers(self, key: str) -> bool:
+        """Whether this entry of a run's own metadata is its answer, or a part of it: `method.kind` of `method`."""
+        return self.reads(key) or (bool(self.header) and key.casefold().startswith(f"{self.header.casefold()}."))
+
     def tidied(self) -> "FormField":
         """The same without blanks that mean nothing."""
         key, label, hint, header = (" ".join(text.split()) for text in (self.key, self.label, self.hint, self.header))
@@ -146,8 +156,8 @@ def problems_of_field(field: FormField) -> dict[str, list[str]]:
         wrong["choices"] = [problem]
     if (field.column or field.filter) and field.shown_to is not ShownTo.EVERYONE:
         wrong["shown_to"] = ["a column or a filter of the board is shown to everyone"]
-    if len(field.header) > LONGEST_LABEL:
-        wrong["header"] = [f"use at most {LONGEST_LABEL} characters"]
+    if len(field.header) > LONGEST_KEY:
+        wrong["header"] = [f"use at most {LONGEST_KEY} characters"]
     return wrong
 
 
@@ -290,8 +300,19 @@ def said_by(facts: Mapping[str, Any], beside: Mapping[str, str]) -> dict[str, st
     return {**facts.get("said", {}), **beside}
 
 
+def said_to(fields: Sequence[FormField], said: Mapping[str, str], circles: Collection[ShownTo]) -> dict[str, str]:
+    """What of a run's own metadata its readers see: what a field reads is shown to whom the field is shown, whenever
+    either came, and everything else to all of them.
+
+    fields   retired ones too
+    circles  whose answers they see
+    """
+    closed = [field for field in fields if field.shown_to not in circles]
+    return {key: text for key, text in said.items() if not any(field.covers(key) for field in closed)}
+
+
 def _from_file(field: FormField, said: Mapping[str, str]) -> Answer | None:
-    text = said.get(field.header, said.get(field.header.lower()))
+    text = said.get(field.header) or next((text for key, text in said.items() if field.reads(key)), None)
     if text is None:
         return None
     if field.kind is FieldKind.NUMBER:

@@ -76,7 +76,8 @@ class SubmitForm(Form):
     )
     beside = FileField(
         "Metadata of the run (optional)",
-        description="A YAML file such as ir_metadata's. Comment lines at the start of the run are read too.",
+        description="A YAML file such as ir_metadata's. Comment lines at the start of the run are read too. Everyone "
+        "who sees whose run it is sees what either says, but for what a field reads that is shown to fewer.",
     )
     kept = HiddenField()
 

@@ -772,6 +772,8 @@ SECRETS: dict[str, Secret] = {
     "label of a run": Secret("sekretlabel", EVERYONE, NAMED),
     "notes of a run": Secret("sekretnotes", INSIDE),
     "name of a run's file": Secret("sekretfile", INSIDE),
+    "answer for organisers that the run's own file gives": Secret("sekretanswer", INSIDE),
+    "what a run says of itself": Secret("sekretsaid", EVERYONE, NAMED),
     "receipt of a run": Secret("5e" * 32, EVERYONE, NAMED),
     "who submitted a run": Secret("Sekretada", INSIDE, dict.fromkeys(KNOWN, INSIDE)),
     "why a file was rejected": Secret("sekretproblem", INSIDE),

@@ -36,6 +36,7 @@ from leaderboard.models import (
     Team,
     User,
 )
+from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.roles import Role
 from leaderboard.rules.scopes import Scope
 from leaderboard.rules.settings import Split, Subset
@@ -48,6 +49,7 @@ from leaderboard.services import (
     people,
     queries,
     sessions,
+    submission_forms,
     submissions,
     teams,
     tokens,
@@ -183,6 +185,9 @@ def _runs(field: Field, app: Flask, owner: int) -> dict[str, object]:
     with field.database.write() as session:
         kept = session.get_one(Submission, run)
         kept.submitter_id, kept.filename, kept.sha256 = owner, "sekretfile.txt", "5e" * 32
+        kept.said = {"remark": "sekretanswer", "machine": "sekretsaid"}
+        remark = FormField(key="remark", label="Remark", header="remark")  # shown to organisers
+        submission_forms.set_field(session, CONSOLE, kept.evaluation, remark)
         refused = session.get_one(Submission, rejected)
         refused.problems, refused.problem_count = [[17, "sekretproblem"]], 1
         submissions.withdraw(session, CONSOLE, session.get_one(Submission, withdrawn), "sekretreason")

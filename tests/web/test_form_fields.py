@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse, encode_multipart
 from wtforms.fields.core import UnboundField
 
 from leaderboard.access import CONSOLE
+from leaderboard.formats.metadata import header_metadata
 from leaderboard.models import Acceptance, Evaluation, Scoring, Submission
 from leaderboard.rules.form_fields import RESERVED, FieldKind, FormField, ShownTo
 from leaderboard.rules.states import State
@@ -20,6 +21,9 @@ from leaderboard.services.events import present
 from leaderboard.web.api.submitting import Run
 from leaderboard.web.submit import SubmitForm
 from tests.web.conftest import RUN, Reader, World, errors
+from tests.web.test_api import API, Program, program
+
+__all__ = ["program"]  # the fixture
 
 FORM = "/campaigns/harbour/2025/submit"
 BOARD = "/campaigns/harbour/2025"
@@ -150,6 +154,45 @@ def test_each_reader_sees_the_answers_that_are_for_them(
         "ben": ["Trained here", "Model", "Cost"],
         "orla": ["Trained here", "Model", "Cost"],
     }
+
+
+def test_what_a_field_reads_of_a_file_is_shown_to_whom_the_field_is_shown_whenever_it_was_made(
+    asking: World, participant: Reader, visitor: Reader, organiser: Reader, program: Callable[..., Program]
+) -> None:
+    """By the run's own comment lines and by a file beside it; under a field made later, too, and a retired one."""
+    header = f"# Secret-Note: sekretheader\n# team: Alder\n{RUN}"
+    participant.send(FORM, header, **fields(asking))
+    with_metadata(
+        participant, b"Secret-Note: sekretbeside\nmethod: {kind: sekretkind, open: dense}\n", **fields(asking)
+    )
+    score_all(asking)
+    with asking.database.write() as session:
+        for scoring in session.scalars(sa.select(Scoring).where(Scoring.submission_id == 1)):
+            scoring.facts = {"said": header_metadata(header.encode()).entries}
+    assert "sekretheader" in visitor.get("/submissions/1")  # no field reads it yet: the form says that all see it
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        for field in (
+            FormField(key="note", label="Note", header="secret-note"),
+            FormField(key="kind", label="Kind", header="method.kind"),
+        ):
+            submission_forms.set_field(session, CONSOLE, evaluation, field)
+
+    def require_hidden() -> None:
+        for page in (*(f"/submissions/{run}" for run in (1, 2)), BOARD, f"{BOARD}.csv", f"{BOARD}.json"):
+            assert "sekret" not in visitor.client.get(page).text
+        nobody = program()
+        assert nobody.ask(f"{API}/submissions/1")["said"] == [["team", "Alder"]]
+        assert nobody.ask(f"{API}/submissions/2")["said"] == [["method.open", "dense"]]
+        for reader in (participant, organiser):
+            assert "sekretheader" in reader.get("/submissions/1")
+            assert reader.get("/submissions/2").count("sekretbeside") == 2  # as an answer, and as the file has it
+
+    require_hidden()
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        assert not submission_forms.remove_field(session, CONSOLE, evaluation, "note")  # it was answered: retired
+    require_hidden()
 
 
 def test_its_team_and_organisers_read_which_versions_were_accepted_with_a_run(

@@ -59,7 +59,8 @@ class FieldForm(Form):
     header = StringField(
         "Read from the file (optional)",
         description="What the run's own metadata calls it, such as platform.hardware.cpu.model. The form asks "
-        "for it only where every run must answer, for files that lack it.",
+        "for it only where every run must answer, for files that lack it. What no field reads is shown to everyone who "
+        "sees whose run it is.",
         render_kw=OFF,
     )
 
