@@ -4,17 +4,30 @@ from pathlib import Path
 from typing import Any
 
 import click
+from sqlalchemy.orm import Session
 
 from leaderboard.access import CONSOLE
 from leaderboard.cli.database import reading, writing
-from leaderboard.cli.options import ANY_WHOLE, FILE, PLACE, OneOf, OrNone, Place, PlaceType, given, require_yes
+from leaderboard.cli.options import (
+    ANY_WHOLE,
+    FILE,
+    PLACE,
+    OneOf,
+    OrNone,
+    Place,
+    PlaceType,
+    given,
+    given_on_line,
+    require_yes,
+)
+from leaderboard.cli.rescoring import AGREED, changed_after_yes
 from leaderboard.cli.tables import print_table
 from leaderboard.config import Config
 from leaderboard.formats import DocumentList, document_list
 from leaderboard.lookup import file_rules, find_evaluation, form_fields, standing_agreements
 from leaderboard.numbers import counted
 from leaderboard.reads.organising.document_list import listed_documents
-from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
+from leaderboard.rules.form_fields import FieldKind, ShownTo, with_changes
 from leaderboard.services import submission_forms
 from leaderboard.store import RunStore
 
@@ -60,33 +73,42 @@ def show(evaluation: Place) -> None:
 @form.command()
 @PLACE
 @click.argument("key")
-@click.option("--label", required=True, help="What the form calls it.")
+@click.option("--label", help="What the form calls it; a new field needs one.")
 @click.option("--kind", type=OneOf(FieldKind), default=FieldKind.TEXT.value, show_default=True, help="Of its answers.")
 @click.option("--choice", "choices", multiple=True, help="One of the choices; give it again for each.")
 @click.option("--required/--optional", default=False, help="Whether every run must answer.")
 @click.option(
     "--shown-to", type=OneOf(ShownTo), default=ShownTo.ORGANISERS.value, show_default=True, help="Who sees answers."
 )
-@click.option("--column", is_flag=True, help="Show it as a column of the board.")
-@click.option("--filter", is_flag=True, help="Let readers filter the board by it.")
+@click.option("--column/--no-column", default=False, help="Whether it is a column of the board.")
+@click.option("--filter/--no-filter", default=False, help="Whether readers can filter the board by it.")
 @click.option("--hint", default="", help="A sentence below its label.")
 @click.option(
     "--header",
     default="",
     help="Read the answer from the run's own metadata, under this key; with --required the form asks where it lacks.",
 )
-def field(evaluation: Place, **parts: Any) -> None:
-    """Add a field, or change the one of this key.
+@AGREED
+@click.pass_context
+def field(context: click.Context, /, evaluation: Place, key: str, yes: bool, **_: Any) -> None:
+    """Add a field, or change the one of this key in the parts that are given; the others stay. It is asked again if it
+    was retired.
+
+    Asks before answers that are there are shown to more readers.
 
     \b
     leaderboard form field harbour/2026-text training --label 'Trained on queries of other years' \\
         --kind yes_no --required --shown-to everyone --column --filter
     leaderboard form field harbour/2026-text cpu --label Processor --header platform.hardware.cpu.model
     """
-    with writing() as session:
+    parts = {name: value for name, value in given_on_line(context).items() if name != "yes"} | {"asked": True}
+
+    def change(session: Session) -> None:
         found = find_evaluation(session, CONSOLE, *evaluation)
-        submission_forms.set_field(session, CONSOLE, found, FormField(**parts))
-    click.echo(f"{evaluation} asks {parts['key']}")
+        submission_forms.set_field(session, CONSOLE, found, with_changes(form_fields(found), key, parts))
+
+    changed_after_yes(yes, evaluation.campaign, change)
+    click.echo(f"{evaluation} asks {key}")
 
 
 @form.command()
@@ -171,16 +193,19 @@ def rules(
 @form.command()
 @click.argument("source", type=PlaceType())
 @click.argument("target", type=PlaceType())
-def copy(source: Place, target: Place) -> None:
+@AGREED
+def copy(source: Place, target: Place, yes: bool) -> None:
     """Give one evaluation the fields, agreements and file rules of another, in the place of its own.
 
     \b
     leaderboard form copy harbour/2025-text harbour/2026-text
     """
-    with writing() as session:
-        submission_forms.copy_form(
-            session, CONSOLE, find_evaluation(session, CONSOLE, *source), find_evaluation(session, CONSOLE, *target)
-        )
+
+    def change(session: Session) -> None:
+        places = [find_evaluation(session, CONSOLE, *place) for place in (source, target)]
+        submission_forms.copy_form(session, CONSOLE, *places)
+
+    changed_after_yes(yes, target.campaign, change)
     click.echo(f"{target} asks what {source} asks")
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "problems_of_field",
     "said_by",
     "said_to",
+    "with_changes",
 ]
 
 Answer = str | float | bool
@@ -134,6 +135,12 @@ def fields_from_json(content: Sequence[Mapping[str, Any]]) -> tuple[FormField, .
         )
         for one in content
     )
+
+
+def with_changes(fields: Sequence[FormField], key: str, changes: Mapping[str, Any]) -> FormField:
+    """The field of this key with other parts, by their names; a new one where there is none."""
+    there = next((field for field in fields if field.key == key), FormField(key=key, label=""))
+    return replace(there, **changes)
 
 
 def form_name(key: str) -> str:

@@ -80,10 +80,14 @@ def test_a_run_is_held_against_an_evaluation_with_what_it_asks(
     assert cli.run(["form", "field", place, "model", "--label", "Model", "--kind", "number"]) == 0
     assert cli.run(["form", "agreement", place, "terms", "--title", "Terms", "--text", str(terms)]) == 0
     assert cli.run(["form", "field", place, "Model", "--label", "x"]) == 2
+    assert cli.run(["form", "field", place, "cost"]) == 2  # a new one needs a label
+    assert cli.run(["form", "field", place, "model", "--shown-to", "everyone", "--column"]) == 0
+    assert cli.run(["form", "field", place, "model", "--hint", "How it works"]) == 0
     with world.database.read() as session:
         evaluation = find_evaluation(session, CONSOLE, *place.split("/"))
         assert (file_rules(evaluation).documents, file_rules(evaluation).most_documents) == (2, 5)
-        assert [field.key for field in form_fields(evaluation)] == ["model"]
+        [model] = form_fields(evaluation)
+        assert (model.label, model.kind, model.column, model.hint) == ("Model", "number", True, "How it works")
         assert [one.text for one in standing_agreements(session, evaluation.id)] == ["Do no harm."]
     capsys.readouterr()
     assert cli.run(["check", str(run_file), "--evaluation", place, "--threshold", "0"]) == 1

@@ -1,6 +1,7 @@
 """What a change of a campaign does at once, in the words in which its yes is asked."""
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -9,10 +10,12 @@ from leaderboard.access import CONSOLE
 from leaderboard.models import Campaign, Evaluation, Team
 from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.readiness import Urgency, readiness
+from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
+from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
-from leaderboard.services import campaigns, evaluations, queries, scoring_sets
+from leaderboard.services import campaigns, evaluations, queries, scoring_sets, submission_forms
 from leaderboard.services.events import present
 from tests.support.field import DAY, Field
 
@@ -34,6 +37,46 @@ def dates(field: Field) -> list[tuple[Urgency, str]]:
     with field.database.read() as session:
         found = readiness(session, CONSOLE, "news", "2026", present())
     return [(one.urgency, one.words) for one in found if one.about == "Dates"]
+
+
+def test_answers_that_more_readers_would_see_are_counted_and_so_are_those_that_come_onto_the_board(
+    field: Field,
+) -> None:
+    note = FormField(key="note", label="Note", header="secret.note")
+    cost = FormField(key="cost", label="Cost", kind=FieldKind.NUMBER)
+    given(field, note, cost)
+    field.run("Alder", {"AP": [0.8] * 4}, answers={"cost": 7}, said={"secret.note": "sure", "machine": "Z80"})
+    field.run("Birch", {"AP": [0.6] * 4}, answers={"cost": 8})
+    field.run("Cedar", answers={"cost": 9}, state=State.REJECTED)  # nobody else ever sees it
+    assert given(field, replace(cost, label="Price", required=True)) == ()
+
+    def opened(answers: str) -> str:
+        return (
+            f"With this, everyone who sees whose run it is sees {answers}, given for the run's team and the organisers "
+            "only. What somebody has read can't be taken back."
+        )
+
+    assert given(field, replace(note, shown_to=ShownTo.EVERYONE)) == (opened("1 answer to “Note”"),)
+    assert given(field, note) == ()
+    another = FormField(key="another", label="Remark", header="secret.note", shown_to=ShownTo.EVERYONE)
+    assert given(field, another) == (opened("1 answer to “Note”"),)
+    shown = replace(cost, shown_to=ShownTo.EVERYONE, column=True)
+    assert given(field, shown) == (
+        opened("2 answers to “Price”"), "With this, the board has 2 answers to “Cost”, given before, as a column.",
+    )  # fmt: skip
+    assert given(field, replace(shown, filter=True)) == (
+        "With this, the board has 2 answers to “Cost”, given before, as a filter.",
+    )
+
+
+def given(field: Field, *fields: FormField) -> tuple[str, ...]:
+    """Sets fields of the form; what it does at once."""
+    with field.database.write() as session:
+        before = noted(session, CONSOLE, "news", present())
+        evaluation = session.scalars(sa.select(Evaluation)).one()
+        for one in fields:
+            submission_forms.set_field(session, CONSOLE, evaluation, one)
+        return effects(session, CONSOLE, "news", before, present())
 
 
 def test_a_closing_date_moved_into_the_past_and_back_says_what_it_opens_and_to_whom(field: Field) -> None:

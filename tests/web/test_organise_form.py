@@ -1,8 +1,10 @@
 """The organiser's page of what a submission form asks."""
 
+import html
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
@@ -12,10 +14,10 @@ from werkzeug.test import TestResponse, encode_multipart
 from leaderboard.access import CONSOLE
 from leaderboard.lookup import file_rules, form_fields, standing_agreements
 from leaderboard.models import Campaign, Evaluation
-from leaderboard.rules.form_fields import FieldKind, ShownTo
+from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import campaigns, evaluations, submission_forms
-from tests.web.conftest import Reader, World
+from tests.web.conftest import RUN, Reader, World
 from tests.web.test_api import API, Program, program
 
 __all__ = ["program"]  # the fixture
@@ -61,6 +63,61 @@ def test_a_field_is_added_changed_and_removed(world: World, organiser: Reader, p
     assert organiser.post(f"{PAGE}/field/remove", key="model").location == PAGE
     assert form_fields(evaluation(world)) == ()
     assert organiser.post(f"{PAGE}/field/remove", key="model").status_code == 404
+
+
+def test_answers_that_are_there_are_shown_to_more_readers_after_a_yes_only(
+    world: World, organiser: Reader, participant: Reader, program: Callable[..., Program]
+) -> None:
+    """On the page, by the API, and by taking over another evaluation's form."""
+    organiser.post(f"{PAGE}/field", **FIELD)
+    sent = {"system": str(world.system.id), "designation": "contrastive", "answer-model": "dense"}
+    assert participant.send("/campaigns/harbour/2025/submit", RUN, **sent).status_code == 302
+    words = "With this, everyone who sees whose run it is sees 1 answer to “Kind of &lt;model&gt;”, given for the run"
+    asked = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN)
+    assert (asked.status_code, words in asked.text, "Nothing is changed yet." in asked.text) == (200, True, True)
+    assert 'value="everyone" selected' in asked.text or 'selected value="everyone"' in asked.text
+    with world.database.write() as session:
+        campaign = session.get_one(Campaign, world.campaign.id)
+        other = evaluations.create_evaluation(session, CONSOLE, campaign, "2026", "Harbour 2026", "2026")
+        public = FormField(key="model", label="Model", kind=FieldKind.CHOICE, choices=("sparse", "dense"), hint="How.")
+        submission_forms.set_field(session, CONSOLE, other, replace(public, shown_to=ShownTo.EVERYONE))
+    copied = organiser.post(f"{PAGE}/copy", source="2026")
+    assert (copied.status_code, words in copied.text, 'value="2026" selected' in copied.text) == (200, True, True)
+    orla, own = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form"
+    wider = {"key": "model", "shown_to": "everyone", "column": True}
+    refused = orla.ask(f"{own}/fields", "POST", status=400, json=wider)["fields"]["yes"]
+    assert refused[0].startswith("With this, everyone who sees whose run it is sees 1 answer to “Kind of <model>”")
+    assert refused[1:] == [
+        "With this, the board has 1 answer to “Kind of <model>”, given before, as a column.",
+        "send yes: true with it where it is meant so",
+    ]
+    orla.ask(f"{own}/copy", "POST", status=400, json={"source": "2026"})
+    assert form_fields(evaluation(world))[0].shown_to is ShownTo.ORGANISERS
+    [agreed] = re.findall(r'name="agreed" value="([^"]+)"', asked.text)
+    again = organiser.post(f"{PAGE}/field", **FIELD, **SHOWN, agreed=html.unescape(agreed))
+    assert (again.location, form_fields(evaluation(world))[0].column) == (PAGE, True)
+    orla.ask(f"{own}/fields", "POST", json={"key": "model", "shown_to": "organisers", "column": False, "filter": False})
+    assert orla.ask(f"{own}/fields", "POST", json={**wider, "yes": True})["fields"][0]["field"]["column"]
+
+
+def test_what_a_body_leaves_out_of_a_field_stays_as_it_is(world: World, program: Callable[..., Program]) -> None:
+    orla, fields = program("orla", Scope.ORGANISE), f"{API}/organise/campaigns/harbour/evaluations/2025/form/fields"
+    assert "label" in orla.ask(fields, "POST", status=400, json={"key": "model"})["fields"]
+    whole = {
+        "key": "model", "label": "Model", "kind": "choice", "choices": ["sparse", "dense"], "required": True,
+        "shown_to": "everyone", "column": True, "filter": True, "hint": "How.", "header": "method.kind", "asked": True,
+    }  # fmt: skip
+    [made] = orla.ask(fields, "POST", json=whole)["fields"]
+    assert made["field"] == whole
+    for part, value in {
+        "label": "Kind",
+        "required": False,
+        "choices": ["sparse", "dense", "both"],
+        "column": False,
+    }.items():
+        [changed] = orla.ask(fields, "POST", json={"key": "model", part: value})["fields"]
+        whole[part] = value
+        assert changed["field"] == whole
 
 
 def test_what_is_wrong_comes_back_beside_its_field_and_nothing_is_changed(world: World, organiser: Reader) -> None:

@@ -11,14 +11,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
-from leaderboard.lookup import REVEALING, of_what_there_is, once_revealed, standing_set, teams_with_runs
+from leaderboard.lookup import REVEALING, form_fields, of_what_there_is, once_revealed, standing_set, teams_with_runs
 from leaderboard.models import Campaign, CampaignTeam, Evaluation, ScoringSet, Submission
 from leaderboard.numbers import counted, first_of
 from leaderboard.reads.columns import column
 from leaderboard.reads.entries import load_entries
+from leaderboard.reads.organising.answers import shown_otherwise
 from leaderboard.reads.organising.rescoring import in_words, scored_again
 from leaderboard.reads.organising.rooms import organised_campaign
 from leaderboard.reads.standings import choose, ranks, show_of
+from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.phases import Phase, closed_from, phase_of
 from leaderboard.rules.visibility import Visibility, is_known
 
@@ -52,6 +54,7 @@ class _Stood:
     closes_at: dt.datetime | None
     closed_from: dt.datetime | None
     source: str
+    fields: tuple[FormField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
             found += _made_a_draft(session, one, was, let_in)
         if (was.closes_at, was.closed_from) != (stood.closes_at, stood.closed_from):
             found += _late_runs(session, one, was, stood)
+        found += shown_otherwise(session, one, was.fields, stood.fields)
         if was.source != stood.source:
             found += _another_source(session, actor, one, was.source, now)
     return tuple(found)
@@ -183,6 +187,7 @@ def _stood(evaluation: Evaluation, now: dt.datetime) -> _Stood:
         closes_at=evaluation.closes_at,
         closed_from=closed_from(evaluation),
         source=evaluation.official_source,
+        fields=form_fields(evaluation),
     )
 
 

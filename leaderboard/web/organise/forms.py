@@ -9,6 +9,7 @@ from wtforms import BooleanField, FileField, HiddenField, SelectField, StringFie
 from leaderboard.errors import FileRejected, InvalidFields, LeaderboardError
 from leaderboard.formats import document_list
 from leaderboard.reads.organising.document_list import listed_documents
+from leaderboard.reads.organising.effects import noted
 from leaderboard.reads.organising.forms import OrganisedForm, organised_form
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
@@ -20,7 +21,7 @@ from leaderboard.web.forms import Form, Given, WholeField, form_page, options
 from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.files import GONE, chosen, evaluation_here, read_stored, received
-from leaderboard.web.organise.rescoring import AGREED
+from leaderboard.web.organise.rescoring import AGREED, awaits_yes
 from leaderboard.web.security import csrf
 
 blueprint = Blueprint("organise_forms", __name__, url_prefix="/organise/<campaign>/<evaluation>/form")
@@ -111,11 +112,15 @@ def index(campaign: str, evaluation: str) -> ResponseReturnValue:
 @gives_back
 def set_field(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = FieldForm()
+    before = read(noted, campaign)
     try:
         with writing() as session, form.checked_with():
             submission_forms.set_field(session, actor(), evaluation_here(session), _field_of(form))
+            asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _refused(campaign, evaluation, error, field=form)
+    if asked:
+        return _ask(campaign, evaluation, form, asked_field=asked)
     flash(f"The form asks “{form.text('label')}”.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
@@ -211,13 +216,18 @@ csrf.exempt(set_documents)  # uploads.receive checks the token itself, before it
 @organised
 def copy(campaign: str, evaluation: str) -> ResponseReturnValue:
     """Takes over what another evaluation of the campaign asks."""
+    form = FieldForm(formdata=None)
+    before = read(noted, campaign)
     try:
         with writing() as session:
             source = organised_evaluation(session, actor(), campaign, request.form.get("source", ""))
             submission_forms.copy_form(session, actor(), source, evaluation_here(session))
             title = source.title
+            asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
-        return _refused(campaign, evaluation, error, field=FieldForm(formdata=None))
+        return _refused(campaign, evaluation, error, field=form)
+    if asked:
+        return _ask(campaign, evaluation, form, asked_copy=asked)
     flash(f"This evaluation asks what {title} asks.")
     return redirect(url_for(".index", campaign=campaign, evaluation=evaluation))
 
@@ -254,6 +264,12 @@ def _refused(
     [form] = refused.values()
     page = read(organised_form, campaign, evaluation)
     return form_page(PAGE, form, error, page=page, **(_forms(page) | refused))
+
+
+def _ask(campaign: str, evaluation: str, form: FieldForm, **asked: tuple[str, ...]) -> ResponseReturnValue:
+    """The page that asks for a yes to what a change does at once."""
+    page = read(organised_form, campaign, evaluation)
+    return render_template(PAGE, page=page, form=form, **(_forms(page) | {"field": form}), **asked)
 
 
 def _page(page: OrganisedForm, editing: str, stating: str) -> ResponseReturnValue:

@@ -10,18 +10,41 @@ from sqlalchemy.orm import Session
 from leaderboard.access import Actor
 from leaderboard.errors import InvalidFields, NotFound
 from leaderboard.formats import document_list
+from leaderboard.lookup import form_fields
 from leaderboard.models import Evaluation
 from leaderboard.reads.organising.document_list import listed_documents
 from leaderboard.reads.organising.forms import OrganisedForm, organised_form
-from leaderboard.rules.form_fields import FormField
+from leaderboard.rules.form_fields import FieldKind, ShownTo, with_changes
 from leaderboard.rules.scopes import Scope
 from leaderboard.services import submission_forms
 from leaderboard.web.api.endpoints import get, post
-from leaderboard.web.api.organising import EVALUATION, evaluation_here, given
-from leaderboard.web.context import actor, read, reading, store, writing
+from leaderboard.web.api.organising import EVALUATION, changing, evaluation_here, given
+from leaderboard.web.context import actor, read, reading, store
 from leaderboard.web.organised_files import read_body
 
 FORM = f"{EVALUATION}/form"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChanges:
+    """A field to add, or what of the field of this key is to change. What is left out stays as it is; a new field is an
+    optional text for organisers unless it says otherwise.
+
+    yes: to what it does with answers that are there, which a refusal without it tells.
+    """
+
+    key: str
+    label: str | UnsetType = UNSET
+    kind: FieldKind | UnsetType = UNSET
+    required: bool | UnsetType = UNSET
+    shown_to: ShownTo | UnsetType = UNSET
+    column: bool | UnsetType = UNSET
+    filter: bool | UnsetType = UNSET
+    choices: tuple[str, ...] | UnsetType = UNSET
+    hint: str | UnsetType = UNSET
+    header: str | UnsetType = UNSET
+    asked: bool | UnsetType = UNSET
+    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +73,12 @@ class RuleChanges:
 
 @dataclass(frozen=True, slots=True)
 class CopiedFrom:
-    """The part of the address of another evaluation of the campaign."""
+    """The part of the address of another evaluation of the campaign; yes: to what its fields do with answers that are
+    there, which a refusal without it tells.
+    """
 
     source: str
+    yes: bool = False
 
 
 @get(FORM, Scope.ORGANISE)
@@ -62,9 +88,14 @@ def submission_form(campaign: str, evaluation: str) -> OrganisedForm:
 
 
 @post(f"{FORM}/fields", Scope.ORGANISE)
-def set_form_field(campaign: str, evaluation: str, body: FormField) -> OrganisedForm:
+def set_form_field(campaign: str, evaluation: str, body: FieldChanges) -> OrganisedForm:
     """Adds a field to the form, or changes the one of its key."""
-    return _do(campaign, evaluation, submission_forms.set_field, body)
+    changes = given(body)
+
+    def change(session: Session, by: Actor, found: Evaluation) -> None:
+        submission_forms.set_field(session, by, found, with_changes(form_fields(found), changes["key"], changes))
+
+    return _do(campaign, evaluation, change, yes=body.yes)
 
 
 @post(f"{FORM}/fields/<key>/remove", Scope.ORGANISE)
@@ -124,11 +155,13 @@ def copy_form(campaign: str, evaluation: str, body: CopiedFrom) -> OrganisedForm
             raise InvalidFields({"source": [error.message]}) from None
         submission_forms.copy_form(session, by, source, target)
 
-    return _do(campaign, evaluation, copy)
+    return _do(campaign, evaluation, copy, yes=body.yes)
 
 
-def _do(campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, **changes: Any) -> OrganisedForm:
+def _do(
+    campaign: str, evaluation: str, what: Callable[..., Any], *more: Any, yes: bool = False, **changes: Any
+) -> OrganisedForm:
     """Does something to the form: what(session, actor, evaluation, …). Then the form as it is."""
-    with writing() as session:
+    with changing(campaign, yes=yes) as session:
         what(session, actor(), evaluation_here(session, campaign, evaluation), *more, **changes)
     return read(organised_form, campaign, evaluation)
