@@ -19,7 +19,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
@@ -124,7 +124,7 @@ class Client:
         system: str = "",
         new_system: str = "",
         answers: Mapping[str, str] | None = None,
-        agree: Collection[str] = (),
+        agree: Mapping[str, int | str] | None = None,
         side_file: Path | None = None,
         yes: bool = False,
         key: str | None = None,
@@ -136,7 +136,7 @@ class Client:
         evaluation  CAMPAIGN/EVALUATION
         system      the last part of its address; or new_system: the name of one to make
         answers     to the fields that the organisers ask, by key; see `asked`
-        agree       the keys of agreements that are accepted with this run
+        agree       to agreements that are accepted with this run, by key: the version that you read; see `asked`
         side_file   a YAML file with metadata of the run
         yes         the run is meant so, whatever the warnings
         key         tells this sending from others; made of the file and the fields unless given
@@ -148,7 +148,7 @@ class Client:
         """
         given = {"team": team, "system": system, "new_system": new_system, **fields}
         given |= {f"answer-{name}": value for name, value in (answers or {}).items()}
-        given |= {f"agreement-{name}": "yes" for name in agree}
+        given |= {f"agreement-{name}": str(version) for name, version in (agree or {}).items()}
         given = {field: value for field, value in given.items() if value}
         files = [("run", run)] if side_file is None else [("beside", side_file), ("run", run)]
         key = key or _key(evaluation, [path for _, path in files], given)  # the same with and without a yes

@@ -118,9 +118,9 @@ def test_what_is_asked_goes_with_the_run_and_what_is_most_likely_a_slip_with_a_y
     lacking = remote.submit(run, paper, more=system, place=place)
     assert lacking.status == 2
     assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in lacking.err
-    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY" in lacking.err
+    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION" in lacking.err
     assert f"not sent either: {paper}" in lacking.err
-    asked = (*system, "--answer", "model=dense", "--agree", "terms", "--side-file", str(side))
+    asked = (*system, "--answer", "model=dense", "--agree", "terms=1", "--side-file", str(side))
     sent = remote.submit(paper, run, more=asked, place=place)
     assert (sent.status, f"{run}: submission " in sent.out) == (1, True), sent
     assert f"{paper}: is a PDF document" in sent.err

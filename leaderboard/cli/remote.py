@@ -11,6 +11,7 @@ from leaderboard.cli.progress_bar import counting_bar
 from leaderboard.cli.tables import UNDEFINED, aligned
 from leaderboard.client import Client, Doubtful, NoServer, Refused
 from leaderboard.errors import FileRejected, Problem
+from leaderboard.services.submission_forms import WHERE_READ
 
 __all__ = ["TOKEN", "ask_server", "say_doubtful", "say_how_asked", "send_to_server"]
 
@@ -33,7 +34,7 @@ def send_to_server(
     new_system: str | None,
     fields: Mapping[str, str],
     answers: Mapping[str, str],
-    agree: Sequence[str],
+    agree: Mapping[str, str],
     side_file: Path | None,
     yes: bool,
 ) -> int:
@@ -108,7 +109,11 @@ def _asked_of_all(fields: Mapping[str, Sequence[str]]) -> bool:
 def say_how_asked(fields: Mapping[str, Sequence[str]]) -> None:
     """Says on stderr how answers and agreements are given, where some of these fields are such."""
     if _asked_of_all(fields):
-        click.echo("what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY (agreement-KEY)", err=True)
+        click.echo(
+            "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY), once you "
+            f"have read that version: {WHERE_READ}",
+            err=True,
+        )
 
 
 def _outcomes(client: Client, sent: Sequence[tuple[Path, int]], wait: float) -> list[int]:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,12 @@ LOOK_SECONDS = 0.2
     metavar="KEY=VALUE",
     help="An answer to a field that the organisers ask; give it again for each.",
 )
-@click.option("--agree", multiple=True, metavar="KEY", help="Accept this agreement; give it again for each.")
+@click.option(
+    "--agree",
+    multiple=True,
+    metavar="KEY=VERSION",
+    help="Accept this version of an agreement, which you have read; give it again for each.",
+)
 @click.option("--side-file", type=FILE, help="A YAML file with metadata of the run, such as ir_metadata's.")
 @click.option("--yes", is_flag=True, help="The runs are meant so, whatever the warnings.")
 @click.option("--as", "user", help="Submit as this account, with its rights only.")
@@ -124,6 +129,7 @@ def submit(
     if (system is None) == (new_system is None):
         raise click.UsageError("give either --system, or --new-system to make one")
     _require_sense(answers, agree, user, server, token_file)
+    versions = {key: version for key, _, version in (one.partition("=") for one in agree)}
     if server is not None:
         given = {
             "designation": designation.value, "stand": "yes" if stand else "", "label": label, "notes": notes,
@@ -131,7 +137,7 @@ def submit(
         }  # fmt: skip
         return send_to_server(
             server, token_file, str(evaluation), runs, wait=wait, team=team, system=system, new_system=new_system,
-            fields=given, answers=dict(answers), agree=agree, side_file=side_file, yes=yes,
+            fields=given, answers=dict(answers), agree=versions, side_file=side_file, yes=yes,
         )  # fmt: skip
     beside = side_metadata(side_file.read_bytes()) if side_file is not None else Metadata()
     if beside.problem:
@@ -154,7 +160,7 @@ def submit(
         designation=designation,
         stand=stand,
         yes=yes,
-        agree=agree,
+        agree=versions,
         threshold=threshold,
         label=label,
         notes=notes,
@@ -174,6 +180,8 @@ def _require_sense(
     """Raises UsageError for options that don't go together."""
     if len(dict(answers)) < len(answers):
         raise click.UsageError("--answer names a key twice")
+    if len({one.partition("=")[0] for one in agree}) < len(agree):
+        raise click.UsageError("--agree names a key twice")
     if server is not None and user is not None:
         raise click.UsageError("--as is for this installation itself; with --server the token says whose account it is")
     if server is None and token_file is not None:
@@ -291,7 +299,7 @@ def _submitted(
     is_first: bool,
     *,
     yes: bool = False,
-    agree: Collection[str] = (),
+    agree: Mapping[str, str] | None = None,
     threshold: float | None = None,
     **options: Any,
 ) -> int:
@@ -306,7 +314,7 @@ def _submitted(
         system_of(session, found, is_first)
         asking = find_evaluation(session, CONSOLE, *evaluation)
         admit(session, actor, asking, found, begun_at)
-        accepted = agreements_of(session, asking, agree)
+        accepted = agreements_of(session, asking, agree or {})
         checked = _checked(session, actor, asking, found, file, threshold, config.text_bytes)
     if checked.problem_count:
         raise FileRejected(checked.problems, checked.problem_count, file.name)

@@ -19,6 +19,7 @@ from leaderboard.services.locking import insert_unless_there, locked
 from leaderboard.services.texts import text_problem
 
 __all__ = [
+    "WHERE_READ",
     "accept_agreements",
     "agreement_name",
     "agreements_of",
@@ -31,6 +32,8 @@ __all__ = [
     "state_agreement",
 ]
 
+# Where an agreement's text stands.
+WHERE_READ = "its text is on the page where runs are submitted, and among the API's `agreements` at …/submitting"
 LONGEST_TITLE = 120  # characters
 LONGEST_AGREEMENT = 20_000
 MOST_DOCUMENTS = 10**7  # of one query
@@ -222,17 +225,29 @@ def copy_form(session: Session, actor: Actor, source: Evaluation, target: Evalua
     record(session, actor, "copy form", target, source=source.id, changes=changes)
 
 
-def agreements_of(session: Session, evaluation: Evaluation, keys: Collection[str]) -> list[int]:
+def agreements_of(session: Session, evaluation: Evaluation, versions: Mapping[str, str]) -> list[int]:
     """The ids of the standing versions of agreements, for `accept_agreements`.
 
-    Raises InvalidFields, by `agreement_name`, for keys that none has.
+    versions  of each agreement, by its key, the number of the version that was read
+
+    Raises InvalidFields, by `agreement_name`, for keys that none has, and for anything but the standing version: nobody
+    accepts what they were not shown.
     """
-    standing = {one.key: one.id for one in standing_agreements(session, evaluation.id)}
+    standing = {one.key: one for one in standing_agreements(session, evaluation.id)}
     names = ", ".join(standing)
-    words = f"there is no such agreement; {f'asked are: {names}' if names else 'none is asked'}"
-    if unknown := [key for key in keys if key not in standing]:
-        raise InvalidFields({agreement_name(key): [words] for key in unknown})
-    return [standing[key] for key in keys]
+    wrong: dict[str, list[str]] = {}
+    for key, version in versions.items():
+        if (one := standing.get(key)) is None:
+            words = f"there is no such agreement; {f'asked are: {names}' if names else 'none is asked'}"
+            wrong[agreement_name(key)] = [words]
+        elif version.strip() != str(one.version):
+            given = f"{version.strip()!r} is not the version that is asked now" if version else "no version is given"
+            wrong[agreement_name(key)] = [
+                f"{given}: read version {one.version} of {one.title}, and give {one.version} to accept it; {WHERE_READ}"
+            ]
+    if wrong:
+        raise InvalidFields(wrong)
+    return [standing[key].id for key in versions]
 
 
 def lacking_agreement(title: str, version: int) -> str:

@@ -147,15 +147,21 @@ def test_submit_gives_answers_agreements_and_metadata_and_says_which_are_missing
     said = capsys.readouterr().err
     assert "Kind of model is lacking, which every run here needs: choose one of: sparse, dense" in said
     assert "accept this to submit a run: Terms (version 1)" in said
-    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY (agreement-KEY)" in said
+    assert "what is asked goes with --answer KEY=VALUE (answer-KEY) and --agree KEY=VERSION (agreement-KEY)" in said
     for wrong in (
         ["--answer", "model"],
         ["--agree", "terms"],
-        ["--as", "Ada", "--agree", "rules"],
+        ["--as", "Ada", "--agree", "rules=1"],
+        ["--as", "Ada", "--answer", "model=dense", "--agree", "terms"],
+        ["--as", "Ada", "--answer", "model=dense", "--agree", "terms=2"],
+        ["--as", "Ada", "--answer", "model=dense", "--agree", "terms=1", "--agree", "terms=2"],
         ["--side-file", "x"],
     ):
         assert cli.run([*submit, *wrong]) == 2
-    given = ["--answer", "model=dense", "--agree", "terms", "--side-file", str(side)]
+    given = ["--answer", "model=dense", "--agree", "terms=1", "--side-file", str(side)]
     assert cli.run([*submit, "--as", "Ada", *given]) == 0
+    said = capsys.readouterr().err
+    assert "no version is given: read version 1 of Terms, and give 1 to accept it; its text is on the page" in said
+    assert "'2' is not the version that is asked now: read version 1 of Terms" in said
     [run] = world.all(sa.select(Submission))
     assert (run.answers, run.said) == ({"model": "dense"}, {"method.retrieval": "bm25"})

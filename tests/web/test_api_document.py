@@ -25,5 +25,5 @@ def test_the_document_tells_of_answers_and_agreements_that_an_evaluation_asks_fo
     patterns = document()["components"]["schemas"]["Run"]["patternProperties"]
     assert patterns == {
         "^answer-[a-z]": {"type": "string"},
-        "^agreement-[a-z]": {"type": "string", "enum": ["yes", "true", "1"]},
+        "^agreement-[a-z]": {"type": "string", "pattern": "^[0-9]+$"},
     }

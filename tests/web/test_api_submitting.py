@@ -255,7 +255,7 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
         submission_forms.set_field(session, CONSOLE, asking, of_model)
         submission_forms.state_agreement(session, CONSOLE, asking, "terms", "Terms of use", "Do no harm.")
         submission_forms.set_rules(session, CONSOLE, asking, least_documents=1, tag_pattern="[a-z]+")
-    fields = {**FIELDS, "answer-model": "", "agreement-rules": "yes"}
+    fields = {**FIELDS, "answer-model": "", "agreement-rules": "1"}
     said = [send(ada, **given).json for given in (FIELDS, fields, {**FIELDS, "answer-model": "x"})]
     assert all(said)
     first, second, third = (one["fields"] for one in said if one)
@@ -273,13 +273,21 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
         "A query's list has at least 1 document.",
         "The run tag, in a format that has tags, has the form [a-z]+",
     ]
-    taken = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": "yes"})
+    for version in ("yes", "2", "0"):
+        unseen = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": version}).json
+        assert unseen is not None
+        [words] = unseen["fields"]["agreement-terms"]
+        assert words.startswith(
+            f"'{version}' is not the version that is asked now: read version 1 of Terms of use, and give 1 to "
+        )
+        assert "submitting" in words
+    taken = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": "1"})
     assert taken.status_code == 201, taken.text
     assert taken.json is not None
     [terms] = taken.json["agreements"]
     assert (terms["key"], terms["version"], terms["accepted_at"][:2]) == ("terms", 1, "20")
     assert taken.json["answers"] == [{"label": "Model", "text": "dense", "shown_to": "organisers"}]
-    in_file = {**FIELDS, "answer-model": "dense", "agreement-terms": "yes"}
+    in_file = {**FIELDS, "answer-model": "dense", "agreement-terms": "1"}
     with world.database.write() as session:
         asking = session.get_one(Evaluation, world.evaluation.id)
         of_cpu = FormField(key="cpu", label="Processor", required=True, header="platform.cpu")

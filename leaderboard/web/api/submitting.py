@@ -52,8 +52,8 @@ class Run(msgspec.Struct):
     """A run as it is sent: the fields first, then the file.
 
     Beside these, answers to the evaluation's own fields are called `answer-…`, and agreements are accepted with
-    `agreement-…` = yes. beside: a YAML file with metadata of the run. yes: yes, to a run that is meant so though it is
-    most likely a slip.
+    `agreement-…` = the number of the version that you read. beside: a YAML file with metadata of the run. yes: yes, to
+    a run that is meant so though it is most likely a slip.
     """
 
     team: str
@@ -71,7 +71,7 @@ class Run(msgspec.Struct):
 
     further: ClassVar[Mapping[str, Any]] = {  # patterns of names that an evaluation makes, for the document
         f"^{ANSWER}[a-z]": {"type": "string"},
-        f"^{AGREEMENT}[a-z]": {"type": "string", "enum": list(YES)},
+        f"^{AGREEMENT}[a-z]": {"type": "string", "pattern": "^[0-9]+$"},
     }
 
 
@@ -332,14 +332,18 @@ def _submit(
         wrong.fields["beside"] = [beside.problem]
     team = _team(session, fields, evaluation_id)
     evaluation = session.get_one(Evaluation, evaluation_id)
-    agreements = [name for name in fields if name.startswith(AGREEMENT) and fields[name] in YES]
+    agreements = {
+        name.removeprefix(AGREEMENT): version
+        for name, version in fields.items()
+        if name.startswith(AGREEMENT) and version.strip()
+    }
     designation, threshold, accepted = Designation.CONTRASTIVE, None, list[int]()
     with wrong:
         designation = _designation(fields)
     with wrong:
         threshold = threshold_of(fields)
     with wrong:
-        accepted = agreements_of(session, evaluation, [name.removeprefix(AGREEMENT) for name in agreements])
+        accepted = agreements_of(session, evaluation, agreements)
     try:
         run = submissions.submit(
             session,
