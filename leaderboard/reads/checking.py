@@ -14,9 +14,8 @@ from leaderboard.access import Actor, Sight, knows, may_see, subset_seen
 from leaderboard.errors import NotFound
 from leaderboard.formats import NO_RULES, FileRules, Run, RunRules
 from leaderboard.lookup import collection_list, current_set, file_rules, find_evaluation, of_subset
-from leaderboard.metrics import parse
 from leaderboard.models import Evaluation, Judgment, Query, StagedRun, Submission, System
-from leaderboard.reads.headings import EvaluationHeading, campaign_measures, evaluation_heading
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
 from leaderboard.rules.run_checks import Checked, Expected
 from leaderboard.rules.settings import Split, Subset
 from leaderboard.scoring import ranked_lines
@@ -108,7 +107,7 @@ def expected_of(
         allowed=_all_ids(session, evaluation) if to_submit or knows_all else None,
         verdict_only=to_submit and not knows_all,
         rules=READY_RULES.of(session, evaluation, shown),
-        returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
+        returned_by=measures_of_returned(evaluation.campaign),
     )
 
 

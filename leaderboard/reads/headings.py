@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, rounding_seen, subset_seen
 from leaderboard.db import read_so_far
+from leaderboard.metrics import parse
 from leaderboard.models import Campaign, Evaluation, Judgment, JudgmentRevision, Query, Scoring, ScoringSet
 from leaderboard.reads.columns import Column, column
 from leaderboard.rules.disclosure import Rounding
@@ -31,6 +32,7 @@ __all__ = [
     "closed_details",
     "evaluation_heading",
     "judged_queries",
+    "measures_of_returned",
     "queries_of",
     "terms",
     "terms_of",
@@ -128,6 +130,11 @@ class Terms:
 def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
     """The measures that the campaign shows, the primary one first."""
     return tuple(dict.fromkeys((campaign.primary_measure, *campaign.measures)))
+
+
+def measures_of_returned(campaign: Campaign) -> tuple[str, ...]:
+    """Those of them that count what was returned, for which θ is asked."""
+    return tuple(name for name in campaign_measures(campaign) if parse(name).family.of_returned)
 
 
 def campaign_heading(campaign: Campaign) -> CampaignHeading:

@@ -21,7 +21,7 @@ from leaderboard.reads.answers import (
     shown_metadata,
 )
 from leaderboard.reads.entries import SystemLabel, label_without_name, system_label
-from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading
+from leaderboard.reads.headings import EvaluationHeading, closed_details, evaluation_heading, measures_of_returned
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.standings import Designation, RunChoice, title_of_run
 from leaderboard.rules.states import UNFINISHED, Ruling, State, shown_state
@@ -41,6 +41,7 @@ class SubmissionStatus:
     receipt, md5  SHA-256 and MD5 of the bytes as received; empty for readers outside the team
     received_assumed  whether nothing said when it was received, and the import took another date for it
     run_at     when it was made, where that is known; imported_at, importer: when and by whom it was brought in
+    threshold_unused  whether it has a θ, and no measure here counts what was returned
     problems   (line or None, message), the first ones; `problem_count` is all of them; the team's and organisers' only
     failure    in words, of the last attempt
     crowded    queries for which it and the judgments name more documents than the collection has; for organisers only
@@ -72,6 +73,7 @@ class SubmissionStatus:
     designation: Designation
     is_primary: bool
     threshold: float | None
+    threshold_unused: bool
     notes: str
     filename: str
     receipt: str
@@ -139,6 +141,7 @@ def status(session: Session, actor: Actor, submission_id: int, now: dt.datetime)
         designation=run.designation,
         is_primary=is_primary,
         threshold=run.threshold,
+        threshold_unused=run.threshold is not None and not measures_of_returned(evaluation.campaign),
         notes=run.notes if inside else "",
         filename=run.filename if inside else "",
         receipt=run.sha256 if inside else "",

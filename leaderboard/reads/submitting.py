@@ -18,10 +18,9 @@ from leaderboard.lookup import (
     standing_agreements,
     team_quotas,
 )
-from leaderboard.metrics import parse
 from leaderboard.models import Acceptance, Agreement, Evaluation, Membership, Participation, Submission, System, Team
 from leaderboard.reads.checking import Staged, waiting_runs
-from leaderboard.reads.headings import EvaluationHeading, campaign_measures, evaluation_heading
+from leaderboard.reads.headings import EvaluationHeading, evaluation_heading, measures_of_returned
 from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.quotas import Quota, quota_of
 from leaderboard.rules.standings import RunChoice, SystemKind, standing_runs
@@ -155,7 +154,7 @@ def submitting(
         rules=rules,
         rules_in_words=rules.in_words,
         waiting=waiting_runs(session, actor, evaluation.id, now),
-        returned_by=tuple(name for name in campaign_measures(evaluation.campaign) if parse(name).family.of_returned),
+        returned_by=measures_of_returned(evaluation.campaign),
     )
 
 

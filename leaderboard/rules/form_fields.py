@@ -24,6 +24,7 @@ __all__ = [
     "FormField",
     "ShownTo",
     "answers_of",
+    "as_written",
     "checked_answers",
     "fields_from_json",
     "form_name",
@@ -37,6 +38,7 @@ __all__ = [
 Answer = str | float | bool
 
 MOST_FIELDS = 40
+MOST_EXACT = 2**53  # from here on a number has no digits of its own for each whole one
 LONGEST_ANSWER = 1000  # characters
 LONGEST_LABEL = 120
 LONGEST_HINT = 500
@@ -103,6 +105,10 @@ class FormField:
     @property
     def in_form(self) -> bool:
         return self.asked and (self.required or not self.header)
+
+    @property
+    def on_board(self) -> bool:
+        return self.column or self.filter
 
     def reads(self, key: str) -> bool:
         """Whether this entry of a run's own metadata is its answer: capitals don't matter."""
@@ -336,4 +342,14 @@ def in_words(answer: Answer) -> str:
     """An answer as pages and filters write it."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
-    return f"{answer:g}" if isinstance(answer, float) else str(answer)
+    return str(as_written(answer))
+
+
+def as_written(answer: Answer) -> Answer | int:
+    """An answer as files have it: a number without a fraction has none.
+
+    >>> as_written(7.0), as_written(12.5), as_written("7.0")
+    (7, 12.5, '7.0')
+    """
+    whole = isinstance(answer, float) and answer.is_integer() and abs(answer) <= MOST_EXACT
+    return int(answer) if whole else answer

@@ -217,6 +217,8 @@ class Checked:
         said = []
         if self.decisions and self.threshold is not None:
             said.append("θ plays no part: the file holds decisions.")
+        elif self.threshold is not None and self.expected.title and not self.expected.returned_by:
+            said.append("θ plays no part: no measure here counts what was returned.")
         if self.lacking[0] and self.whole:
             lacking = counted(self.lacking[0], "query", "queries")
             said.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")

@@ -23,9 +23,11 @@ from leaderboard.access import (
 )
 from leaderboard.choosing import (
     ONLY_ORGANISERS,
+    contenders,
     holders_against,
     primary_refusal,
     stand_refusal,
+    stands_by_order,
     system_refusal,
     take_off_refusal,
     withdrawal_refusal,
@@ -251,9 +253,11 @@ def let_stand(session: Session, actor: Actor, submission: Submission, *, now: dt
     )
     submission = locked_run(session, submission.id)
     _refuse(stand_refusal(session, actor, submission, now or present()))
+    stood = [one for one in contenders(session, submission) if not one.off_board]
+    before = stands_by_order(stood).submission_id if stood else None
     _give_places_up(session, actor, submission)
     submission.chosen_at = present()
-    record(session, actor, "let stand", submission)
+    record(session, actor, "let stand", submission, before=before)
 
 
 def withdraw(

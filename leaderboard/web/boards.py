@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from leaderboard.numbers import read_whole
 from leaderboard.reads import boards
 from leaderboard.reads.boards import BoardPage, BoardRow
-from leaderboard.rules.form_fields import FormField
+from leaderboard.rules.form_fields import FormField, as_written
 from leaderboard.web.context import page_number, read
 from leaderboard.web.exports import Cell, Table, column_facts, evaluation_facts, exported, table, terms_facts
 from leaderboard.web.scales import scale_of
@@ -88,7 +88,8 @@ def board_table(page: BoardPage) -> Table:
 
 
 def _answer(page: BoardPage, field: FormField, row: BoardRow) -> Cell:
-    return page.answers.of(row.entry.submission_id).get(field)
+    answer = page.answers.of(row.entry.submission_id).get(field)
+    return None if answer is None else as_written(answer)
 
 
 def _told(page: BoardPage) -> dict[str, object] | None:

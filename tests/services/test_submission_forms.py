@@ -100,11 +100,13 @@ def test_a_field_that_is_read_from_the_file_is_answered_by_what_runs_say(world: 
 
 
 def test_a_definition_that_cannot_be_is_refused_by_its_parts(world: World) -> None:
+    ask(world, TRAINED)
     for field, parts in (
         (dataclasses.replace(REMARK, key="Re mark", label=""), {"key", "label"}),
         (dataclasses.replace(MODEL, choices=("one",)), {"choices"}),
         (dataclasses.replace(REMARK, choices=("a", "b")), {"choices"}),
         (dataclasses.replace(REMARK, column=True), {"shown_to"}),
+        (dataclasses.replace(REMARK, key="twin", label=" trained  HERE"), {"label"}),
     ):
         with refused(world.database, InvalidFields, "evaluation") as caught:
             ask(world, field)

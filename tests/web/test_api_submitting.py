@@ -68,6 +68,7 @@ def test_a_run_goes_in_and_is_followed(ada: Program, world: World) -> None:
     taken = answer.json
     assert taken is not None
     assert (taken["state"], taken["title"], taken["threshold"]) == ("queued", "first", 0.5)
+    assert taken["threshold_unused"]  # only AP and P@5 are shown here
     assert taken["submitter"] == "ada"
     followed = ada.ask(f"{API}/submissions/{taken['id']}")
     assert followed["receipt"] == taken["receipt"]

@@ -1,5 +1,6 @@
 """Fields and agreements in the submission form, and where their answers are shown."""
 
+import csv
 import io
 import re
 from collections.abc import Callable
@@ -235,7 +236,8 @@ def test_boards_have_the_columns_and_filters_that_the_organisers_chose(
     asking: World, participant: Reader, other: Reader, visitor: Reader
 ) -> None:
     with_metadata(participant, b"platform:\n  cpu: Z80\n", **fields(asking))
-    beta = fields(asking, system=f"new-{asking.teams['beta'].id}", system_name="Finder", **{"answer-trained": "yes"})
+    own = {"answer-trained": "yes", "answer-cost": "7"}
+    beta = fields(asking, system=f"new-{asking.teams['beta'].id}", system_name="Finder", **own)
     other.send(FORM, RUN.replace("alpha", "beta"), **beta)
     score_all(asking)
     page = visitor.get(BOARD)
@@ -248,6 +250,11 @@ def test_boards_have_the_columns_and_filters_that_the_organisers_chose(
     assert "1 of 2 rows; ranks are those among all." in filtered
     rows = visitor.client.get(f"{BOARD}.json?answer=trained:yes").json["rows"]
     assert [(row["system"], row["answer trained"], row["answer cpu"]) for row in rows] == [("Finder", True, None)]
+    with asking.database.write() as session:
+        evaluation = session.get_one(Evaluation, asking.evaluation.id)
+        submission_forms.set_field(session, CONSOLE, evaluation, replace(COST, shown_to=ShownTo.EVERYONE, column=True))
+    listed = csv.DictReader(io.StringIO(visitor.client.get(f"{BOARD}.csv").text))
+    assert {row["system"]: row["answer cost"] for row in listed} == {"Searcher": "12.5", "Finder": "7"}
     assert visitor.get(f"{BOARD}?answer=trained:%3Cb%3E").count("of 2 rows") == 1
     visitor.get(f"{BOARD}?answer=model:dense", status=400)
 
