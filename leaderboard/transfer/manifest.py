@@ -77,13 +77,17 @@ class SystemEntry:
 
 @dataclass(frozen=True, slots=True)
 class TeamEntry:
-    """A team that the manifest names, under every spelling of its name, and its systems."""
+    """A team that the manifest names, under every spelling of its name, and its systems.
+
+    known  whether a team of this name that is here, and has members, is known to be this one
+    """
 
     name: str
     slug: str
     description: str
     spellings: tuple[str, ...]
     systems: tuple[SystemEntry, ...]
+    known: bool = False
 
     @property
     def keys(self) -> dict[str, str]:
@@ -388,7 +392,8 @@ class _Reading:
     def _team(self, table: _Table) -> TeamEntry:
         name = table.text("name", needed=True)
         systems = tuple(self._system(one) for one in table.tables("system", "system", "name"))
-        team = TeamEntry(name, table.text("slug"), table.text("description"), table.texts("spellings"), systems)
+        words = table.text("slug"), table.text("description"), table.texts("spellings")
+        team = TeamEntry(name, *words, systems, known=table.values.pop("known", False) is True)
         table.end()
         return team
 

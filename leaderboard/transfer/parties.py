@@ -13,7 +13,8 @@ from leaderboard.access import Actor, may_bring_in
 from leaderboard.errors import InvalidFields
 from leaderboard.formats.harmless import shown
 from leaderboard.lookup import is_known_team, known_system, known_team, merged_system, merged_team, team_called
-from leaderboard.models import Campaign, Evaluation, Submission, System, Team
+from leaderboard.models import Campaign, Evaluation, Membership, Submission, System, Team
+from leaderboard.numbers import counted
 from leaderboard.rules.standings import SystemKind
 from leaderboard.services.events import present
 from leaderboard.services.names import name_key, slug_of
@@ -86,9 +87,23 @@ class Parties:
                 "the team another name in the manifest"
             )
             raise InvalidFields({"name": [words]})
+        if team is not None and not entry.known:
+            self._require_no_strangers(campaign, team)
         if known is not None:
             self._known[entry.name] = known
         return team
+
+    def _require_no_strangers(self, campaign: Campaign, team: Team) -> None:
+        """A name is free for anybody to take: who took it would have the team's runs, and could withdraw them."""
+        own = self._actor(self._session).is_in(team.id) or _took_part(self._session, team, campaign)
+        members = sa.select(sa.func.count(Membership.user_id)).where(Membership.team_id == team.id)
+        if not own and (count := self._session.scalar(members)):
+            words = (
+                f"the team {team.name} ({team.slug}) is here already, made on {team.created_at:%d %b %Y}, and has no "
+                f"run in this campaign: its {counted(count, 'member')} would have these runs, and could change and "
+                "withdraw them. If it is this team, write known = true in its [[team]]; else give it another name"
+            )
+            raise InvalidFields({"name": [words]})
 
     def _known_team(self, campaign: Campaign, entry: TeamEntry) -> Team | None:
         """By its address where the entry gives one, else by its name: what it is, or ever was, called."""

@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
+from leaderboard.access import CONSOLE, actor_of
 from leaderboard.db import Database
 from leaderboard.models import Campaign, Evaluation, JudgmentRevision, Query, Score, Scoring, Submission, System, Team
 from leaderboard.rules.settings import Subset
 from leaderboard.rules.visibility import Visibility
+from leaderboard.services import teams
 from leaderboard.services.campaigns import DEFAULTS
 from leaderboard.services.people import create_user
 from leaderboard.transfer.columns import as_moment
@@ -236,6 +237,26 @@ def test_a_run_that_is_there_under_another_name_is_not_brought_in_twice(
     assert done.out.splitlines()[-1] == "0 runs brought in, 4 were there already"
     assert "note: trec-2020/input.birchB.gz: is there already as a run by birchB of Birch" in done.err
     assert "note: Trec-2019: 1 run received after it closed and not marked late" in done.err
+
+
+@ONE_ENGINE
+def test_runs_are_not_given_to_whoever_took_a_teams_name_first_unless_the_manifest_knows_it(
+    command: Command, archive: Path, manifest: Path, database_url: str
+) -> None:
+    with closing(Database.connect(database_url)) as database, database.write() as session:
+        rival = create_user(session, CONSOLE, new_account("rival"))
+        teams.create_team(session, actor_of(session, rival.id), "ALDER")
+    refused = command("import-campaign", archive, "--manifest", manifest)
+    assert refused.status == 2
+    assert "the team ALDER (alder) is here already" in refused.err
+    assert "its 1 member would have these runs" in refused.err
+    assert rows(database_url, sa.select(Submission.id)) == []
+    text = manifest.read_text()
+    assert text.count('name = "Alder"') == 1
+    manifest.write_text(text.replace('name = "Alder"', 'name = "Alder"\nknown = true'))
+    assert command("import-campaign", archive, "--manifest", manifest).status == 0
+    manifest.write_text(text)  # its runs are here now: nobody asks again
+    assert "4 were there already" in command("import-campaign", archive, "--manifest", manifest).out
 
 
 @ONE_ENGINE
