@@ -26,11 +26,15 @@ def guess_content(head: bytes, expected: str) -> str:
 
     >>> guess_content(b"301 0 FBIS3-10082 1", "run")
     'judgments (query iteration document grade)'
+    >>> guess_content(b"q1 Q0 d1 1 0.5 a\\rq1 Q0 d2 2 0.4 a\\r", "run")
+    'text whose lines end with CR alone, as on very old Macs; save it with the line ends LF or CR LF'
     >>> guess_content(b"q1;d1;0.5", "run")
     'CSV separated by semicolons; separate it by commas'
     """
     if b"\0" in head:
         return "binary data, not text"
+    if b"\r" in head and b"\n" not in head:
+        return "text whose lines end with CR alone, as on very old Macs; save it with the line ends LF or CR LF"
     lines = [line for line in head.decode(errors="replace").splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         return ""

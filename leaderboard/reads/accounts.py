@@ -128,12 +128,12 @@ def open_session(session: Session, token: str, now: dt.datetime) -> OpenSession 
     return None if row is None else session_in(row)
 
 
-def open_sessions(session: Session, user_id: int, now: dt.datetime) -> tuple[OpenSession, ...]:
-    """Where an account is logged in, the last seen first."""
+def open_sessions(session: Session, user_id: int, now: dt.datetime, this: int | None = None) -> tuple[OpenSession, ...]:
+    """Where an account is logged in: the session `this`, which is used right now, then the last seen first."""
     rows = session.execute(
         sessions_open(now)
         .where(BrowserSession.user_id == user_id)
-        .order_by(BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
+        .order_by(BrowserSession.id != this, BrowserSession.last_seen_at.desc(), BrowserSession.id.desc())
     )
     return tuple(session_in(row) for row in rows)
 

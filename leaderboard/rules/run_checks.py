@@ -182,15 +182,7 @@ class Checked:
             )
         counts = bool(self.expected.returned_by) or not self.expected.title  # offline nobody knows what is shown
         if self.is_read and counts and self._is_one_sided:
-            first = "" if self.whole else "first "
-            found.append(
-                Warned(
-                    Kind.THRESHOLD,
-                    f"With θ = {self.threshold:g} the run returns {'0' if not self.returned else 'all'} of its {first}"
-                    f"{counted(self.lines, 'document')}: its scores lie between {self.scores[0]:g} and "
-                    f"{self.scores[1]:g}.",
-                )
-            )
+            found.append(Warned(Kind.THRESHOLD, f"With θ = {self.threshold:g} the run {self._returns}."))
         if self.is_elsewhere:
             said = []
             if not (self.foreign and self.foreign[0]) and self.expected.allowed is None:  # else its problems say it
@@ -210,6 +202,19 @@ class Checked:
     @property
     def _is_one_sided(self) -> bool:
         return self.threshold is not None and not self.decisions and self.returned in (0, self.lines)
+
+    @property
+    def _returns(self) -> str:
+        """What it returns with a threshold that parts none of its documents."""
+        low, high = (f"{score:g}" for score in self.scores)
+        if self.lines == 1:
+            returns = "returns" if self.returned else "does not return"
+            return f"{returns} its {'only' if self.whole else 'first'} document, whose score is {low}"
+        first = "" if self.whole else "first "
+        if low == high and self.scores[0] != self.scores[1]:
+            low, high = map(repr, self.scores)  # they differ by less than is told otherwise
+        scores = f"all scores are {low}" if low == high else f"its scores lie between {low} and {high}"
+        return f"returns {'all' if self.returned else '0'} of its {first}{self.lines:,} documents: {scores}"
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -243,10 +248,12 @@ class Checked:
             )
         if self.is_read:
             fewest, median, most = self.depth
-            depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,} (median {median:,})"
+            depth = f"{fewest:,} to {most:,} (median {median:,}) documents"
+            if fewest == most:
+                depth = counted(most, "document")
             size = f"{counted(self.lines, 'line')}, {counted(self.queries, 'query', 'queries')}"
             tag = f", tag {self.tag}" if self.tag else ""
-            lines.append(f"{self.name}: {size}, {depth} documents a query{tag}")
+            lines.append(f"{self.name}: {size}, {depth} a query{tag}")
             returned = f"what has a score of at least {self.threshold:g}" if self.threshold is not None else "all of it"
             lines.append(f"returned is {'what has decision Y' if self.decisions else returned}")
         if self.known is not None:

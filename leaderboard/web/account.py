@@ -40,7 +40,7 @@ class PasswordForm(ProofForm):
 def show() -> ResponseReturnValue:
     with reading() as session:
         account = accounts.account(session, actor(), now())
-        sessions = accounts.open_sessions(session, current_user.id, now())
+        sessions = accounts.open_sessions(session, current_user.id, now(), current_user.session.id)
         keys = tokens_of(session, current_user.id, now())
     return render_template(
         "account/show.html", account=account, sessions=sessions, this=current_user.session.id, tokens=keys

@@ -186,6 +186,24 @@ def test_a_threshold_that_parts_nothing_is_warned_of(threshold: float, said: lis
     assert found(decided, Expected("Text", returned_by=("AQWV",)), threshold=threshold).warnings == ()
 
 
+@pytest.mark.parametrize(
+    ("run", "threshold", "said"),
+    [
+        (b"q1 Q0 d1 1 1 t\n", 1.0, "With θ = 1 the run returns its only document, whose score is 1."),
+        (b"q1 Q0 d1 1 1 t\n", 2.0, "With θ = 2 the run does not return its only document, whose score is 1."),
+        (
+            b"q1 Q0 d1 1 1 t\nq2 Q0 d1 1 1 t\n",
+            2.0,
+            "With θ = 2 the run returns 0 of its 2 documents: all scores are 1.",
+        ),
+    ],
+)
+def test_one_document_and_one_score_are_told_as_one(run: bytes, threshold: float, said: str) -> None:
+    checked = found(run, Expected(), threshold=threshold)
+    assert [one.text for one in checked.warnings] == [said]
+    assert any(", 1 document a query, tag t" in line for line in checked.in_words)
+
+
 def test_a_warning_asks_for_a_yes_and_a_problem_takes_none() -> None:
     doubtful = found(RUN, Expected("Text", returned_by=("AQWV",)))
     with pytest.raises(Doubtful) as caught:

@@ -1,9 +1,12 @@
 """The account page: teams, runs, password, sessions."""
 
+import datetime as dt
 import re
 
 import pytest
 
+from leaderboard.services import sessions
+from leaderboard.services.events import present
 from tests.web.conftest import PASSWORD, Reader, World, errors
 
 PATHS = ["/account/", "/account/password", "/account/teams/new"]
@@ -125,6 +128,24 @@ def test_ending_the_other_sessions_keeps_this_one(participant: Reader, visitor: 
     assert elsewhere.client.get("/account/").status_code == 302
     elsewhere.client.set_cookie("leaderboard", copied.value)
     assert elsewhere.client.get("/account/").status_code == 302
+
+
+def test_of_many_sessions_the_five_that_were_used_last_stand_open_and_this_one_first(
+    world: World, participant: Reader
+) -> None:
+    hours = range(1, 8)
+    with world.database.write() as session:
+        for number in hours:  # the participant's own was seen before all of them
+            at = present() + dt.timedelta(hours=number)
+            sessions.start(session, world.users["ada"].id, at, f"Browser {number}")
+    page = participant.get("/account/")
+    shown, _, folded = page.partition("<details")
+    assert re.findall(r"this browser|Browser \d", shown) == [
+        "this browser",
+        *(f"Browser {one}" for one in (7, 6, 5, 4)),
+    ]
+    assert "3 more, used longer ago" in folded
+    assert re.findall(r"this browser|Browser \d", folded) == [f"Browser {one}" for one in (3, 2, 1)]
 
 
 def test_it_lists_where_one_is_logged_in_and_each_can_be_ended(
