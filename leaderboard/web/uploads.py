@@ -7,7 +7,7 @@ whole form was read: one that is cut off, too long or broken anywhere, behind th
 
 import datetime as dt
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -109,9 +109,7 @@ def read_files(
         elif isinstance(event, Field) and name in known and name not in fields:
             texts.take(name, events)
         elif isinstance(event, Field | File):
-            files = ", ".join(readers)
-            words = f"is not known here; known are: {', '.join(known)}, and as files {files}"
-            raise InvalidFields({name: ["is given twice" if name in fields or name in found else words]})
+            raise _not_taken(name, {*fields, *found}, readers, known)
     require_text(fields)
     return fields, found
 
@@ -132,8 +130,9 @@ def receive(
     inspect  is given the form, what the file is and where it lies, before it is kept: where it raises, it is not
 
     A file over the caps is read to its end all the same: a browser that is cut off while it sends never shows the
-    answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off, and
-    TooLarge at several times the cap; no file is kept then.
+    answer. Raises CSRFError before any byte of the file is kept, BadInput when the form is broken or cut off,
+    InvalidFields for a second file of a field and for one of no field, and TooLarge at several times the cap; no file
+    is kept then.
     """
     with ExitStack() as until_read:
         posted, path = _read(_form_events(), file_field, admit, check or _require_own_form, until_read, small or {})
@@ -193,6 +192,8 @@ def _read(
     path: Path | None = None
     refused: str | None = None
     beside: dict[str, bytes] = {}
+    strange: InvalidFields | None = None
+    came: set[str] = set()
     checked = False
     refusal: LeaderboardError | None = None
     for event in events:
@@ -207,16 +208,35 @@ def _read(
                 refused = NOT_TAKEN if event.filename and event.name == file_field else None
                 return Posted(fields, None, refused, clock(), refusal), None
             file = PartReader(events)
-            if event.filename and event.name == file_field and upload is None:
-                try:
-                    upload, path = until_read.enter_context(store().receiving(file, event.filename))
-                except TooLarge as error:
-                    refused = error.message
-            elif event.filename and event.name in small and event.name not in beside:
+            if event.filename and (event.name in came or event.name not in {file_field, *small}):
+                strange = strange or _not_taken(event.name or "", came, (*small, file_field))
+            elif event.filename and event.name == file_field:
+                upload, path, refused = _into_store(file, event.filename, until_read)
+            elif event.filename and event.name in small:
                 beside[event.name] = io.BufferedReader(file).read(small[event.name] + 1)
+            came |= {event.name or ""} if event.filename else set()
             file.drain()
+    if strange is not None:
+        raise strange
     check(fields)  # those behind the file too
     return Posted(fields, upload, refused, clock(), refusal, beside), path
+
+
+def _into_store(
+    file: "PartReader", filename: str, until_read: ExitStack
+) -> tuple[Received | None, Path | None, str | None]:
+    """The file as it was received and where it lies, or why it is refused."""
+    try:
+        return *until_read.enter_context(store().receiving(file, filename)), None
+    except TooLarge as error:
+        return None, None, error.message
+
+
+def _not_taken(name: str, came: Collection[str], files: Iterable[str], fields: Collection[str] = ()) -> InvalidFields:
+    """Refuses a part of a form that there is not, or that came already."""
+    known = f"{', '.join(fields)}, and as files" if fields else "as files"
+    words = f"is not known here; known are: {known} {', '.join(files)}"
+    return InvalidFields({name: ["is given twice" if name in came else words]})
 
 
 def _refusal(admit: Callable[[MultiDict[str, str]], None], fields: MultiDict[str, str]) -> LeaderboardError | None:

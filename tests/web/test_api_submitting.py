@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask import Flask
+from werkzeug.datastructures import MultiDict
 from werkzeug.test import TestResponse
 
 from leaderboard.access import CONSOLE
@@ -113,6 +114,19 @@ def test_a_form_without_a_file_and_what_is_no_form_are_refused(ada: Program, wor
     assert (refused.status_code, refused.content_type) == (400, "application/problem+json")
     assert ada.send(SUBMISSIONS, "POST", json={"team": "alpha"}).status_code == 400
     assert count(world) == 0
+
+
+@pytest.mark.parametrize("address", [SUBMISSIONS, SUBMISSIONS.replace("/submissions", "/check")])
+@pytest.mark.parametrize(("name", "said"), [("run", "is given twice"), ("rnu", "is not known here; known are: ")])
+def test_a_second_file_and_one_of_no_field_are_refused_and_nothing_is_kept(
+    ada: Program, world: World, app: Flask, address: str, name: str, said: str
+) -> None:
+    fields: dict[str, Any] = FIELDS if address == SUBMISSIONS else {}
+    run = ("run", (io.BytesIO(RUN.encode()), "a.run"))
+    again = (name, (io.BytesIO(b"q1 Q0 d9 1 3 b\n"), "b.run"))
+    refused = ada.ask(address, "POST", status=400, data=MultiDict([*fields.items(), run, again]))
+    assert refused["fields"][name][0].startswith(said)
+    assert (count(world), files_in(app)) == (0, [])
 
 
 def test_who_is_not_in_the_team_learns_nothing_of_its_systems(program: Callable[..., Program], world: World) -> None:
