@@ -14,7 +14,7 @@ from leaderboard.lookup import current_set
 from leaderboard.metrics.families.detection import AQWV
 from leaderboard.metrics.families.sweep import MQWV
 from leaderboard.metrics.ranking import Floats
-from leaderboard.models import Score, Scoring, ScoringSet
+from leaderboard.models import Score, Scoring, ScoringSet, Submission
 from leaderboard.reads.columns import Column, per_query_columns, pick
 from leaderboard.reads.entries import Entry, Figure, SystemLabel, figures_of, rounded
 from leaderboard.reads.headings import (
@@ -83,6 +83,7 @@ class SubmissionResults:
     ranked   how many runs are ranked
     compared_with  how many systems the medians are over, this one included; 0 where other runs may not be seen
     standing  the run that stands for its system on the board, this one or another; None where its place is empty
+    empty_because  then, what became of the run that stood
     missing   external ids of the queries that this reader may know of and that the run has no list for
     nothing_relevant  those of them that are judged, and without a relevant document; None where this reader may not
                       know which
@@ -110,6 +111,7 @@ class SubmissionResults:
     nothing_relevant: tuple[str, ...] | None
     not_judged: tuple[str, ...] | None
     standing: Entry | None
+    empty_because: str
     compared_with: int
 
 
@@ -143,6 +145,7 @@ def results(
     figures = figures_of(scores.values(), held.rounding) if has_place else {}
     candidates = load_candidates(session, actor, [evaluation], now, names[:1])
     on_board = choose(candidates, show_of(None, evaluation.campaign.run_choice), held.primary)
+    standing = next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None)
     public = may_see(actor, evaluation, Sight.RESULTS, now)
     places = ranks(on_board, held.primary) if public else {}
     rows: tuple[QueryValues, ...] = ()
@@ -178,9 +181,20 @@ def results(
         missing=missing,
         nothing_relevant=_nothing_relevant(session, scoring_set, judged) if details else None,
         not_judged=tuple(one for one in missing if one in unjudged) if details else None,
-        standing=next((one for one in on_board if (one.system_id, one.late) == (run.system_id, run.late)), None),
+        standing=standing,
+        empty_because="" if standing else _why_empty(session, run),
         compared_with=len(on_board) if public else 0,
     )
+
+
+def _why_empty(session: Session, run: Submission) -> str:
+    """What became of the run that stood for a run's system, of those that hold their place though they are gone."""
+    own = Submission.evaluation_id == run.evaluation_id, Submission.system_id == run.system_id
+    gone = session.scalars(
+        sa.select(Submission.ruling).where(*own, Submission.late == run.late, Submission.holds_place)
+    )
+    why = {"was withdrawn after closing" if ruling is None else "was taken off by the organisers" for ruling in gone}
+    return " or ".join(sorted(why, reverse=True))
 
 
 def _scores(session: Session, scoring: Scoring, subset: Subset, details: bool) -> dict[str, Score]:

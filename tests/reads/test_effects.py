@@ -13,6 +13,7 @@ from leaderboard.reads.organising.readiness import Urgency, readiness
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
+from leaderboard.rules.standings import Designation, RunChoice
 from leaderboard.rules.states import State
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, queries, scoring_sets, submission_forms
@@ -208,3 +209,25 @@ def test_another_official_source_says_how_many_ranks_are_others(field: Field) ->
     goes = "With this, the board of The year 2026 goes by the judgments of"
     assert official("llm") == (f"{goes} llm instead of assessors: 2 of 3 systems change rank.",)
     assert official("assessors") == (f"{goes} assessors instead of llm: 2 of 3 systems change rank.",)
+
+
+def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_stand_otherwise(field: Field) -> None:
+    field.change(closes_at=present() + DAY)
+    # Of Alder the primary run stands, though its later one is better; Birch has one run, between the two.
+    field.run("Alder", {"AP": [0.5] * 4}, designation=Designation.PRIMARY)
+    field.run("Alder", {"AP": [0.8] * 4})
+    field.run("Birch", {"AP": [0.6] * 4})
+    field.evaluation("2027")
+    field.run("Alder", {"AP": [0.5] * 4}, evaluation="2027")
+
+    def choosing(rule: RunChoice) -> tuple[str, ...]:
+        with field.database.write() as session:
+            before = noted(session, CONSOLE, "news", present())
+            campaigns.change_campaign(session, CONSOLE, session.scalars(sa.select(Campaign)).one(), run_choice=rule)
+            return effects(session, CONSOLE, "news", before, present())
+
+    stands = "With this, on the board of The year 2026 another run stands for 1 of 2 systems"
+    assert choosing(RunChoice.BEST) == (f"{stands}, and 2 change rank.",)
+    assert choosing(RunChoice.LATEST) == ()  # the better run is the later one
+    assert choosing(RunChoice.PRIMARY) == (f"{stands}, and 2 change rank.",)
+    assert choosing(RunChoice.PRIMARY) == ()

@@ -11,17 +11,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
-from leaderboard.lookup import REVEALING, form_fields, of_what_there_is, once_revealed, standing_set, teams_with_runs
-from leaderboard.models import Campaign, CampaignTeam, Evaluation, ScoringSet, Submission
+from leaderboard.lookup import REVEALING, form_fields, of_what_there_is, once_revealed, teams_with_runs
+from leaderboard.models import Campaign, CampaignTeam, Evaluation, Submission
 from leaderboard.numbers import counted, first_of
-from leaderboard.reads.columns import column
-from leaderboard.reads.entries import load_entries
 from leaderboard.reads.organising.answers import shown_otherwise
+from leaderboard.reads.organising.other_ranks import another_choice, another_source
 from leaderboard.reads.organising.rescoring import in_words, scored_again
 from leaderboard.reads.organising.rooms import organised_campaign
-from leaderboard.reads.standings import choose, ranks, show_of
 from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.phases import Phase, closed_from, phase_of
+from leaderboard.rules.standings import RunChoice
 from leaderboard.rules.visibility import Visibility, is_known
 
 __all__ = ["TAKES_RUNS", "Noted", "effects", "noted", "revealed_in_words"]
@@ -68,6 +67,7 @@ class Noted:
 
     scored: Mapping[int, int]
     visibility: Visibility
+    run_choice: RunChoice
     let_in: frozenset[int]
     evaluations: Mapping[int, _Stood]
 
@@ -78,6 +78,7 @@ def noted(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) 
     return Noted(
         scored_again(session, actor, campaign_slug, now),
         campaign.visibility,
+        campaign.run_choice,
         _let_in(session, campaign),
         {one.id: _stood(one, now) for one in _evaluations(session, campaign)},
     )
@@ -109,7 +110,9 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
             found += _late_runs(session, one, was, stood)
         found += shown_otherwise(session, one, was.fields, stood.fields)
         if was.source != stood.source:
-            found += _another_source(session, actor, one, was.source, now)
+            found += another_source(session, actor, one, was.source, now)
+        else:
+            found += another_choice(session, actor, one, before.run_choice, now)
     return tuple(found)
 
 
@@ -252,33 +255,3 @@ def _came(
     if until is not None:
         own.append(Submission.received_at < until)
     return session.scalar(sa.select(sa.func.count(Submission.id)).where(*own)) or 0
-
-
-def _another_source(
-    session: Session, actor: Actor, evaluation: Evaluation, before: str, now: dt.datetime
-) -> Iterator[str]:
-    """How many systems change rank by the official judgments of now, by the measure that ranks the board of each."""
-    sources = before, evaluation.official_source
-    orders = [
-        {} if found is None else _ranks(session, actor, evaluation, found, now)
-        for found in (standing_set(session, evaluation.id, source) for source in sources)
-    ]
-    systems = orders[0].keys() | orders[1].keys()
-    moved = sum(orders[0].get(system) != orders[1].get(system) for system in systems)
-    if systems:
-        change = "changes" if moved == 1 else "change"
-        yield (
-            f"With this, the board of {evaluation.title} goes by the judgments of {sources[1]} instead of "
-            f"{sources[0]}: {moved:,} of {counted(len(systems), 'system')} {change} rank."
-        )
-
-
-def _ranks(
-    session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime
-) -> dict[int, int | None]:
-    """System -> its rank in a set, found among all of its runs: what is kept of it is settled by the commit only."""
-    by = column(scoring_set.settings.measures[0])
-    entries = load_entries(session, actor, [evaluation], now, [by.name], scoring_set=scoring_set)
-    standing = choose(entries, show_of(None, evaluation.campaign.run_choice), by)
-    found = ranks(standing, by)
-    return {entry.system_id: found.get(entry.submission_id) for entry in standing}
