@@ -99,6 +99,29 @@ def filled(page: str) -> dict[str, str]:
     return {name: value for name, value in fields.items() if name != "csrf_token"}
 
 
+def test_a_form_that_was_opened_before_another_organisers_change_does_not_undo_it_unawares(
+    organiser: Reader, world: World
+) -> None:
+    for path, name, label, other in (
+        ("/organise/harbour/settings", "title", "Title", "contact"),
+        ("/organise/harbour/2025/settings", "daily_quota", "Submissions of a team in a day", "collection"),
+    ):
+        opened = filled(organiser.get(path))
+        assert organiser.post(path, **{**opened, name: "7"}).location == path
+        # What both leave, or both change to the same, is no conflict.
+        assert organiser.post(path, **{**opened, name: "7", other: "Elsewhere"}).location == path
+        stale = organiser.post(path, **{**opened, other: "Here"})
+        assert stale.status_code == 409
+        words = html.unescape(stale.text)
+        assert "Somebody changed these settings since you opened this page:" in words
+        assert label in words.partition("since you opened this page:")[2].partition(". Nothing is saved")[0]
+        again = filled(stale.text)
+        assert (again[name], again[other]) == (opened[name], "Here")
+        assert filled(organiser.get(path))[name] == "7"
+        assert organiser.post(path, **again).location == path
+        assert filled(organiser.get(path))[name] == opened[name]
+
+
 def test_a_refused_form_comes_back_filled_with_each_error_beside_its_field(founder: Reader, organiser: Reader) -> None:
     wrong = {**CAMPAIGN, "title": "", "measures": "nCDG@10", "prior": "2", "links": "javascript:alert(1)"}
     refused = founder.post("/organise/campaigns/new", **wrong)

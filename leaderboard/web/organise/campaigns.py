@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, RadioField, StringField, TextAreaField
+from wtforms import BooleanField, HiddenField, RadioField, StringField, TextAreaField
 
 from leaderboard.errors import Conflict, InvalidFields, LeaderboardError, NotFound, UnknownMeasure
 from leaderboard.metrics import Family, families, parse
@@ -24,6 +24,7 @@ from leaderboard.web.forms import Form, Given, NumberField, form_page, options
 from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
+from leaderboard.web.organise.stale import refuse_stale, state_of
 from leaderboard.web.sessions import signed_in
 
 blueprint = Blueprint("organise_campaigns", __name__, url_prefix="/organise")
@@ -42,6 +43,7 @@ class CampaignForm(Form):
 
     made_from: ClassVar[Mapping[str, str]] = {"slug": "title", "primary_measure": "measures"}
 
+    state = HiddenField()
     title = StringField("Title", [Given("give the campaign a title")], description="Its name on every page.")
     description = TextAreaField(
         "Description (optional)", description="A sentence or two under the title.", render_kw={"rows": 3}
@@ -138,7 +140,7 @@ class CampaignForm(Form):
 
     def settings(self) -> dict[str, Any]:
         """What the service is given: with stand-ins where the form refuses a field."""
-        given = {name: self.usable(name) for name in self._fields if name not in ("slug", "find")}
+        given = {name: self.usable(name) for name in self._fields if name not in ("slug", "find", "state")}
         given = {name: "" if value is None and name not in PRIOR_FIELDS else value for name, value in given.items()}
         given |= {name: NOT_READ for name in PRIOR_FIELDS if name in given and self._fields[name].errors}
         given["measures"] = self.text("measures").replace(",", " ").split()
@@ -187,6 +189,8 @@ def new() -> ResponseReturnValue:
 def settings(campaign: str) -> ResponseReturnValue:
     page = read(campaign_settings, campaign)
     form = CampaignForm.of(page)
+    if not form.is_submitted():
+        form.state.data = state_of(form, page.values)
     if _is_asking(form) or not form.is_submitted():
         return _page(form, page=page)
     before = read(noted, campaign)
@@ -194,7 +198,9 @@ def settings(campaign: str) -> ResponseReturnValue:
         with writing() as session:
             found = organised_campaign(session, actor(), campaign)
             with form.checked_with():
-                campaigns.change_campaign(session, actor(), found, **form.settings())
+                given = form.settings()
+                refuse_stale(form, {name: getattr(found, name) for name in page.values}, given)
+                campaigns.change_campaign(session, actor(), found, **given)
             asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _page(form, error, page)

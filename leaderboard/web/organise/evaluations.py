@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, Field, RadioField, StringField, TextAreaField
+from wtforms import BooleanField, Field, HiddenField, RadioField, StringField, TextAreaField
 from wtforms.validators import ValidationError
 
 from leaderboard.errors import Conflict, LeaderboardError
@@ -25,6 +25,7 @@ from leaderboard.web.forms import Form, Given, MomentField, WholeField, form_pag
 from leaderboard.web.intake import gives_back
 from leaderboard.web.organise import organised
 from leaderboard.web.organise.rescoring import awaits_yes, say_changed
+from leaderboard.web.organise.stale import refuse_stale, state_of
 
 blueprint = Blueprint("organise_evaluations", __name__, url_prefix="/organise")
 
@@ -45,11 +46,13 @@ def _openings(**words: str) -> Any:
 class EvaluationForm(Form):
     """Its fields in the order of the page, in which what is wrong is summed up.
 
-    `slug` is not there for an evaluation that exists, `with_queries` only where one is cloned.
+    `slug` is not there for an evaluation that exists, `with_queries` only where one is cloned. `state` notes the
+    settings that the form shows (`stale.state_of`).
     """
 
     made_from: ClassVar[Mapping[str, str]] = {"slug": "period", "period_key": "period"}
 
+    state = HiddenField()
     title = StringField("Title", [Given("give the evaluation a title")], description="Its name on every page.")
     period = StringField("Period", [Given("give its year or round")], description="Its year or round, like 2026.")
     condition = StringField(
@@ -166,7 +169,7 @@ class EvaluationForm(Form):
 
     def settings(self) -> dict[str, Any]:
         """What the service is given: with stand-ins where the form refuses a field."""
-        given = {name: self.usable(name) for name in self._fields if name not in ("slug", "with_queries")}
+        given = {name: self.usable(name) for name in self._fields if name not in ("slug", "state", "with_queries")}
         given = {name: EMPTY.get(name, "") if value is None else value for name, value in given.items()}
         given["time_zone"] = given["time_zone"].strip()
         moments, _ = self._moments()
@@ -222,6 +225,8 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
     form = EvaluationForm.of(page.values)
     del form.with_queries
     del form.slug
+    if not form.is_submitted():
+        form.state.data = state_of(form, page.values)
     if _is_asking() or not form.is_submitted():
         return _page(form, page=page)
     before = read(noted, campaign)
@@ -229,7 +234,9 @@ def settings(campaign: str, evaluation: str) -> ResponseReturnValue:
         with writing() as session:
             found = organised_evaluation(session, actor(), campaign, evaluation)
             with form.checked_with():
-                evaluations.change_evaluation(session, actor(), found, **form.settings())
+                given = form.settings()
+                refuse_stale(form, {name: getattr(found, name) for name in page.values}, given)
+                evaluations.change_evaluation(session, actor(), found, **given)
             asked = awaits_yes(session, campaign, before)
     except LeaderboardError as error:
         return _page(form, error, page)
