@@ -23,6 +23,7 @@ from leaderboard.formats.problems import Problems, Wrong
 from leaderboard.formats.readers.columns import read_piece
 from leaderboard.formats.rows import Rows
 from leaderboard.formats.tables import DOCUMENT, Schema
+from leaderboard.formats.tags import Tags
 from leaderboard.numbers import counted, natural
 
 __all__ = ["NO_RULES", "DocumentList", "FileRules", "RunRules", "document_list", "read_document_list"]
@@ -41,7 +42,7 @@ class FileRules:
     most_documents, least_documents  that a list of one query may have
     every_query       every query that everybody may see has a list
     document_pattern  what every document id looks like (`patterns`)
-    tag_pattern       what the run tag looks like; a run of a format without tags passes
+    tag_pattern       what the run tag of every line looks like; a run of a format without tags passes
     documents, documents_sha256  how many ids the collection's list has, and the hash of its text; 0 and "": no list
     """
 
@@ -78,7 +79,10 @@ class FileRules:
             (self.every_query, "Every query that you may see has a list."),
             (self.documents, f"Documents are those of the collection's list, which has {self.documents:,}."),
             (self.document_pattern, f"Every document id has the form {self.document_pattern}"),
-            (self.tag_pattern, f"The run tag, in a format that has tags, has the form {self.tag_pattern}"),
+            (
+                self.tag_pattern,
+                f"The run tag of every line, in a format that has tags, has the form {self.tag_pattern}",
+            ),
         )
         return tuple(words for rule, words in asked if rule)
 
@@ -173,17 +177,18 @@ class RunRules:
             keep &= np.concatenate([np.empty(0, np.bool_), *matching])
         return np.flatnonzero(~keep)
 
-    def check(self, rows: Rows, tag: str) -> None:
-        """Adds what breaks the rules to the problems of the rows. tag: "" where the file has none."""
+    def tags(self) -> Tags | None:
+        """What looks at the run tags of a file while it is read; None where nothing is asked of them."""
+        return Tags(self._tag) if self._tag is not None else None
+
+    def check(self, rows: Rows) -> None:
+        """Adds what breaks the other rules to the problems of the rows."""
         sound = self._whole and not rows.problems.count
         if self.rules.know_documents:
             what = "is not of this collection" if self.rules.documents else "has not the form of the collection's ids"
             strange = self.foreign(rows.document)
             rows.add_each(strange, f"the document {what}", lambda _, document: f"document {document} {what}")
         self._check_depth(rows, sound)
-        if self._tag is not None and self._whole and tag and not self._tag.matches(tag):
-            message = f"the run tag {shown(tag)} has not the form that is asked for here: {self.rules.tag_pattern}"
-            rows.problems.add(0, Wrong(message))
 
     def _check_depth(self, rows: Rows, sound: bool) -> None:
         """Too few documents and missing queries are told of a file that is otherwise sound only: lines that can't be

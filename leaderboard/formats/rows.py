@@ -18,6 +18,7 @@ from leaderboard.formats.problems import UNKNOWN_QUERY, Part, Problems, Wrong, u
 from leaderboard.formats.readers import READERS, FileFormat
 from leaderboard.formats.repeats import Repeats
 from leaderboard.formats.tables import Schema, Table
+from leaderboard.formats.tags import Tags
 
 __all__ = ["Rows", "Schemas", "read_rows"]
 
@@ -42,18 +43,20 @@ def read_rows(
     queries: Collection[str] | None,
     name: str | None,
     limits: Limits | None,
+    tags: Tags | None = None,
 ) -> "Rows":
     """Reads a whole file.
 
     schemas   the formats that this kind of file may have, each with what its rows hold, the richest first
     expected  what the file should be, "run" or "judgments"
+    tags      looks at the run tags, where schemas read them
 
     Raises FileRejected at once for an empty file and for what makes reading on pointless (limits, compression); all
     other problems are in the rows' `problems`.
     """
     _keep_freed_memory()
     problems = Problems(source_name(source, name), limits or Limits(), queries)
-    rows = Rows(problems)
+    rows = Rows(problems, tags)
     file_bytes = source.stat().st_size if isinstance(source, Path) else 0
     with open_plain(source, problems.limits, problems.name) as text:
         head = text.peek(HEAD_BYTES)
@@ -89,8 +92,9 @@ class Rows:
     said      what its comment lines before the first row say
     """
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: Problems, tags: Tags | None = None) -> None:
         self.problems = problems
+        self._tags = tags
         self.schema: Schema | None = None
         self.end = b""
         self.said = Metadata()
@@ -137,6 +141,9 @@ class Rows:
         problems.extend(table.wrong, part=table.part)
         problems.lines += len(table) + len({wrong.line for wrong in table.wrong})
         columns = dict(table.columns)
+        tags = columns.pop("tag", None)
+        if tags is not None and self._tags is not None:
+            self._tags.check(table, tags, problems)
         self._documents.append(columns.pop("document"))
         self._id_bytes += self._documents[-1].nbytes
         about = table.part.query

@@ -15,6 +15,7 @@ from leaderboard.formats.metadata import Metadata
 from leaderboard.formats.plain_text import ByteSource, Limits
 from leaderboard.formats.rows import Schemas, read_rows
 from leaderboard.formats.tables import DOCUMENT, QUERY, Column, Schema
+from leaderboard.formats.tags import Tags
 
 __all__ = ["RUN_FORMATS", "RUN_WRITERS", "Run", "RunFormat", "RunLine", "read_run"]
 
@@ -30,6 +31,7 @@ SCORES = Schema((QUERY, DOCUMENT, SCORE))  # by name only: CSV and JSON lines
 OF_ONE_QUERY = (Schema((DOCUMENT, DECISION, SCORE)), Schema((DOCUMENT, SCORE)))
 BY_NAME = (DECISIONS, SCORES)
 WITHOUT_COLUMNS: Schemas = {"csv": BY_NAME, "json": BY_NAME, "archive": OF_ONE_QUERY}
+TAG = Column("tag", "tag")  # as it is read only where somebody asks
 FORMATS: Mapping[RunFormat, Schemas] = {
     "auto": {**WITHOUT_COLUMNS, "columns": (DECISIONS, TREC)},
     "trec": {"columns": (TREC,)},
@@ -76,6 +78,7 @@ def read_run(
     format: RunFormat = "auto",  # noqa: A002  # the word of the whole product
     limits: Limits | None = None,
     rules: RunRules | None = None,
+    tags: Tags | None = None,
 ) -> Run:
     """Reads a run, plain or gzipped.
 
@@ -87,6 +90,7 @@ def read_run(
     format   "auto" goes by the start of the file; "trec" and "decisions" are columns only; "trec_eval" is "auto", but
              columns are TREC's as trec_eval takes them: what follows the tag is ignored
     rules    what else is asked of the file: what breaks it is a problem too
+    tags     is shown the run tags of all lines; those of the rules where they ask something of tags
 
     Raises FileRejected with the first problems by line and their full count. A document listed twice for one query
     is a problem; nothing is dropped or changed.
@@ -96,7 +100,9 @@ def read_run(
     >>> run.queries, run.document.to_list(), run.score.tolist(), run.tag
     (('q1',), ['d7', 'd3'], [2.5, 1.5], 'mine')
     """
-    rows = read_rows(source, FORMATS[format], "run", queries=queries, name=name, limits=limits)
+    tags = tags or (rules.tags() if rules is not None else None)
+    schemas = FORMATS[format] if tags is None else _with_tags(FORMATS[format])
+    rows = read_rows(source, schemas, "run", queries=queries, name=name, limits=limits, tags=tags)
     decided = rows.schema is not None and DECISION in rows.schema.columns
     run = Run(
         queries=rows.queries,
@@ -109,9 +115,20 @@ def read_run(
     )
     rows.add_repeats(*rows.repeats(), "is listed twice")
     if rules is not None:
-        rules.check(rows, run.tag)
+        rules.check(rows)
     rows.problems.raise_if_any()
     return run
+
+
+def _with_tags(schemas: Schemas) -> Schemas:
+    """The same formats, with the run tags read."""
+    return {
+        name: tuple(
+            replace(one, columns=tuple(TAG if column.name == "tag" else column for column in one.columns))
+            for one in some
+        )
+        for name, some in schemas.items()
+    }
 
 
 def _tag(line: bytes) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaderboard.formats import checks
-from leaderboard.formats.ids import WORD
+from leaderboard.formats.ids import WORD, byte_strings
 from leaderboard.formats.plain_text import Limits
 from leaderboard.formats.problems import WHOLE, Part, Wrong, WrongLine
 
@@ -27,7 +27,7 @@ __all__ = [
     "schema_of_width",
 ]
 
-Kind = Literal["id", "score", "grade", "decision"]
+Kind = Literal["id", "score", "grade", "decision", "tag"]
 
 # By what a column holds beside ids: the type of its array, and the check of one value.
 HOLDS: Mapping[Kind | None, tuple[type[np.generic], Callable[[str], Any]]] = {
@@ -88,7 +88,8 @@ class Table:
     """Some rows of a file, and where they stand.
 
     schema   which columns the rows have
-    columns  by name: ids as Texts, scores float64, grades int64, decisions bool
+    columns  by name: ids as Texts, and tags, cut off one byte behind the longest id that is taken; scores float64,
+             grades int64, decisions bool
     numbers  of each row's line, 1 is the first of the file
     part     the file of an archive
     wrong    everything wrong with other rows
@@ -124,17 +125,21 @@ def _value(column: Column, text: str, limits: Limits) -> Any:
     """One value of a column. Raises Wrong."""
     if column.kind == "id":
         return checks.identifier(column.name, text, limits.id_bytes)
+    if column.kind == "tag":
+        return text
     return HOLDS[column.kind][1](text)
 
 
 def _values(column: Column, texts: Sequence[str], limits: Limits) -> NDArray[Any]:
     """The same of many at once. Raises ValueError where one of them is wrong, and only then."""
     if not texts:
-        return np.empty(0, f"S{WORD}" if column.kind == "id" else HOLDS[column.kind][0])
+        return np.empty(0, f"S{WORD}" if column.kind in ("id", "tag") else HOLDS[column.kind][0])
     if column.kind == "id":
         return checks.identifiers(texts, limits.id_bytes)
     if column.kind == "score":
         return checks.scores(texts)
+    if column.kind == "tag":
+        return byte_strings([text.encode()[: limits.id_bytes + 1] for text in texts])
     kind, check = HOLDS[column.kind]
     return np.array([check(text) for text in texts], kind)
 

@@ -16,6 +16,7 @@ import numpy as np
 from leaderboard.errors import Doubtful, FileRejected, InvalidFields, Problem
 from leaderboard.formats import ByteSource, Limits, Run, RunRules, first_files, open_plain, read_run, whole_lines
 from leaderboard.formats.harmless import shown
+from leaderboard.formats.tags import Tags
 from leaderboard.numbers import counted, first_of, natural
 from leaderboard.scoring import returned
 
@@ -88,6 +89,7 @@ class Checked:
     whole      whether all of the file was read; else its beginning
     problems   what it would be rejected for, and how many there are in all
     lines, queries, tag  of the run; 0 and "" where it can't be read
+    tags       the first different ones that its lines have
     depth      the fewest, the median and the most documents of a query that it lists
     decisions  whether it holds some
     threshold  θ as it would be submitted
@@ -110,6 +112,7 @@ class Checked:
     lines: int = 0
     queries: int = 0
     tag: str = ""
+    tags: tuple[str, ...] = ()
     depth: tuple[int, int, int] = (0, 0, 0)
     decisions: bool = False
     threshold: float | None = None
@@ -224,6 +227,10 @@ class Checked:
             said.append("θ plays no part: the file holds decisions.")
         elif self.threshold is not None and self.expected.title and not self.expected.returned_by:
             said.append("θ plays no part: no measure here counts what was returned.")
+        if len(self.tags) > 1:
+            said.append(
+                f"Its lines have different run tags, such as {', '.join(map(shown, self.tags))}: is it one run?"
+            )
         if self.lacking[0] and self.whole:
             lacking = counted(self.lacking[0], "query", "queries")
             said.append(f"No list for {lacking}, scored as empty lists: {_first_of(self.lacking)}.")
@@ -348,7 +355,8 @@ def check_text(
     """
     found = Checked(name, whole, threshold=threshold, expected=expected)
     try:
-        run = read_run(io.BytesIO(text), name=name, limits=limits)
+        tags = Tags()
+        run = read_run(io.BytesIO(text), name=name, limits=limits, tags=tags)
     except FileRejected as rejected:
         return replace(found, problems=rejected.problems, problem_count=rejected.count), None
     depth = np.bincount(run.query, minlength=len(run.queries))
@@ -357,6 +365,7 @@ def check_text(
         lines=len(run),
         queries=len(run.queries),
         tag=run.tag,
+        tags=tuple(tags.named),
         depth=(int(depth.min()), int(np.median(depth)), int(depth.max())) if len(depth) else (0, 0, 0),
         decisions=run.decision is not None,
         returned=int(np.count_nonzero(returned(run.score, run.decision, threshold))),

@@ -77,9 +77,30 @@ def test_a_run_of_another_collection_is_told_in_one_sentence() -> None:
 @pytest.mark.parametrize(("pattern", "is_refused"), [("[a-z-]{1,12}", False), ("[A-Z]+", True)])
 def test_the_run_tag_has_the_form_that_is_asked_for(pattern: str, is_refused: bool) -> None:
     found = problems_of(FileRules(tag_pattern=pattern))
-    assert [problem.message for problem in found] == (
-        [f"the run tag my-tag has not the form that is asked for here: {pattern}"] if is_refused else []
+    assert [(problem.line, problem.message) for problem in found] == (
+        [(line, f"the run tag my-tag has not the form that is asked for here: {pattern}") for line in (2, 3, 4, 5)]
+        if is_refused
+        else []
     )
+
+
+@pytest.mark.parametrize("strange", ["bad-tag!@#", "x" * 600, "çé"])
+@pytest.mark.parametrize("broken", [False, True])  # with a line that is read one by one
+def test_the_run_tag_of_every_line_is_looked_at_and_told_with_its_line(strange: str, broken: bool) -> None:
+    tags = ["a"] * 5 + [strange] + ["longer1tag"] * 3 + [strange]
+    lines = [f"q1 Q0 d{n} {n} {-n} {tag}" for n, tag in enumerate(tags)]
+    if broken:
+        lines[2] = "q1 Q0 d2 2 high a"
+    found = problems_of(FileRules(tag_pattern="[A-Za-z0-9]{1,12}|x*"), "\n".join(lines))
+    of_tags = [problem for problem in found if "run tag" in problem.message]
+    assert [problem.line for problem in of_tags] == [6, 10]
+    assert all(f"the run tag {strange[:6]}"[:14] in problem.message for problem in of_tags)
+    assert len(found) == 2 + broken
+
+
+def test_where_nothing_is_asked_of_tags_they_are_not_read() -> None:
+    assert RunRules(FileRules(most_documents=2)).tags() is None
+    assert problems_of(FileRules(most_documents=3), RUN.replace("0.8 my-tag", "0.8 bad-tag!@#")) == []
 
 
 def test_of_a_file_with_lines_that_cannot_be_read_nothing_is_said_to_be_missing() -> None:

@@ -145,4 +145,4 @@ def test_the_page_of_a_check_lists_the_rules_for_files_as_the_form_does(world: W
     for page in ("check", "submit"):
         shown = participant.get(f"/campaigns/harbour/2025/{page}")
         assert "A query&#39;s list has at most 5 documents." in shown
-        assert "The run tag, in a format that has tags, has the form [a-z]+" in shown
+        assert "The run tag of every line, in a format that has tags, has the form [a-z]+" in shown

@@ -286,7 +286,7 @@ def test_what_is_asked_and_lacks_is_named_with_its_question_and_choices_all_at_o
     assert (asked["rules"]["least_documents"], asked["rules"]["every_query"]) == (1, False)
     assert asked["rules_in_words"] == [
         "A query's list has at least 1 document.",
-        "The run tag, in a format that has tags, has the form [a-z]+",
+        "The run tag of every line, in a format that has tags, has the form [a-z]+",
     ]
     for version in ("yes", "2", "0"):
         unseen = send(ada, **FIELDS, **{"answer-model": "dense", "agreement-terms": version}).json

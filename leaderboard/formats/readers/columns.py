@@ -188,11 +188,16 @@ def _decisions(codes: Codes, start: Places, length: Places, _limits: Limits) -> 
     return letter == YES, (length == 1) & ((letter == YES) | (letter == NO))
 
 
+def _tags(codes: Codes, start: Places, length: Places, limits: Limits) -> FastColumn:
+    return cut_out(codes, start, np.minimum(length, limits.id_bytes + 1)), None
+
+
 FAST: Mapping[Kind, Callable[[Codes, Places, Places, Limits], FastColumn]] = {
     "id": _ids,
     "score": _scores,
     "grade": _grades,
     "decision": _decisions,
+    "tag": _tags,
 }
 
 
@@ -220,6 +225,6 @@ def _fields(text: bytes, schema: Schema) -> list[str]:
         raise wrong_width(str(schema.width), len(fields), schema)
     if CONTROL.search(text):
         for column, field in zip(schema.columns, fields, strict=False):
-            if column.kind is None and CONTROL.search(field):
+            if column.kind in (None, "tag") and CONTROL.search(field):
                 raise checks.control_character(column.name, field.decode())
     return [fields[place].decode() for place, _ in schema.read]

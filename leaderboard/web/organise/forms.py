@@ -88,7 +88,7 @@ class RulesForm(Form):
     )
     tag_pattern = StringField(
         "What run tags look like",
-        description="A pattern, too. A run of a format without tags (CSV, decisions) passes.",
+        description="A pattern, too, of every line. A run of a format without tags (CSV, decisions) passes.",
         render_kw=OFF,
     )
 
