@@ -130,6 +130,19 @@ def include(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
 @PLACE
 @IDS
 @AGREED
+def remove(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
+    """Remove queries that were added by mistake, before there are judgments and submissions.
+
+    \b
+    leaderboard queries remove harbour/2026-text q17
+    """
+    _change(yes, evaluation, "removed", partial(service.remove_queries, external_ids=ids))
+
+
+@queries.command()
+@PLACE
+@IDS
+@AGREED
 def hide(evaluation: Place, ids: Sequence[str], yes: bool) -> None:
     """Hide queries until the evaluation closes: only organisers see them and figures over them.
 

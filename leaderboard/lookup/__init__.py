@@ -10,6 +10,7 @@ from leaderboard.lookup.places import (
     find_evaluation_and_set,
     find_query,
     of_subset,
+    queries_stay,
     removal_refusal,
 )
 from leaderboard.lookup.quotas import personal_quota, team_quotas
@@ -94,6 +95,7 @@ __all__ = [
     "only_organiser_of",
     "only_owner_of",
     "personal_quota",
+    "queries_stay",
     "removal_refusal",
     "scored_runs",
     "select_scored_runs",

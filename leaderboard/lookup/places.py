@@ -11,6 +11,7 @@ from leaderboard.lookup.sets import IS_CURRENT, note_current_set
 from leaderboard.models import (
     Campaign,
     Evaluation,
+    JudgmentRevision,
     Query,
     ScoringSet,
     Submission,
@@ -24,6 +25,7 @@ __all__ = [
     "find_evaluation_and_set",
     "find_query",
     "of_subset",
+    "queries_stay",
     "removal_refusal",
 ]
 
@@ -84,6 +86,14 @@ def removal_refusal(session: Session, which: Campaign | Evaluation) -> str | Non
     runs = sa.select(sa.func.count()).select_from(Submission).join(Submission.evaluation).where(own)
     if count := session.scalar(runs):
         return f"{which.title} has submissions ({count:,}), which stay on record; it can't be removed."
+    return None
+
+
+def queries_stay(session: Session, evaluation: Evaluation) -> str | None:
+    """Why queries of an evaluation can't be removed any more, in words; None while they can."""
+    for table, what in ((JudgmentRevision, "judgments"), (Submission, "submissions")):
+        if session.scalar(sa.select(sa.exists().where(table.evaluation_id == evaluation.id))):
+            return f"{evaluation.title} has {what}, so its queries stay on record; exclude what shall not count."
     return None
 
 

@@ -1,4 +1,6 @@
-"""An evaluation's queries: positions are handed out once, in order; a query is never deleted, only excluded."""
+"""An evaluation's queries: positions are handed out in order, and once figures may rest on them no query goes any more:
+it is excluded.
+"""
 
 from collections.abc import Iterable
 
@@ -6,9 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, require_organiser
-from leaderboard.errors import InvalidFields
+from leaderboard.errors import Conflict, InvalidFields
 from leaderboard.formats import QueryRow
-from leaderboard.lookup import find_query
+from leaderboard.lookup import find_query, queries_stay
 from leaderboard.models import Evaluation, Query
 from leaderboard.rules.settings import Split
 from leaderboard.services.events import present, record
@@ -16,7 +18,7 @@ from leaderboard.services.locking import locked
 from leaderboard.services.scoring_sets import make_set
 from leaderboard.services.texts import LONGEST_REASON, checked_text
 
-__all__ = ["copy_queries", "exclude_queries", "import_queries", "include_queries", "set_split"]
+__all__ = ["copy_queries", "exclude_queries", "import_queries", "include_queries", "remove_queries", "set_split"]
 
 COPIED = "external_id", "text", "description", "position", "split", "excluded_because"
 
@@ -73,6 +75,29 @@ def copy_queries(session: Session, actor: Actor, source: Evaluation, target: Eva
         excluded_at = None if query.excluded_at is None else present()
         session.add(Query(evaluation_id=target.id, tags=list(query.tags), excluded_at=excluded_at, **copied))
     record(session, actor, "import queries", target, queries=len(queries), added=len(queries))
+
+
+def remove_queries(session: Session, actor: Actor, evaluation: Evaluation, external_ids: Iterable[str]) -> list[Query]:
+    """Removes queries that were added by mistake; gives those that are gone. The event of the removal stays.
+
+    Raises Conflict once the evaluation has judgments or submissions, which may rest on them, and NotFound for no such
+    query.
+    """
+    require_organiser(actor, evaluation.campaign_id)
+    locked(session, Evaluation, evaluation.id)  # what is just being submitted waits, and finds the queries that stay
+    refused = queries_stay(session, evaluation)
+    if refused is not None:
+        raise Conflict(refused)
+    removed = _found(session, evaluation, external_ids)
+    for query in removed:
+        session.delete(query)
+    session.flush()
+    left = sa.select(Query).where(Query.evaluation_id == evaluation.id).order_by(Query.position)
+    for position, query in enumerate(session.scalars(left).all()):
+        query.position = position
+        session.flush()  # one after the other, for no two may have one position at any moment
+    record(session, actor, "remove queries", evaluation, queries=[query.external_id for query in removed])
+    return removed
 
 
 def exclude_queries(

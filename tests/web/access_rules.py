@@ -594,7 +594,7 @@ FORMS: dict[str, Form] = {
     "api.add_judgments": Form(f"{ORGANISED_2026}/judgments", NOT_ORGANISED),
     **{
         f"api.{act}_queries": Form(f"{ORGANISED_2026}/queries/{act}", NOT_ORGANISED, fields={"queries": ["q1"]})
-        for act in ("include", "hide", "show")
+        for act in ("include", "hide", "show", "remove")
     },
     "api.exclude_queries": Form(
         f"{ORGANISED_2026}/queries/exclude", NOT_ORGANISED, fields={"queries": ["q1"], "because": "unclear"}

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.formats import QueryRow
-from leaderboard.lookup import current_set
+from leaderboard.lookup import current_set, queries_stay
 from leaderboard.models import Evaluation, Judgment, Query
 from leaderboard.reads.organising.rooms import organised_evaluation
 from leaderboard.reads.paging import Paging, paged
@@ -82,13 +82,14 @@ class OrganisedQuery:
 
 @dataclass(frozen=True, slots=True)
 class OrganisedQueries:
-    """tag: that the rows have; "" for all. hidden, excluded: of all queries."""
+    """hidden, excluded: of all queries. removable: whether those that were added by mistake can still be removed."""
 
     rows: tuple[OrganisedQuery, ...]
     paging: Paging
     total: int
     hidden: int
     excluded: int
+    removable: bool
 
 
 def query_changes(session: Session, evaluation: Evaluation, rows: Iterable[QueryRow]) -> QueryChanges:
@@ -135,6 +136,7 @@ def organised_queries(
         total=len(queries),
         hidden=sum(query.split is Split.HIDDEN for query in queries),
         excluded=sum(query.excluded_at is not None for query in queries),
+        removable=queries_stay(session, evaluation) is None,
     )
 
 

@@ -51,6 +51,7 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "exclude": "left out of the figures",
     "include": "took back into the figures",
     "import queries": "imported queries into",
+    "remove queries": "removed queries of",
     "import judgments": "imported judgments into",
     "set split": "hid or showed queries of",
     "make set": "began to score anew with",

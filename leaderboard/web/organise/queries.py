@@ -110,12 +110,15 @@ def change(campaign: str, evaluation: str) -> ResponseReturnValue:
                     changed = queries.exclude_queries(session, actor(), place, ids, form.text("because"))
                 case "include":
                     changed = queries.include_queries(session, actor(), place, ids)
+                case "remove":
+                    changed = queries.remove_queries(session, actor(), place, ids)
                 case "hide" | "show":
                     split = Split.HIDDEN if action == "hide" else Split.SHOWN
                     changed = queries.set_split(session, actor(), place, ids, split)
                 case _:
                     raise InvalidFields({"": ["choose what becomes of the queries"]})
-            said = f"{counted(len(changed), 'query', 'queries')} changed."
+            done = "removed" if action == "remove" else "changed"
+            said = f"{counted(len(changed), 'query', 'queries')} {done}."
             asked = awaits_yes(session, campaign, before)
     except InvalidFields as error:
         page = read(organised_queries, campaign, evaluation, page=page_number())

@@ -53,6 +53,11 @@ def _(session: Session, play: Play) -> None:
     cloning.clone_evaluation(session, CONSOLE, source, "2027", "Haven 2027", "2027", with_queries=True, draft=False)
 
 
+@change("queries.remove_queries", at="/campaigns/harbour/2027/queries")
+def _(session: Session, play: Play) -> None:
+    queries.remove_queries(session, CONSOLE, play.evaluation(session, "2027"), ["q3"])
+
+
 @change("removing.remove_evaluation", at="/campaigns/harbour")
 def _(session: Session, play: Play) -> None:
     removing.remove_evaluation(session, CONSOLE, play.evaluation(session, "2027"))

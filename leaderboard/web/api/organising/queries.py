@@ -83,6 +83,12 @@ def include_queries(campaign: str, evaluation: str, body: Named) -> query_file.O
     return _change(queries.include_queries, campaign, evaluation, body)
 
 
+@post(f"{QUERIES}/remove", Scope.ORGANISE)
+def remove_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
+    """Removes queries that were added by mistake, before there are judgments and submissions."""
+    return _change(queries.remove_queries, campaign, evaluation, body)
+
+
 @post(f"{QUERIES}/hide", Scope.ORGANISE)
 def hide_queries(campaign: str, evaluation: str, body: Named) -> query_file.OrganisedQueries:
     """Hides queries from everybody but organisers."""
