@@ -55,7 +55,7 @@ def _(session: Session, play: Play) -> None:
 
 @change("queries.remove_queries", at="/campaigns/harbour/2027/queries")
 def _(session: Session, play: Play) -> None:
-    queries.remove_queries(session, CONSOLE, play.evaluation(session, "2027"), ["q3"])
+    queries.remove_queries(session, CONSOLE, play.evaluation(session, "2027"), ["q1"])
 
 
 @change("removing.remove_evaluation", at="/campaigns/harbour")
