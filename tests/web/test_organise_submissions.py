@@ -1,6 +1,8 @@
 """The organiser's list of submissions, and what organisers do with one."""
 
+import csv
 import io
+import json
 import re
 from collections.abc import Callable
 
@@ -10,7 +12,9 @@ import sqlalchemy as sa
 from leaderboard.access import CONSOLE
 from leaderboard.formats import read_judgments
 from leaderboard.models import Evaluation, Submission
+from leaderboard.rules.form_fields import FieldKind, FormField
 from leaderboard.rules.states import State
+from leaderboard.services import submission_forms
 from leaderboard.services.judgments import import_judgments
 from tests.support.refused import every_row
 from tests.web.conftest import RUN, Reader, World
@@ -57,6 +61,24 @@ def test_a_label_that_a_spreadsheet_would_run_is_defused_in_the_list_as_a_file(
     assert runs
     assert ",'=1+1," in organiser.get(f"{LIST}.csv")
     assert '"label": "=1+1"' in organiser.get(f"{LIST}.json")
+
+
+def test_the_list_as_a_file_has_the_answers_and_no_formula_among_them(
+    world: World, organiser: Reader, runs: list[str]
+) -> None:
+    with world.database.write() as session:
+        evaluation = session.get_one(Evaluation, world.evaluation.id)
+        for field in (
+            FormField(key="cost", label="Cost", kind=FieldKind.NUMBER), FormField(key="note", label="N", header="note"),
+        ):  # fmt: skip
+            submission_forms.set_field(session, CONSOLE, evaluation, field)
+        first, second = session.scalars(sa.select(Submission).order_by(Submission.id))
+        first.answers, second.said = {"cost": 7.0}, {"note": "=1+1"}
+    assert runs
+    listed = list(csv.DictReader(io.StringIO(organiser.get(f"{LIST}.csv"))))
+    assert [(row["answer cost"], row["answer note"]) for row in listed] == [("", "'=1+1"), ("7", "")]
+    assert "answer cost" in organiser.get("/organise/harbour/submissions.csv").splitlines()[0]
+    assert json.loads(organiser.get(f"{LIST}.json"))["rows"][0]["answer note"] == "=1+1"
 
 
 def test_the_file_is_handed_out_as_a_download_under_a_harmless_name(

@@ -1,6 +1,7 @@
 """The submissions of a campaign or of one evaluation, as their organisers list, filter and look at them."""
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVarTuple
 
@@ -9,10 +10,11 @@ from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor
 from leaderboard.errors import BadInput, NotFound
-from leaderboard.lookup import with_current_scoring
+from leaderboard.lookup import form_fields, with_current_scoring
 from leaderboard.models import Campaign, Evaluation, Participation, Scoring, Submission, System, Team, User
 from leaderboard.reads.organising.rooms import organised_campaign, organised_evaluation
 from leaderboard.reads.paging import Paging, paging_of
+from leaderboard.rules.form_fields import answers_of, as_written, said_by
 from leaderboard.rules.standings import Designation, SystemKind, title_of_run
 from leaderboard.rules.states import SHOWN_STATES, UNFINISHED, WITHDRAWN, Ruling, State, shown_state
 
@@ -50,6 +52,7 @@ class SubmissionRow:
     """seconds: how long scoring it took; ruled_because: why organisers took it off the boards.
 
     received_assumed: whether the import that brought it in assumed when it was received
+    answers: to the fields of its evaluation's form, by their keys, whoever else sees them
     """
 
     id: int
@@ -76,6 +79,7 @@ class SubmissionRow:
     ruled_because: str
     filename: str
     sha256: str
+    answers: Mapping[str, str | float | bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,7 @@ class SubmissionList:
     waiting_since    since when the oldest is queued that waits or is being scored
     seconds, longest  how long scoring one took, on average and at most; None before the first
     teams            those that submitted, as (slug, name)
+    fields           the keys of the fields that their evaluations ask, or asked
     """
 
     filters: Filters
@@ -96,6 +101,7 @@ class SubmissionList:
     seconds: float | None
     longest: float | None
     teams: tuple[tuple[str, str], ...]
+    fields: tuple[str, ...]
 
 
 def submissions(
@@ -137,6 +143,7 @@ def submissions(
         seconds=float(mean) if mean is not None else None,
         longest=longest,
         teams=tuple((slug, name) for slug, name in teams),
+        fields=tuple(dict.fromkeys(field.key for one in _evaluations(session, within) for field in form_fields(one))),
     )
 
 
@@ -169,6 +176,10 @@ def _within(session: Session, actor: Actor, campaign_slug: str, slug: str | None
     if slug is None:
         return [Evaluation.campaign_id == organised_campaign(session, actor, campaign_slug).id]
     return [Evaluation.id == organised_evaluation(session, actor, campaign_slug, slug).id]
+
+
+def _evaluations(session: Session, within: list[sa.ColumnElement[bool]]) -> Iterable[Evaluation]:
+    return session.scalars(sa.select(Evaluation).where(*within).order_by(Evaluation.period_key, Evaluation.id))
 
 
 def _joined(statement: sa.Select[*Columns]) -> sa.Select[*Columns]:
@@ -270,4 +281,10 @@ def _row(
         ruled_because=run.ruled_because,
         filename=run.filename,
         sha256=run.sha256,
+        answers={
+            field.key: as_written(answer)
+            for field, answer in answers_of(
+                form_fields(evaluation), run.answers, said_by(scoring.facts if scoring else {}, run.said)
+            ).items()
+        },
     )

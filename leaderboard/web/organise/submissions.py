@@ -1,6 +1,7 @@
 """The submissions of a campaign or an evaluation for its organisers: a list, and what they do with each of them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -174,7 +175,12 @@ def _list_page(campaign: str, evaluation: str | None) -> ResponseReturnValue:
 def _list_table(campaign: str, evaluation: str | None) -> Table:
     found = read(submissions, campaign, evaluation, filters=_filters(), page=None)
     name = f"{campaign}-{evaluation}-submissions" if evaluation else f"{campaign}-submissions"
-    return table(name, COLUMNS, found.rows, {"campaign": campaign, "evaluation": evaluation})
+    answers = {f"answer {key}": partial(_answer, key) for key in found.fields}
+    return table(name, {**COLUMNS, **answers}, found.rows, {"campaign": campaign, "evaluation": evaluation})
+
+
+def _answer(key: str, row: SubmissionRow) -> Cell:
+    return row.answers.get(key)
 
 
 def _show(campaign: str, evaluation: str, submission: int, form: TakeOffForm, error: Any = None) -> ResponseReturnValue:
