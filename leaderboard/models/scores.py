@@ -1,6 +1,7 @@
 """What was computed, under which settings; the rows of `scoring` are the queue too."""
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -29,6 +30,8 @@ class ScoringSet(Base):
     Of each source of judgments one set stands: that of the official source is the current one, others are beside it.
 
     source         of its revision
+    frozen         the settings with which it was made, in the order of its measures then
+    primary_measure  by which its boards rank and begin: one of the measures, that of the campaign while boards go by it
     switched_at    when it last began to stand
     shown_until    when boards last ceased to show it; NULL while they do, and where they never did
     refreshing_until  the lease of a worker that works out what its boards show beyond means; NULL when none does
@@ -41,8 +44,9 @@ class ScoringSet(Base):
     revision_id: Mapped[int] = mapped_column(sa.ForeignKey("judgment_revision.id"))
     source: Mapped[str] = mapped_column(default=ASSESSORS)
     metric_version: Mapped[str]
-    settings: Mapped[ScoringSettings]
+    frozen: Mapped[ScoringSettings] = mapped_column("settings")
     settings_hash: Mapped[str]
+    primary_measure: Mapped[str]
     state: Mapped[SetState] = mapped_column(choice(SetState, "state"))
     created_at: Mapped[dt.datetime]
     switched_at: Mapped[dt.datetime | None]
@@ -71,6 +75,13 @@ class ScoringSet(Base):
     )
 
     revision: Mapped[JudgmentRevision] = relationship()
+
+    @property
+    def settings(self) -> ScoringSettings:
+        """Its settings, the primary measure first."""
+        if self.frozen.measures[0] == self.primary_measure:
+            return self.frozen
+        return replace(self.frozen, measures=tuple(dict.fromkeys((self.primary_measure, *self.frozen.measures))))
 
 
 class Scoring(Base):

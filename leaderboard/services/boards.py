@@ -318,12 +318,12 @@ def terms_of_standing_sets(session: Session, only: int | None = None) -> dict[in
 
 def _terms(session: Session, of_sets: sa.ColumnElement[bool]) -> dict[int, StandingSet]:
     statement = (
-        sa.select(ScoringSet.id, Campaign.run_choice, ScoringSet.settings)
+        sa.select(ScoringSet, Campaign.run_choice)
         .join(Evaluation, Evaluation.id == ScoringSet.evaluation_id)
         .join(Campaign, Campaign.id == Evaluation.campaign_id)
         .where(of_sets)
     )
-    return {set_id: StandingSet(rule, settings) for set_id, rule, settings in session.execute(statement)}
+    return {one.id: StandingSet(rule, one.settings) for one, rule in session.execute(statement)}
 
 
 def best_means(session: Session, sets: Iterable[int]) -> dict[int, Means]:

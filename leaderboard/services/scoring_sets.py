@@ -17,6 +17,8 @@ from leaderboard.access import Actor, require_organiser
 from leaderboard.errors import Conflict
 from leaderboard.lookup import lost_in, standing_set, stored_events
 from leaderboard.models import (
+    Board,
+    Campaign,
     Evaluation,
     Event,
     JudgmentRevision,
@@ -97,6 +99,9 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     for other in live_sets(session, evaluation.id):
         if other.state is SetState.BUILDING and other.source == made.source and other is not made:
             _supersede(session, other)
+    _rank_as_its_campaign(session, actor, made)
+    if made.state in STANDING and of_its_event(session, made):
+        return made
     record_making(session, actor, made, revision)
     if made.state in STANDING:
         return made
@@ -107,6 +112,21 @@ def _make(session: Session, actor: Actor, evaluation: Evaluation, revision: Judg
     if standing is None or not _has_results(session, standing):
         switch(session, actor, made)
     return made
+
+
+def _rank_as_its_campaign(session: Session, actor: Actor, one: ScoringSet) -> None:
+    """Lets the boards of a set rank by its campaign's primary measure, where it has figures by that already. Those that
+    have ceased to be shown go on ranking by their own."""
+    campaign = session.get_one(Campaign, session.get_one(Evaluation, one.evaluation_id).campaign_id)
+    settings, before = one.settings, one.primary_measure
+    primary = str(metrics.parse(campaign.primary_measure).at_relevance(settings.relevance_level))
+    if one.shown_until is not None or primary == before or primary not in settings.measures:
+        return
+    one.primary_measure = primary
+    # On large boards pairs are compared under the primary measure only: what is kept by these two is worked out anew.
+    boards = Board.scoring_set_id == one.id, Board.measure.in_((before, primary))
+    session.execute(sa.update(Board).where(*boards).values(version=0))
+    record(session, actor, "rank by", one, evaluation=one.evaluation_id, measure=primary, before=before)
 
 
 def record_making(session: Session, actor: Actor, made: ScoringSet, revision: JudgmentRevision) -> None:
@@ -181,6 +201,7 @@ def switch(session: Session, actor: Actor, scoring_set: ScoringSet) -> None:
     scoring_set.switched_at = present()
     if official:
         scoring_set.shown_until = None
+        _rank_as_its_campaign(session, actor, scoring_set)
     record(session, actor, "switch", scoring_set, evaluation=scoring_set.evaluation_id)
     if official and standing is not None and standing.revision_id != scoring_set.revision_id:
         revision = session.get_one(JudgmentRevision, scoring_set.revision_id)
@@ -292,8 +313,9 @@ def find_or_add(
         revision_id=revision.id,
         source=revision.source,
         metric_version=metrics.MEASURES_VERSION,
-        settings=settings,
+        frozen=settings,
         settings_hash=settings.hash,
+        primary_measure=settings.measures[0],
         state=SetState.BUILDING,
         created_at=present(),
     )

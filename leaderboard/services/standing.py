@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 RUNS, SYSTEMS = "runs whose system may stand otherwise", "systems that lost a run or gained one of another"
-SETS = "sets that came back"
+SETS = "sets that came back, or rank by another measure"
 HAS_CEASED = sa.or_(ScoringSet.state == SetState.SUPERSEDED, ScoringSet.shown_until.is_not(None))
 # Columns that decide which run stands.
 OF_RUN = (
@@ -84,7 +84,8 @@ def note_standing(session: Session, row: Base) -> None:
         runs.update(run for run in (*(history.added or ()), *(history.deleted or ())) if run is not None)
     elif isinstance(row, ScoringSet) and state.persistent:
         was_set_aside = SetState.SUPERSEDED in (state.attrs["state"].history.deleted or ())
-        if was_set_aside or any(state.attrs["shown_until"].history.deleted or ()):
+        ranks_otherwise = state.attrs["primary_measure"].history.has_changes()
+        if was_set_aside or ranks_otherwise or any(state.attrs["shown_until"].history.deleted or ()):
             session.info.setdefault(SETS, set()).add(row.id)
 
 
@@ -104,7 +105,7 @@ def keep_as_it_stood(
 
 
 def settle_standing(session: Session) -> None:
-    """Finds again what stands for the systems of the runs that were noted, and in sets that came back."""
+    """Finds again what stands for the systems of the runs that were noted, and in sets noted as well."""
     runs, moved, sets = (session.info.pop(noted, set()) for noted in (RUNS, SYSTEMS, SETS))
     systems = set(moved)
     if runs:

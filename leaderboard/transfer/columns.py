@@ -93,6 +93,7 @@ LEFT_OUT: Mapping[type[Base], Mapping[str, str]] = {
     | {
         "source": "that of its judgments",
         "settings_hash": "follows from the settings",
+        "primary_measure": "the first one of its measures, in the order in which they are written",
         "state": "follows from what an evaluation is now",
         "created_at": HERE,
         "refreshing_until": "while a worker is at it",

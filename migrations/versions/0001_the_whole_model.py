@@ -881,6 +881,7 @@ def upgrade() -> None:
         sa.Column("metric_version", sa.Text(), nullable=False),
         sa.Column("settings", JSON, nullable=False),
         sa.Column("settings_hash", sa.Text(), nullable=False),
+        sa.Column("primary_measure", sa.Text(), nullable=False),
         sa.Column(
             "state",
             sa.Enum(

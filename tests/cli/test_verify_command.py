@@ -192,7 +192,7 @@ def test_a_run_is_not_scored_again_by_a_set_that_was_changed(played: World, comm
     with played.database.write() as session, without_triggers(session):
         made = session.scalars(sa.select(ScoringSet)).one()
         settings = dataclasses.replace(made.settings, excluded=("q1",))
-        session.execute(sa.update(ScoringSet).values(settings=settings, settings_hash=settings.hash))
+        session.execute(sa.update(ScoringSet).values(frozen=settings, settings_hash=settings.hash))
     found = json.loads(command("verify", "--figures", "--json").out)["differences"]
     assert ("run 1 (System number 0 in small/2026)", "its scoring set") in [
         (one["where"], one["what"]) for one in found

@@ -29,7 +29,7 @@ MESSAGE = {
     "chain": "only ever added to",
     "scoring_set": "a scoring set never changes",
 }
-MAY_CHANGE = {"scoring_set": {"state", "switched_at", "shown_until", "refreshing_until"}}
+MAY_CHANGE = {"scoring_set": {"state", "switched_at", "shown_until", "refreshing_until", "primary_measure"}}
 
 
 class Raw:

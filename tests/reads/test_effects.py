@@ -6,15 +6,16 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from leaderboard.access import CONSOLE
-from leaderboard.models import Campaign, Evaluation, Team
+from leaderboard.access import CONSOLE, VISITOR
+from leaderboard.models import Campaign, Evaluation, Event, Scoring, ScoringSet, Team
+from leaderboard.reads.boards import board
 from leaderboard.reads.organising.effects import effects, noted
 from leaderboard.reads.organising.readiness import Urgency, readiness
 from leaderboard.rules.form_fields import FieldKind, FormField, ShownTo
 from leaderboard.rules.phases import Opening
 from leaderboard.rules.settings import Split
 from leaderboard.rules.standings import Designation, RunChoice
-from leaderboard.rules.states import State
+from leaderboard.rules.states import SetState, State
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services import campaigns, evaluations, queries, scoring_sets, submission_forms
 from leaderboard.services.events import present
@@ -231,3 +232,53 @@ def test_another_rule_of_which_run_stands_names_the_boards_and_how_many_systems_
     assert choosing(RunChoice.LATEST) == ()  # the better run is the later one
     assert choosing(RunChoice.PRIMARY) == (f"{stands}, and 2 change rank.",)
     assert choosing(RunChoice.PRIMARY) == ()
+
+
+def test_another_primary_measure_ranks_every_board_at_once_and_scores_nothing(field: Field) -> None:
+    field.change(closes_at=present() + DAY, results=Opening.ALWAYS)
+    values = ("Alder", 0.8, 0.2), ("Birch", 0.6, 0.4), ("Birch", 0.7, 0.1)
+    runs = [field.run(name, {"AP": [ap] * 4, "P@5": [early] * 4}) for name, ap, early in values]
+    with field.database.write() as session:
+        session.scalars(sa.select(Campaign)).one().run_choice = RunChoice.BEST
+
+    def ranked() -> list[tuple[str, int | None, float | None]]:
+        with field.database.read() as session:
+            page = board(session, VISITOR, "news", "2026", present())
+            return [(row.entry.system.name, row.rank, row.ranked_by.mean) for row in page.rows]
+
+    def told() -> list[str]:
+        with field.database.read() as session:
+            return list(session.scalars(sa.select(Event.action).order_by(Event.id)))
+
+    def ranking(measure: str) -> tuple[str, ...]:
+        with field.database.write() as session:
+            before = noted(session, CONSOLE, "news", present())
+            campaign = session.scalars(sa.select(Campaign)).one()
+            campaigns.change_campaign(session, CONSOLE, campaign, primary_measure=measure)
+            return effects(session, CONSOLE, "news", before, present())
+
+    assert ranked() == [("Alder", 1, 0.8), ("Birch", 2, 0.7)]
+    before = told()
+    ranks = "With this, the board of The year 2026 ranks by {} instead of {}: 2 of 2 systems change rank"
+    assert ranking("P@5") == (f"{ranks.format('P@5', 'AP')}; another run stands for 1 of them.",)
+    assert ranked() == [("Birch", 1, 0.4), ("Alder", 2, 0.2)]
+    assert told()[len(before) :] == ["change", "rank by"]
+    with field.database.read() as session:
+        states = session.scalars(sa.select(ScoringSet.state)).all()
+        assert states == [SetState.CURRENT]
+        assert session.scalars(sa.select(Scoring.state).distinct()).all() == [State.SCORED]
+    # A board that stood goes on ranking by the measure of then; one that takes its place ranks by that of now.
+    field.judge_again(QRELS, {run: {"AP": [0.5] * 4, "P@5": [0.5] * 4} for run in runs})
+    assert ranking("AP")[0].startswith(
+        "With this, the board of The year 2026 ranks by AP instead of P@5: 0 of 2 systems"
+    )
+    with field.database.read() as session:
+        measures = session.scalars(sa.select(ScoringSet.primary_measure).order_by(ScoringSet.id)).all()
+    assert measures == ["P@5", "AP"]
+    # One that is not scored yet ranks when it is.
+    scored = (
+        "With this, 3 runs of 1 evaluation are scored again. Boards show the figures of before until all runs of an"
+    )
+    assert ranking("nDCG") == (f"{scored} evaluation are, and then switch at once, and rank by nDCG.",)
+    field.score_again({run: {"nDCG": [0.5] * 4} for run in runs})
+    assert ranked()[0][2] == 0.5

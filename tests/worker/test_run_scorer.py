@@ -275,7 +275,7 @@ def _made_up(session: Session, made: ScoringSet) -> int:
 def _changed(session: Session, made: ScoringSet) -> int:
     settings = dataclasses.replace(made.settings, excluded=("q1",))
     with without_triggers(session):
-        session.execute(sa.update(ScoringSet).values(settings=settings, settings_hash=settings.hash))
+        session.execute(sa.update(ScoringSet).values(frozen=settings, settings_hash=settings.hash))
     return made.id
 
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from leaderboard.access import Actor, open_to_all
-from leaderboard.lookup import REVEALING, form_fields, of_what_there_is, once_revealed, teams_with_runs
+from leaderboard.lookup import REVEALING, current_set, form_fields, of_what_there_is, once_revealed, teams_with_runs
 from leaderboard.models import Campaign, CampaignTeam, Evaluation, Submission
 from leaderboard.numbers import counted, first_of
 from leaderboard.reads.organising.answers import shown_otherwise
@@ -54,6 +54,7 @@ class _Stood:
     closed_from: dt.datetime | None
     source: str
     fields: tuple[FormField, ...]
+    board: tuple[int, str] | None  # the current set, and the measure by which it ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Noted:
     scored: Mapping[int, int]
     visibility: Visibility
     run_choice: RunChoice
+    primary_measure: str
     let_in: frozenset[int]
     evaluations: Mapping[int, _Stood]
 
@@ -79,27 +81,25 @@ def noted(session: Session, actor: Actor, campaign_slug: str, now: dt.datetime) 
         scored_again(session, actor, campaign_slug, now),
         campaign.visibility,
         campaign.run_choice,
+        campaign.primary_measure,
         _let_in(session, campaign),
-        {one.id: _stood(one, now) for one in _evaluations(session, campaign)},
+        {one.id: _stood(session, one, now) for one in _evaluations(session, campaign)},
     )
 
 
 def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, now: dt.datetime) -> tuple[str, ...]:
     """What the change that the session made does that nobody may do unawares, a sentence each; empty for nothing."""
     session.flush()
-    found = []
-    if words := in_words(before.scored, scored_again(session, actor, campaign_slug, now)):
-        found.append(
-            f"With this, {words} again. Boards show the figures of before until all runs of an evaluation are, and "
-            "then switch at once."
-        )
     campaign = organised_campaign(session, actor, campaign_slug)
     let_in = _let_in(session, campaign)
-    found += _shut_out(session, campaign, before, let_in)
+    found = [
+        *_scored_again(before, scored_again(session, actor, campaign_slug, now), campaign.primary_measure),
+        *_shut_out(session, campaign, before, let_in),
+    ]
     for one in _evaluations(session, campaign):
         if (was := before.evaluations.get(one.id)) is None:
             continue
-        stood = _stood(one, now)
+        stood = _stood(session, one, now)
         if READERS.index(was.known_to) < READERS.index(stood.known_to):
             found += _published(session, one, was, stood, before.let_in, let_in)
         elif stood.known_to is not Visibility.DRAFT:
@@ -111,9 +111,18 @@ def effects(session: Session, actor: Actor, campaign_slug: str, before: Noted, n
         found += shown_otherwise(session, one, was.fields, stood.fields)
         if was.source != stood.source:
             found += another_source(session, actor, one, was.source, now)
-        else:
-            found += another_choice(session, actor, one, before.run_choice, now)
+        elif was.board is not None:
+            found += another_choice(session, actor, one, before.run_choice, *was.board, now)
     return tuple(found)
+
+
+def _scored_again(before: Noted, scored: Mapping[int, int], primary_measure: str) -> Iterator[str]:
+    if words := in_words(before.scored, scored):
+        ranks = "" if primary_measure == before.primary_measure else f", and rank by {primary_measure}"
+        yield (
+            f"With this, {words} again. Boards show the figures of before until all runs of an evaluation are, and "
+            f"then switch at once{ranks}."
+        )
 
 
 def _let_in(session: Session, campaign: Campaign) -> frozenset[int]:
@@ -182,7 +191,8 @@ def _evaluations(session: Session, campaign: Campaign) -> list[Evaluation]:
     return list(session.scalars(own))
 
 
-def _stood(evaluation: Evaluation, now: dt.datetime) -> _Stood:
+def _stood(session: Session, evaluation: Evaluation, now: dt.datetime) -> _Stood:
+    board = current_set(session, evaluation.id)
     return _Stood(
         known_to=Visibility.DRAFT if evaluation.draft else evaluation.campaign.visibility,
         phase=phase_of(evaluation, now),
@@ -191,6 +201,7 @@ def _stood(evaluation: Evaluation, now: dt.datetime) -> _Stood:
         closed_from=closed_from(evaluation),
         source=evaluation.official_source,
         fields=form_fields(evaluation),
+        board=None if board is None else (board.id, board.primary_measure),
     )
 
 

@@ -37,19 +37,34 @@ def another_source(
 
 
 def another_choice(
-    session: Session, actor: Actor, evaluation: Evaluation, before: RunChoice, now: dt.datetime
+    session: Session,
+    actor: Actor,
+    evaluation: Evaluation,
+    rule: RunChoice,
+    set_id: int,
+    measure: str,
+    now: dt.datetime,
 ) -> Iterator[str]:
-    """For how many systems another run stands by the campaign's rule of now, and how many ranks are others by that."""
-    choice = evaluation.campaign.run_choice
-    found = current_set(session, evaluation.id) if choice is not before else None
-    if found is None:
+    """For how many systems another run stands on a board, and how many ranks are others, by what the campaign chose.
+
+    rule, set_id, measure  what it was before: the choice, the current set and the measure by which it ranked
+    """
+    choice, found = evaluation.campaign.run_choice, current_set(session, evaluation.id)
+    if found is None or found.id != set_id or (choice, found.primary_measure) == (rule, measure):
         return
-    by = column(found.settings.measures[0])
-    entries = load_entries(session, actor, [evaluation], now, [by.name], scoring_set=found)
-    was, are = _places(entries, before, by), _places(entries, choice, by)
-    if others := sum(run != are[place][0] for place, (run, _) in was.items() if place in are):
-        stands = f"another run stands for {others:,} of {counted(len(_systems(was)), 'system')}"
-        moved = _moved(was, are)
+    by = column(found.primary_measure)
+    entries = load_entries(session, actor, [evaluation], now, {measure, by.name}, scoring_set=found)
+    was, are = _places(entries, rule, column(measure)), _places(entries, choice, by)
+    others = sum(run != are[place][0] for place, (run, _) in was.items() if place in are)
+    moved, systems = _moved(was, are), counted(len(_systems(was)), "system")
+    if by.name != measure and was:
+        stands = f"; another run stands for {others:,} of them" if others else ""
+        yield (
+            f"With this, the board of {evaluation.title} ranks by {by.name} instead of {measure}: {moved:,} of "
+            f"{systems} {_change(moved)} rank{stands}."
+        )
+    elif others:
+        stands = f"another run stands for {others:,} of {systems}"
         yield f"With this, on the board of {evaluation.title} {stands}, and {moved:,} {_change(moved)} rank."
 
 
@@ -57,7 +72,7 @@ def _places_in(
     session: Session, actor: Actor, evaluation: Evaluation, scoring_set: ScoringSet, now: dt.datetime
 ) -> Places:
     """Of a set, found among all of its runs: what is kept of it is settled by the commit only."""
-    by = column(scoring_set.settings.measures[0])
+    by = column(scoring_set.primary_measure)
     entries = load_entries(session, actor, [evaluation], now, [by.name], scoring_set=scoring_set)
     return _places(entries, evaluation.campaign.run_choice, by)
 

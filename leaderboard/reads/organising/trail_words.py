@@ -56,6 +56,7 @@ WORDS = {  # what was done -> as it is told; what is not here is told by its own
     "set split": "hid or showed queries of",
     "make set": "began to score anew with",
     "switch": "switched the boards to",
+    "rank by": "let the boards rank by another measure of",
     "date set": "said from when to when boards went by",
     "add organiser": "added an organiser to",
     "remove organiser": "removed an organiser of",
