@@ -33,6 +33,7 @@ __all__ = [
     "add_organiser",
     "archive_campaign",
     "change_campaign",
+    "checked_settings",
     "create_campaign",
     "let_team_in",
     "let_team_out",
@@ -106,7 +107,7 @@ def create_campaign(
         if _is_taken(session, address):
             raise _slug_taken(session, actor, address)
     with wrong:
-        given = _checked(given)
+        given = checked_settings(given)
     wrong.raise_any()
     campaign = Campaign(slug=address, created_at=present(), **given)
     add_or_refuse(session, campaign, _slug_taken(session, actor, address))
@@ -135,7 +136,7 @@ def change_campaign(
     if {"cost", "value", "prior"} & set(changes) and "beta" not in changes:
         changes["beta"] = None
     before = {name: getattr(campaign, name) for name in CHANGEABLE}
-    after = _checked({**before, **changes})
+    after = checked_settings({**before, **changes})
     shut = (before["visibility"], after["visibility"]) == (Visibility.PUBLIC, Visibility.PRIVATE)
     if shut_out and not shut:
         raise InvalidFields({"shut_out": [NOBODY_SHUT_OUT]})
@@ -228,7 +229,7 @@ def _slug_taken(session: Session, actor: Actor, slug: str) -> InvalidFields:
     return InvalidFields({"slug": [words]})
 
 
-def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     """The settings as they are stored. Raises InvalidFields with everything that is wrong."""
     fields = {name: ["there is no such setting"] for name in given.keys() - set(CHANGEABLE)}
     values = {**given, **_words(given, fields)}

@@ -1,5 +1,6 @@
 """Evaluations of a manifest: made where they are missing, with their queries, forms, rules and judgments."""
 
+import datetime as dt
 import io
 import json
 import secrets
@@ -30,23 +31,36 @@ from leaderboard.services.evaluations import create_evaluation
 from leaderboard.services.judgments import import_judgments, revision_sha256
 from leaderboard.services.queries import exclude_queries, import_queries, set_split
 from leaderboard.services.scoring_sets import make_official, make_set
+from leaderboard.transfer.differing import note_evaluation, note_judgments, note_queries
 from leaderboard.transfer.forms import bring_form_in
 from leaderboard.transfer.manifest import EvaluationEntry, JudgmentsEntry
 from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.stood import OldBoards
 from leaderboard.transfer.telling import Telling
 from leaderboard.transfer.tree import Tree
+from leaderboard.transfer.unsaid import note_judgments_dates
 
-__all__ = ["Evaluations"]
+__all__ = ["EvaluationFacts", "Evaluations"]
 
 T = TypeVar("T")
 ReadJudgments = tuple[JudgmentsEntry, Judgments, Judgments | None, SubtopicJudgments | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationFacts:
+    """An evaluation as it is, or would be, whatever a manifest calls it."""
+
+    title: str
+    period: str
+    closes_at: dt.datetime | None
+    is_new: bool
 
 
 class Evaluations:
     """The evaluations of one walk through a manifest, in a session.
 
     ids    of those that there are now, by slug
+    facts  of the same
     stood  the old boards that runs were on: see `stood.OldBoards`
     """
 
@@ -61,6 +75,7 @@ class Evaluations:
     ) -> None:
         """whose: tells the system of a run from others'."""
         self.ids: dict[str, int] = {}
+        self.facts: dict[str, EvaluationFacts] = {}
         self._boards = OldBoards(session, told, whose)
         self.stood = self._boards.stood
         self._session = session
@@ -79,7 +94,9 @@ class Evaluations:
             evaluation = self._new_evaluation(campaign, entry, place)
         else:
             self._told.there.append(f"the evaluation {evaluation.title}")
+            note_evaluation(evaluation, entry, self._told)
         self.ids[entry.slug] = evaluation.id
+        self.facts[entry.slug] = EvaluationFacts(evaluation.title, evaluation.period, evaluation.closes_at, is_new)
         with self._told.telling(place):
             listed = self._tree.file(entry.document_list) if entry.document_list else None
             documents = None if listed is None else document_list(listed, name=entry.document_list)
@@ -99,6 +116,8 @@ class Evaluations:
         if not there:
             return  # the queries' problem is told already
         imported = self._import_judgments(actor, evaluation, place, revisions)
+        note_judgments_dates(evaluation, imported.added, self._told)
+        note_judgments(evaluation, entry, imported.by_file, self._told)
         last = entry.judgments[-1].file if entry.judgments else ""
         source = entry.settings.get("official_source", evaluation.official_source)
         if imported.added and not (is_new and source != evaluation.official_source):
@@ -161,7 +180,8 @@ class Evaluations:
             if all(one.isascii() and one.isdigit() for one in ids):
                 ids.sort(key=int)
             rows = tuple(QueryRow(one, "", ()) for one in ids)
-        there = {query.external_id for query in _queries(self._session, evaluation)}
+        there = {query.external_id: query for query in _queries(self._session, evaluation)}
+        note_queries(evaluation, there, rows, self._told)
         new = [row for row in rows if row.id not in there]
         if new:
             import_queries(self._session, actor, evaluation, new)
@@ -211,7 +231,7 @@ class Evaluations:
                         is_last=False,
                     )
                     imported.by_file[entry.file] = made
-                    imported.added = True
+                    imported.added.append(entry)
                     words = f"{counted(made.judgments, 'judgment')} of {evaluation.title}, revision {made.number}"
                     self._told.made.append(words)
         return imported
@@ -219,10 +239,10 @@ class Evaluations:
 
 @dataclass
 class _Imported:
-    """Revisions by the path of their file, and whether there is a new one among them."""
+    """Revisions by the path of their file, and what is said of those that are new."""
 
     by_file: dict[str, JudgmentRevision] = field(default_factory=dict)
-    added: bool = False
+    added: list[JudgmentsEntry] = field(default_factory=list)
 
 
 def _queries(session: Session, evaluation: Evaluation) -> list[Query]:

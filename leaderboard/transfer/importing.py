@@ -5,7 +5,7 @@ with its team and system where they are missing: wherever it is killed, the next
 there twice, and no team or system is there without a run.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -20,6 +20,8 @@ from leaderboard.models import Evaluation, Scoring, Submission, System, Team
 from leaderboard.rules.states import UNFINISHED
 from leaderboard.services.imports import import_run
 from leaderboard.store import Received, RunStore
+from leaderboard.transfer.differing import note_runs
+from leaderboard.transfer.evaluations import EvaluationFacts
 from leaderboard.transfer.hashes import hash_of, require_hashes
 from leaderboard.transfer.making import Making
 from leaderboard.transfer.manifest import Manifest
@@ -29,6 +31,7 @@ from leaderboard.transfer.run_files import require_run
 from leaderboard.transfer.stood import Stood
 from leaderboard.transfer.telling import TELLABLE, Telling
 from leaderboard.transfer.tree import Tree
+from leaderboard.transfer.unsaid import note_dates
 
 __all__ = ["Import", "Refusal", "Report"]
 
@@ -67,6 +70,7 @@ class Import:
     """One import: `prepare` first, then `receive` and `enter` for each of its `runs`.
 
     report   what it did so far
+    title, facts  of the campaign and its evaluations, by slug, as they are or would be
     waiting  runs that an earlier call submitted and that are not scored yet, with their submissions
     """
 
@@ -90,6 +94,8 @@ class Import:
         self._manifest = manifest
         self._tree = tree
         self._limits = limits or Limits()
+        self.title = ""
+        self.facts: Mapping[str, EvaluationFacts] = {}
         self._evaluations: dict[str, int] = {}  # by slug
         self._systems: dict[int, int | None] = {}  # by the number of the run; None: not here when it began
         self._stood: Stood = {}
@@ -103,7 +109,6 @@ class Import:
         Raises FileRejected with every problem, runs' too, and NotAllowed.
         """
         self._prepare(problems, whole=True, keep=False)
-        self._find_what_is_there()
         self.report.already = len(self._there)
         return self.report
 
@@ -115,7 +120,6 @@ class Import:
         Raises FileRejected with every problem, and NotAllowed; nothing was made then.
         """
         self._prepare([], whole=whole, keep=True)
-        self._find_what_is_there()
 
     def _prepare(self, problems: list[str], *, whole: bool, keep: bool) -> None:
         runs = self._planned(problems)
@@ -128,10 +132,25 @@ class Import:
                 session.rollback()
         told = making.told
         self.report.made, self.report.there, self.report.notes = told.made, told.there, told.notes
+        self.title, self.facts = making.title, making.facts
         self._evaluations, self._systems, self._stood = making.evaluations, making.systems, making.stood
         self.runs = [run for run in runs if run.number in making.systems]
         for run, error in making.refused:
             self.refuse(run, error)
+        self._find_what_is_there()
+        self._note_runs(told)
+
+    def _note_runs(self, told: Telling) -> None:
+        """What is to be said of runs of evaluations that were here already, and of those that are here themselves."""
+        with self._database.read() as session:
+            for slug, facts in self.facts.items():
+                if facts.is_new:
+                    continue
+                own = [run for run in self.runs if run.evaluation == slug]
+                evaluation = session.get_one(Evaluation, self._evaluations[slug])
+                note_dates(evaluation, [run for run in own if run.number not in self._there], told)
+                there = ((run, self._there[run.number]) for run in own if run.number in self._there)
+                note_runs(facts.title, ((run, session.get_one(Submission, number)) for run, number in there), told)
 
     def _planned(self, problems: list[str]) -> list[PlannedRun]:
         for path in self._manifest.archives:

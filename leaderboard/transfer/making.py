@@ -17,12 +17,13 @@ from leaderboard.access import Actor, knows_campaign, require_organiser
 from leaderboard.errors import BadInput, InvalidFields, LeaderboardError
 from leaderboard.formats import Limits
 from leaderboard.formats.harmless import shown
-from leaderboard.models import Campaign
+from leaderboard.models import Campaign, Evaluation, System
 from leaderboard.rules.visibility import Visibility
 from leaderboard.services.campaigns import create_campaign
 from leaderboard.services.imports import checked_settings
 from leaderboard.services.names import name_key
-from leaderboard.transfer.evaluations import Evaluations
+from leaderboard.transfer.differing import note_campaign, note_systems
+from leaderboard.transfer.evaluations import EvaluationFacts, Evaluations
 from leaderboard.transfer.manifest import WORDS, Manifest
 from leaderboard.transfer.parties import Parties, listed_system
 from leaderboard.transfer.planning import PlannedRun
@@ -47,6 +48,8 @@ class Making:
     systems      ids by the number of the run, None of one that its first run makes; no run that can't be brought in
     refused      runs that can't be brought in, with the reason
     stood        the old boards that runs were on: see `stood.OldBoards`
+    title        of the campaign
+    facts        of evaluations, as they are now, by slug
     """
 
     def __init__(
@@ -68,6 +71,8 @@ class Making:
         self._parties = Parties(session, actor, manifest, self.told)
         self._evaluations = Evaluations(session, actor, tree, limits, self.told, self._whose)
         self.evaluations, self.stood = self._evaluations.ids, self._evaluations.stood
+        self.title = ""
+        self.facts: dict[str, EvaluationFacts] = self._evaluations.facts
 
     def everything(self, runs: list[PlannedRun], *, whole: bool, keep: bool) -> None:
         """Raises NotAllowed, and FileRejected with every problem where there was one.
@@ -90,11 +95,18 @@ class Making:
         for run, refusal in self.refused if whole else ():
             self.told.note(shown(run.entry.file), refusal)
         note_kinds(self._manifest, runs, self.systems, self._parties.systems.values(), self.told)
+        found = {
+            number: one for number, one in self.systems.items() if one is not None and one not in self._parties.made
+        }
+        here = {number: self._session.get_one(System, one) for number, one in found.items()}
+        note_systems(self._manifest, runs, here, self.told)
         self.systems = {number: None if one in self._parties.made else one for number, one in self.systems.items()}
         tried.rollback()
         if keep:
             del self.told.made[made:]
-        note_dates(self._session, self._manifest, runs, self.evaluations, self.told)
+        for slug in [slug for slug, facts in self.facts.items() if facts.is_new]:
+            own = [run for run in runs if run.evaluation == slug]
+            note_dates(self._session.get_one(Evaluation, self.evaluations[slug]), own, self.told)
         self.told.require_none()
 
     def _campaign(self) -> Campaign:
@@ -103,6 +115,8 @@ class Making:
         if found is not None and knows_campaign(actor, found):
             require_organiser(actor, found.id)
             self.told.there.append(f"the campaign {found.title}")
+            note_campaign(found, manifest.settings, self.told)
+            self.title = found.title
             return found
         given = {"slug": manifest.slug, "measures": [], "primary_measure": "", **manifest.settings}
         given["primary_measure"] = given["primary_measure"] or next(iter(given["measures"]), "")
@@ -117,6 +131,7 @@ class Making:
         }  # fmt: skip
         made = self.told.row("campaign", make, given, instead)
         self.told.made.append(f"the campaign {made.title}")
+        self.title = made.title
         why = "" if "visibility" in manifest.settings else "nothing says who sees it (visibility), so it is "
         self.told.notes.append(f"{made.title}: {why}{SEEN_BY[made.visibility]}")
         return made

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["written"]
+__all__ = ["value_text", "written"]
 
 LONG = 100  # characters of a list; a longer one has a line for each of its values
 BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -23,7 +23,7 @@ def written(content: Mapping[str, Any]) -> str:
 def _table(content: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
     for name, value in content.items():
         if value is not None and not _is_table(value) and not _are_tables(value):
-            yield f"{_key(name)} = {_value(value)}"
+            yield f"{_key(name)} = {value_text(value)}"
     for name, value in content.items():
         inner = (*path, name)
         heading = ".".join(map(_key, inner))
@@ -46,7 +46,8 @@ def _key(name: str) -> str:
     return name if name and BARE.issuperset(name) else _text(name)
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value as TOML has it, but for tables."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -64,7 +65,7 @@ def _value(value: Any) -> str:
         case dt.date():
             return value.isoformat()
         case Sequence():
-            parts = [_value(one) for one in value]
+            parts = [value_text(one) for one in value]
             line = f"[{', '.join(parts)}]"
             return line if len(line) <= LONG else "[\n" + "".join(f"  {part},\n" for part in parts) + "]"
         case _:

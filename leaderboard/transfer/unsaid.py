@@ -1,20 +1,17 @@
 """What holds of an import because its manifest says nothing of it: kinds of systems, dates of runs and judgments."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
-from sqlalchemy.orm import Session
+from collections.abc import Collection, Iterable, Mapping
 
 from leaderboard.models import Evaluation, System
 from leaderboard.numbers import counted
 from leaderboard.rules.phases import is_closed
 from leaderboard.rules.standings import SystemKind
-from leaderboard.transfer.manifest import Manifest
+from leaderboard.transfer.manifest import JudgmentsEntry, Manifest
 from leaderboard.transfer.parties import listed_system
 from leaderboard.transfer.planning import PlannedRun
 from leaderboard.transfer.telling import Telling
 
-__all__ = ["note_dates", "note_kinds"]
+__all__ = ["note_dates", "note_judgments_dates", "note_kinds"]
 
 
 def note_kinds(
@@ -39,23 +36,21 @@ def _says_kind(manifest: Manifest, run: PlannedRun) -> bool:
     return bool(run.entry.kind) or (listed is not None and "kind" in listed.settings)
 
 
-def note_dates(
-    session: Session, manifest: Manifest, runs: list[PlannedRun], evaluations: Mapping[str, int], told: Telling
-) -> None:
-    """When runs count as received, and judgments as given out, of which nothing says it. evaluations: ids by slug."""
-    for entry in manifest.evaluations:
-        own = [run.entry.settings for run in runs if run.evaluation == entry.slug]
-        evaluation = session.get_one(Evaluation, evaluations[entry.slug])
-        _note_dates(evaluation, own, told)
-        if any(one.released is None for one in entry.judgments):
-            told.notes.append(
-                f"{evaluation.title}: nothing says when its judgments were given out (released): they bear the day on "
-                "which they are brought in"
-            )
+def note_judgments_dates(evaluation: Evaluation, revisions: Iterable[JudgmentsEntry], told: Telling) -> None:
+    """That nothing says when judgments were given out. revisions: those that come in."""
+    if any(one.released is None for one in revisions):
+        told.notes.append(
+            f"{evaluation.title}: nothing says when its judgments were given out (released): they bear the day on "
+            "which they are brought in"
+        )
 
 
-def _note_dates(evaluation: Evaluation, runs: list[Mapping[str, Any]], told: Telling) -> None:
-    """When runs count as received of which nothing says it, and which came after closing without being late."""
+def note_dates(evaluation: Evaluation, coming: Iterable[PlannedRun], told: Telling) -> None:
+    """When runs count as received of which nothing says it, and which came after closing without being late.
+
+    coming  runs of the evaluation that are not here yet: of one that is the dates stay
+    """
+    runs = [run.entry.settings for run in coming]
     undated = sum(not {"run_at", "received_at"} & one.keys() for one in runs)
     if evaluation.closes_at is None and undated:
         told.notes.append(

@@ -51,7 +51,7 @@ class NoManifest(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
-    """What an archive has of an evaluation.
+    """What an archive has of an evaluation; title and dates of one that is here already are as they are here.
 
     queries    its file of them, "" without one
     query_ids  how many the manifest names where there is no file; without either they are those that are judged
@@ -163,9 +163,9 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
         report = bringing.look(problems)
     evaluations = tuple(
         EvaluationPlan(
-            one.title,
-            one.period,
-            one.settings.get("closes_at"),
+            bringing.facts[one.slug].title,
+            bringing.facts[one.slug].period,
+            bringing.facts[one.slug].closes_at,
             one.queries,
             len(one.query_ids),
             len(one.judgments),
@@ -174,8 +174,9 @@ def plan(upload: Received, campaign: str, manifest_text: str = "") -> ArchivePla
         for one in manifest.evaluations
     )
     teams = tuple(sorted({manifest.team(run.entry.team).name for run in bringing.runs}))
-    title = str(manifest.settings.get("title", ""))
-    return ArchivePlan(upload.filename, manifest.slug, title, evaluations, teams, report, _keep(upload, beside))
+    return ArchivePlan(
+        upload.filename, manifest.slug, bringing.title, evaluations, teams, report, _keep(upload, beside)
+    )
 
 
 def bring_in(kept: str, campaign: str, field: str) -> BroughtIn:

@@ -167,9 +167,9 @@ def test_a_campaign_comes_in_with_its_own_dates(
     assert done.err.splitlines() == [
         "note: Archive: a draft: only its organisers see it until they publish it",
         f"note: Trec-2020: nothing says when it closed (closes_at), {said}",
+        f"note: Trec-2020: {undated}",
         f"note: Trec-2019: of 2 runs nothing says when they were received (received): {assumed}",
         "note: Trec-2020: 2 runs without a date count as received on the day on which they are brought in",
-        f"note: Trec-2020: {undated}",
         "nothing in the manifest names 3 files: MD5SUMS, notes.pdf, participants.csv",
     ]
     assert rows(database_url, sa.select(Evaluation.slug, Evaluation.draft).order_by(Evaluation.id)) == [
@@ -196,6 +196,7 @@ def test_a_campaign_comes_in_with_its_own_dates(
     again = command("import-campaign", archive, "--manifest", manifest)
     assert (again.status, again.out.splitlines()[-1]) == (0, "0 runs brought in, 4 were there already")
     assert outcome(database_url) == before
+    assert again.err.splitlines() == done.err.splitlines()[-1:]  # nothing is otherwise, or assumed, this time
     counts = [sa.select(sa.func.count()).select_from(table) for table in (JudgmentRevision, Query, Team, System)]
     assert [rows(database_url, count) for count in counts] == [[(2,)], [(6,)], [(2,)], [(2,)]]
 
@@ -232,11 +233,58 @@ def test_a_run_that_is_there_under_another_name_is_not_brought_in_twice(
 ) -> None:
     command("import-campaign", archive, "--manifest", manifest)
     text = manifest.read_text().replace('system = "birchB"', 'system = "Birch, revised"')
-    manifest.write_text(text.replace("date = 2019-08-20", "date = 2019-09-20"))
+    late = '\n[[evaluation.run]]\nfile = "trec-2019/input.cedarC"\nteam = "Cedar"\ndate = 2019-09-20\n'
+    parts = text.partition('[[evaluation]]\nslug = "trec-2020"')
+    manifest.write_text(f"{parts[0]}{late}\n{parts[1]}{parts[2]}")
+    (archive / "trec-2019/input.cedarC").write_bytes(run("cedarC"))
     done = command("import-campaign", archive, "--manifest", manifest)
-    assert done.out.splitlines()[-1] == "0 runs brought in, 4 were there already"
+    assert done.out.splitlines()[-1] == "1 run brought in, 4 were there already"
     assert "note: trec-2020/input.birchB.gz: is there already as a run by birchB of Birch" in done.err
     assert "note: Trec-2019: 1 run received after it closed and not marked late" in done.err
+
+
+@ONE_ENGINE
+def test_what_is_there_and_otherwise_in_the_manifest_is_left_and_named(
+    command: Command, archive: Path, manifest: Path, database_url: str
+) -> None:
+    assert command("import-campaign", archive, "--manifest", manifest).status == 0
+    text, before = manifest.read_text(), outcome(database_url)
+    (archive / "trec-2020" / "topics.tsv").write_text(TOPICS.replace("tides", "ebb and flow"))
+    changed = {
+        'title = "Archive"': 'title = "The archive"',
+        "closes_at = 2019-08-31": "closes_at = 2019-09-30",
+        "released = 2019-09-12": "released = 2019-09-13",
+        "date = 2019-08-20": "date = 2019-08-21",
+        'kind = "automatic"': 'kind = "baseline"',
+        'file = "trec-2020/input.alderA.gz"': 'file = "trec-2020/input.alderA.gz"\ndate = 2020-09-01',
+    }
+    for old, new in changed.items():
+        assert old in text
+        text = text.replace(old, new)
+    manifest.write_text(text)
+    done = command("import-campaign", archive, "--manifest", manifest)
+    assert done.out.splitlines()[-1] == "0 runs brought in, 4 were there already"
+    settings = "change it in its settings"
+    dates = "the dates of a run that is in stay as they are: where they are wrong, import the evaluation again under"
+    file = "of trec-{0}/input.alderA.gz it is {1} here, {2} in the manifest; " + dates
+    released = "released of revision 1 of the judgments of Trec-2019"
+    said = [
+        f'left as it is: title of Archive is "Archive" here, "The archive" in the manifest; {settings}',
+        f"left as it is: closes_at of Trec-2019 is 2019-08-31 here, 2019-09-30 in the manifest; {settings}",
+        f"left as it is: {released} is 2019-09-12 here, 2019-09-13 in the manifest",
+        "left as they are: 1 query of Trec-2020 with another text, description or tags in the manifest's file (q2)",
+        'left as it is: kind of the system birchB is "automatic" here, "baseline" in the manifest',
+        f"Trec-2019: left as it is: date of 1 run: {file.format(2019, '2019-08-20', '2019-08-21')}",
+        f"Trec-2020: left as it is: date of 1 run: {file.format(2020, 'none', '2020-09-01')}",
+    ]
+    notes = [line.removeprefix("note: ") for line in done.err.splitlines() if line.startswith("note: ")]
+    assert [note[: len(start)] for note, start in zip(notes, said, strict=True)] == said
+    assert outcome(database_url) == before
+    manifest.write_text(text.replace("measures = [", 'measures = ["nDGC@10", '))
+    refused = command("import-campaign", archive, "--manifest", manifest)
+    assert refused.status == 2
+    assert "campaign: measures: " in refused.err
+    assert "nDGC@10" in refused.err
 
 
 @ONE_ENGINE

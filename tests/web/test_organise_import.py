@@ -102,6 +102,17 @@ def test_an_organiser_sees_what_an_archive_makes_and_then_brings_it_in_once(orga
         answer = organiser.post("/organise/harbour/import", kept=hidden(preview.text, "kept"))
         assert (answer.status_code, answer.location) == (302, "/organise/harbour")
         assert evaluations(world) == ["2025", "2019"]
+    other = MANIFEST.replace("The year 2019", "Another title").replace(
+        "closes_at = 2019-09-30", "closes_at = 2019-12-24"
+    )
+    preview = organiser.send(
+        "/organise/harbour/import/preview", archive(**{"manifest.toml": other}), "years.zip", field="archive"
+    )
+    table = preview.text.partition("<tbody>")[2].partition("</tbody>")[0]
+    assert "The year 2019" in table  # as it is, and stays
+    assert "Another title" not in table
+    assert "2019-12-24" not in table
+    assert "closes_at of The year 2019 is 2019-09-30 here, 2019-12-24 in the manifest" in preview.text
     named = MANIFEST.replace('period = "2019"', 'period = "2019"\nquery_ids = ["q1", "q2", "q3"]')
     again = archive(**{"manifest.toml": named})
     preview = organiser.send("/organise/harbour/import/preview", again, "years.zip", field="archive")
