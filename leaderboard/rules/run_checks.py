@@ -203,6 +203,11 @@ class Checked:
         return tuple(found)
 
     @property
+    def asks_for_threshold(self) -> bool:
+        """Whether giving θ, or another one, is what a warning asks for."""
+        return any(warned.kind in (Kind.RETURNED, Kind.THRESHOLD) for warned in self.warnings)
+
+    @property
     def _is_one_sided(self) -> bool:
         return self.threshold is not None and not self.decisions and self.returned in (0, self.lines)
 

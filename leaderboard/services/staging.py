@@ -23,7 +23,7 @@ from leaderboard.services import quotas, submissions
 from leaderboard.services.systems import NewSystem
 from leaderboard.store import Received
 
-__all__ = ["STAGED_SECONDS", "Given", "confirm", "discard", "stage", "sweep"]
+__all__ = ["STAGED_SECONDS", "Given", "Sent", "confirm", "discard", "stage", "sweep"]
 
 STAGED_SECONDS = 30 * 60
 
@@ -73,6 +73,15 @@ class Given:
             header=self.header,
             **moments,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What was sent of a run that waits no longer, for a form that comes back filled in with it."""
+
+    team_id: int
+    upload: Received
+    given: Given
 
 
 def stage(
@@ -131,17 +140,16 @@ def confirm(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
     staged = _own(session, actor, evaluation, staged_id, now)
     if staged.submission_id is not None:
         return session.get_one(Submission, staged.submission_id)
-    given = Given(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
-    upload, place = Received(**staged.upload), staged.arrival_id
+    sent, place = _sent(staged), staged.arrival_id
     moments = {"begun_at": staged.begun_at, "received_at": staged.received_at, "decided_at": now, "place": place}
-    team = session.get_one(Team, staged.team_id)
-    submission = given.submit(session, actor, evaluation, team, upload, **moments)
+    team = session.get_one(Team, sent.team_id)
+    submission = sent.given.submit(session, actor, evaluation, team, sent.upload, **moments)
     staged.submission_id = submission.id
     return submission
 
 
-def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> None:
-    """Gives up a run that waited; its file is swept like any that was never submitted.
+def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> Sent:
+    """Gives up a run that waited, and tells what was sent; its file is swept like any that was never submitted.
 
     Raises NotFound, and Conflict for one that was submitted.
     """
@@ -149,13 +157,20 @@ def discard(session: Session, actor: Actor, evaluation: Evaluation, staged_id: i
     if staged.submission_id is not None:
         raise Conflict("This run was submitted: withdraw it in place of giving it up.")
     quotas.give_up(session, staged.arrival_id)
+    sent = _sent(staged)
     session.delete(staged)
+    return sent
 
 
 def sweep(session: Session, now: dt.datetime) -> int:
     """Removes the runs whose time for a yes is over; returns how many of them had none."""
     over = sa.delete(StagedRun).where(StagedRun.expires_at <= now).returning(StagedRun.submission_id)
     return sum(submission is None for submission in session.scalars(over).all())
+
+
+def _sent(staged: StagedRun) -> Sent:
+    given = Given(**{**staged.given, "accepted": tuple(staged.given["accepted"])})
+    return Sent(staged.team_id, Received(**staged.upload), given)
 
 
 def _own(session: Session, actor: Actor, evaluation: Evaluation, staged_id: int, now: dt.datetime) -> StagedRun:

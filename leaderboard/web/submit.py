@@ -127,6 +127,23 @@ class SubmitForm(Form):
         form.run.description = f"{RUN_FORMATS}, at most {size(config().upload_bytes)}."
         return form
 
+    @classmethod
+    def of_sent(cls, page: Submitting, sent: staging.Sent) -> "SubmitForm":
+        """The form as it was filled in for a run that was sent, with its file."""
+        given = sent.given
+        texts = {
+            "system": f"{NEW}{sent.team_id}" if given.system is None else str(given.system),
+            "system_name": given.new_system,
+            "designation": given.designation,
+            "threshold": "" if given.threshold is None else repr(given.threshold),
+            "label": given.label,
+            "notes": given.notes,
+            "kept": uploads.keep(sent.upload),
+        }
+        texts |= {form_name(one.key): given.answers.get(one.key, "") for one in page.fields}
+        texts |= {agreement_name(one.key): str(one.id) for one in page.agreements if one.id in given.accepted}
+        return cls.on(page, MultiDict(texts | ({"stand": "y"} if given.stand else {})))
+
     def check(
         self,
         page: Submitting,
@@ -385,6 +402,30 @@ def discard(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue
         return redirect(_waiting_address(page, waiting))  # which leads to the submission
     flash("The file is given up. Nothing was submitted.")
     return redirect(url_for("submit.new", campaign=campaign, evaluation=evaluation))
+
+
+@blueprint.post("/campaigns/<campaign>/<evaluation>/submit/<int:waiting>/change")
+@signed_in
+def change(campaign: str, evaluation: str, waiting: int) -> ResponseReturnValue:
+    """Neither yes nor no: back to the form as it was filled in, with its file. The run waits no longer."""
+    page = read(submitting, campaign, evaluation)
+    try:
+        with writing() as session:
+            where = session.get_one(Evaluation, page.evaluation.id)
+            sent = staging.discard(session, actor(), where, waiting, clock())
+            page = submitting(session, actor(), campaign, evaluation, now())  # with the place that the run held
+            refused = _refusal(page)
+            if refused is not None:  # it could only be given up, while a yes may still do
+                raise refused
+    except NotFound:
+        raise
+    except LeaderboardError as error:
+        flash(error.message, "warning")
+        return redirect(_waiting_address(page, waiting))
+    if sent.given.said:
+        flash("Choose the file with the run's metadata again: only the run itself is kept.", "warning")
+    form = SubmitForm.of_sent(page, sent)
+    return render_template("submit/new.html", form=form, page=page, upload=sent.upload, found=None)
 
 
 def _waiting_address(page: Submitting, waiting: int) -> str:

@@ -731,6 +731,7 @@ FORMS: dict[str, Form] = {
     "organise_judgments.official": Form("/organise/news/2026/judgments/official", NOT_ORGANISED),
     "submit.confirm": Form("/campaigns/news/2026/submit/999999", _refused(404)),
     "submit.discard": Form("/campaigns/news/2026/submit/999999/discard", _refused(404)),
+    "submit.change": Form("/campaigns/news/2026/submit/999999/change", _refused(404)),
     "run_checks.check": Form("/campaigns/news/2026/check", LOG_IN_FIRST),
 }
 

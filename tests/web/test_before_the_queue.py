@@ -5,6 +5,7 @@ import gzip
 import io
 import re
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from flask import Flask
 from leaderboard.access import CONSOLE
 from leaderboard.formats import document_list
 from leaderboard.models import Arrival, Evaluation, PersonalUse, StagedRun, Submission
+from leaderboard.rules.form_fields import FormField
 from leaderboard.rules.phases import Opening
 from leaderboard.services import evaluations, judgments, queries, staging, submission_forms
 from leaderboard.services.events import present
@@ -93,7 +95,8 @@ def test_a_run_without_decisions_and_threshold_asks_for_a_yes_where_a_measure_co
     # Pressed twice, or gone back to: what the first yes made.
     for again in (participant.post(answer.location), participant.client.get(answer.location)):
         assert again.location == "/submissions/1"
-    assert participant.post(f"{answer.location}/discard").location == answer.location
+    for what in ("discard", "change"):
+        assert participant.post(f"{answer.location}/{what}").location == answer.location
     assert count(measured, Submission) == 1
 
 
@@ -141,7 +144,8 @@ def test_nobody_else_sees_or_confirms_or_gives_up_a_run_that_waits(
     for name in ("ben", "eve", "orla"):
         reader(name).get(address, status=404)
         assert reader(name).post(address).status_code == 404
-        assert reader(name).post(f"{address}/discard").status_code == 404
+        for what in ("discard", "change"):
+            assert reader(name).post(f"{address}/{what}").status_code == 404
     participant.get("/campaigns/harbour/1999/submit/1", status=404)
     assert (count(measured, StagedRun), count(measured, Submission)) == (1, 0)
 
@@ -168,6 +172,75 @@ def test_a_run_that_waits_holds_its_place_and_a_no_gives_it_back_and_counts_the_
     assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)
     assert participant.send(FORM, RUN, **fields(measured, threshold="0.75")).status_code == 302
     assert count(measured, Submission) == 1
+
+
+def test_a_run_that_waits_goes_back_to_the_filled_form_with_its_file_and_place(
+    app: Flask, measured: World, participant: Reader
+) -> None:
+    measured.change(daily_quota=1)
+    with measured.database.write() as session:
+        evaluation = session.get_one(Evaluation, measured.evaluation.id)
+        submission_forms.set_field(session, CONSOLE, evaluation, FormField(key="gpu", label="GPU", required=True))
+        submission_forms.state_agreement(session, CONSOLE, evaluation, "terms", "Terms", "Be fair.")
+    new = {"system": f"new-{measured.teams['alpha'].id}", "system_name": "Heron", "designation": "primary"}
+    words = {"label": "my label", "notes": "my notes", "answer-gpu": "A 100", "agreement-terms": "1"}
+    address = participant.send(FORM, RUN, **new, **words).location
+    assert "Change it" in participant.get(address)
+    form = participant.post(f"{address}/change")
+    assert form.status_code == 200
+    assert "<strong>alpha.run</strong>" in form.text
+    assert f'action="{FORM}"' in form.text
+    assert (count(measured, StagedRun), count(measured, Arrival), rejected_today(measured)) == (0, 0, 1)
+    sent = sent_again(form.text)
+    assert {name: sent.get(name) for name in (*new, *words)} == {**new, **words}
+    # Sent once more as it came back, with θ and no file.
+    assert participant.send(FORM, None, **{**sent, "threshold": "0.75"}).location == "/submissions/1"
+    with measured.database.read() as session:
+        run = session.scalars(sa.select(Submission)).one()
+        assert (run.label, run.notes, run.threshold, run.answers) == ("my label", "my notes", 0.75, {"gpu": "A 100"})
+        assert (run.system.name, run.filename, run.designation.value) == ("Heron", "alpha.run", "primary")
+    assert participant.post(f"{address}/change").status_code == 404
+
+
+def test_a_run_whose_evaluation_has_closed_is_not_taken_back_to_a_form_that_takes_nothing(
+    measured: World, participant: Reader
+) -> None:
+    address = participant.send(FORM, RUN, **fields(measured)).location
+    measured.change(closes_at=present() - dt.timedelta(days=1))
+    assert participant.post(f"{address}/change").location == address
+    assert "Change it" not in participant.get(address)
+    assert count(measured, StagedRun) == 1
+
+
+def sent_again(page: str) -> dict[str, str]:
+    """What a browser would send of the page's form."""
+
+    class Fields(HTMLParser):
+        def __init__(self) -> None:
+            super().__init__()
+            self.found: dict[str, str] = {}
+            self.inside = ""
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            given = {name: value or "" for name, value in attrs}
+            if tag == "input" and (given.get("type") not in ("radio", "checkbox", "file") or "checked" in given):
+                self.found[given["name"]] = given.get("value", "")
+            if tag in ("select", "textarea"):
+                self.inside = given["name"]
+            if tag == "option" and "selected" in given:
+                self.found[self.inside] = given["value"]
+
+        def handle_endtag(self, tag: str) -> None:
+            if tag in ("select", "textarea"):
+                self.inside = ""
+
+        def handle_data(self, data: str) -> None:
+            if self.inside == "notes":
+                self.found[self.inside] = data.strip()
+
+    parser = Fields()
+    parser.feed(page.partition("data-submit")[2].partition("</form>")[0])
+    return parser.found
 
 
 def test_a_run_whose_time_is_over_is_gone_and_swept_and_its_file_too(
